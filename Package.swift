@@ -1,0 +1,120 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// MARK: Targets
+
+// A target exists only where the compiler must forbid an import; CONTRIBUTING.md has a paragraph for each.
+var targets: [Target] = [
+    // C libraries, as modules.
+    .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0"),
+    .systemLibrary(
+        name: "CFFmpeg", pkgConfig: "libavformat libavcodec libavfilter libswscale libswresample libavutil"),
+    .systemLibrary(name: "CMagic", pkgConfig: "libmagic"),
+    .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
+
+    // Values that every side shares.
+    .target(name: "Attachments"),
+
+    // The confined side.
+    .target(name: "Codecs", dependencies: ["Attachments", "CVips", "CFFmpeg", "CMagic"]),
+    .target(name: "Confinement", dependencies: ["Attachments", "CSandbox"]),
+    .executableTarget(name: "satchel-codec", dependencies: ["Attachments", "Codecs", "Confinement"]),
+
+    // The service side.
+    .target(
+        name: "Intake",
+        dependencies: [
+            "Attachments", "CSandbox",
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "Crypto", package: "swift-crypto"),
+        ]),
+    .target(
+        name: "Stores",
+        dependencies: [
+            "Attachments",
+            .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "Crypto", package: "swift-crypto"),
+        ]),
+    .executableTarget(
+        name: "satchel",
+        dependencies: [
+            "Attachments", "Intake", "Stores",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            .product(name: "Yams", package: "Yams"),
+        ]),
+
+    // Tests, one target per seam; the fault codec takes the codec's place and misbehaves on command.
+    .target(name: "TestSupport", dependencies: ["Attachments"], path: "Tests/Support"),
+    .executableTarget(name: "fault-codec", dependencies: ["Attachments", "Confinement"], path: "Tests/fault-codec"),
+    .testTarget(name: "AttachmentsTests", dependencies: ["Attachments", "TestSupport"]),
+    .testTarget(name: "CodecsTests", dependencies: ["Attachments", "Codecs", "TestSupport"]),
+    .testTarget(
+        name: "IsolationTests",
+        dependencies: ["Attachments", "Intake", "CSandbox", "TestSupport", "fault-codec", "satchel-codec"]),
+    .testTarget(name: "FetchingTests", dependencies: ["Attachments", "Intake", "TestSupport"]),
+    .testTarget(name: "StoresTests", dependencies: ["Attachments", "Stores", "TestSupport"]),
+    .testTarget(
+        name: "SatchelTests",
+        dependencies: ["Attachments", "Intake", "Stores", "TestSupport", "satchel", "satchel-codec", "fault-codec"]),
+]
+
+var dependencies: [Package.Dependency] = [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+]
+
+// MARK: A part of the package
+
+// SATCHEL_TARGETS=CodecsTests,satchel-codec keeps these targets and what they need, so that work on one side
+// doesn't build the other: `SATCHEL_TARGETS=CodecsTests swift test --scratch-path .build-codecs`.
+if let roots = Context.environment["SATCHEL_TARGETS"] {
+    var wanted = Set(roots.split(separator: ",").map(String.init))
+    var packages: Set<String> = []
+    var before = -1
+    while before != wanted.count {
+        before = wanted.count
+        for target in targets where wanted.contains(target.name) {
+            for dependency in target.dependencies {
+                switch dependency {
+                case .byNameItem(let name, _), .targetItem(let name, _): wanted.insert(name)
+                case .productItem(_, let package, _, _): packages.formUnion([package].compactMap(\.self))
+                @unknown default: break
+                }
+            }
+        }
+    }
+    targets.removeAll { !wanted.contains($0.name) }
+    dependencies.removeAll { dependency in
+        guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
+        return !packages.contains { location.hasSuffix("/\($0)") }
+    }
+}
+
+// MARK: House rules
+
+for target in targets where target.type != .system {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .swiftLanguageMode(.v6),
+            .strictMemorySafety(),
+            .treatAllWarnings(as: .error),
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        ]
+}
+
+let package = Package(
+    name: "satchel",
+    products: [],
+    dependencies: dependencies,
+    targets: targets
+)

@@ -1,0 +1,148 @@
+/// The messages between the service and a codec process, in this order:
+///
+///     service → codec   order (with the source's descriptor)
+///     codec → service   findings                                | failed
+///     service → codec   proceed (a descriptor for each output)  | stop
+///     codec → service   rendition, smallest first, one each     | failed
+///     codec → service   finished
+///
+/// One message is one packet of a `SOCK_SEQPACKET` socket, JSON of at most ``CodecMessage/maximumBytes``.
+public enum ServiceMessage: Hashable, Sendable, Codable {
+    case order(WorkOrder)
+    case proceed(GoAhead)
+    case stop
+}
+
+/// What a codec process says. The service believes none of it without a look: see ``ServiceMessage``.
+public enum CodecMessage: Hashable, Sendable, Codable {
+    case findings(Findings)
+    case rendition(RenditionReport)
+    case finished(Ending)
+    /// The source is refused; nothing more follows.
+    case failed(AttachmentError)
+
+    /// A longer packet breaks the protocol.
+    public static let maximumBytes = 64 << 10
+}
+
+/// What a source is, by the decoder that will decode it, before a pixel was decoded.
+public struct Findings: Hashable, Sendable, Codable {
+    public var kind: MediaKind
+    public var type: MediaType
+    /// libmagic's media type.
+    public var sniffedType: String
+    /// Upright; nil for audio.
+    public var size: PixelSize?
+    /// Frames of an animation, where the container tells.
+    public var frames: Int?
+    /// Seconds.
+    public var duration: Double?
+    /// For a person: `HEIC, 4032×3024, upright after rotation by 90°`.
+    public var note: String
+    /// The renditions that will be made for the order's profile, smallest first.
+    public var planned: [RenditionRole]
+    public var estimate: Estimate
+    /// Seconds that identifying took.
+    public var seconds: Double
+
+    public init(
+        kind: MediaKind, type: MediaType, sniffedType: String, size: PixelSize? = nil, frames: Int? = nil,
+        duration: Double? = nil, note: String, planned: [RenditionRole], estimate: Estimate, seconds: Double = 0
+    ) {
+        self.kind = kind
+        self.type = type
+        self.sniffedType = sniffedType
+        self.size = size
+        self.frames = frames
+        self.duration = duration
+        self.note = note
+        self.planned = planned
+        self.estimate = estimate
+        self.seconds = seconds
+    }
+}
+
+/// What making the planned renditions is expected to cost.
+public struct Estimate: Hashable, Sendable, Codable {
+    /// Bytes of memory at the peak.
+    public var memory: Int64
+    public var cpuSeconds: Double
+
+    public init(memory: Int64, cpuSeconds: Double) {
+        self.memory = memory
+        self.cpuSeconds = cpuSeconds
+    }
+}
+
+/// The service's consent to the renditions in `outputs`; their descriptors, opened for reading and writing, travel
+/// with it in the same order.
+public struct GoAhead: Hashable, Sendable, Codable {
+    /// Bytes of memory granted; the process's limit was lowered to it.
+    public var memory: Int64
+    public var outputs: [RenditionRole]
+    public var effort: Effort
+
+    public init(memory: Int64, outputs: [RenditionRole], effort: Effort = .full) {
+        self.memory = memory
+        self.outputs = outputs
+        self.effort = effort
+    }
+}
+
+/// How much work a rendition is worth.
+public enum Effort: String, Hashable, Sendable, Codable {
+    case full
+    /// Cheaper settings, for a deadline that is near.
+    case reduced
+}
+
+/// One finished output. By then the codec has closed its descriptor.
+public struct RenditionReport: Hashable, Sendable, Codable {
+    public var role: RenditionRole
+    public var type: MediaType
+    public var size: PixelSize?
+    /// Seconds.
+    public var duration: Double?
+    public var bytes: Int64
+    /// Seconds that making it took.
+    public var seconds: Double
+    /// For a person: `JPEG quality 82, 1 encode, under the aim of 500000 bytes`.
+    public var note: String
+    public var effort: Effort
+
+    public init(
+        role: RenditionRole, type: MediaType, size: PixelSize? = nil, duration: Double? = nil, bytes: Int64,
+        seconds: Double = 0, note: String, effort: Effort = .full
+    ) {
+        self.role = role
+        self.type = type
+        self.size = size
+        self.duration = duration
+        self.bytes = bytes
+        self.seconds = seconds
+        self.note = note
+        self.effort = effort
+    }
+}
+
+/// The last word of a codec process: what is known only when all is made.
+public struct Ending: Hashable, Sendable, Codable {
+    public var trim: TrimReport?
+    public var placeholder: Placeholder?
+    /// The clipping rectangle and time that the client asked for, in terms of the output.
+    public var thumbnailClippingRect: UnitRect?
+    public var thumbnailTime: Double?
+    /// What a decoder found wrong but could work around, for the steps.
+    public var warnings: [String]
+
+    public init(
+        trim: TrimReport? = nil, placeholder: Placeholder? = nil, thumbnailClippingRect: UnitRect? = nil,
+        thumbnailTime: Double? = nil, warnings: [String] = []
+    ) {
+        self.trim = trim
+        self.placeholder = placeholder
+        self.thumbnailClippingRect = thumbnailClippingRect
+        self.thumbnailTime = thumbnailTime
+        self.warnings = warnings
+    }
+}

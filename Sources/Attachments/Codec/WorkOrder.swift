@@ -1,0 +1,53 @@
+/// What the client asked of one attachment, beyond its profile. Rectangles and times refer to the upright, untrimmed
+/// source.
+public struct RenditionRequest: Hashable, Sendable, Codable {
+    public var trim: TrimRequest?
+    public var crop: Crop?
+    /// Seconds into a clip.
+    public var thumbnailTime: Double?
+    /// A frame of an animation.
+    public var thumbnailFrame: Int?
+
+    public init(
+        trim: TrimRequest? = nil, crop: Crop? = nil, thumbnailTime: Double? = nil, thumbnailFrame: Int? = nil
+    ) {
+        self.trim = trim
+        self.crop = crop
+        self.thumbnailTime = thumbnailTime
+        self.thumbnailFrame = thumbnailFrame
+    }
+}
+
+/// The first message to a codec process; the source's descriptor, read-only, travels with it.
+public struct WorkOrder: Hashable, Sendable, Codable {
+    public var profile: Profile
+    public var request: RenditionRequest
+    public var limits: Limits
+    public var ceilings: Ceilings
+
+    public init(
+        profile: Profile, request: RenditionRequest = RenditionRequest(), limits: Limits = .service,
+        ceilings: Ceilings = Ceilings()
+    ) {
+        self.profile = profile
+        self.request = request
+        self.limits = limits
+        self.ceilings = ceilings
+    }
+}
+
+/// What a codec process may use at the most; the kernel holds it to that.
+public struct Ceilings: Hashable, Sendable, Codable {
+    /// Bytes of address space beyond what the process has when it receives its order.
+    public var memory: Int64
+    /// CPU seconds.
+    public var cpuSeconds: Int
+    /// Bytes of one output.
+    public var fileBytes: Int64
+
+    public init(memory: Int64 = 2 << 30, cpuSeconds: Int = 600, fileBytes: Int64 = 4_200_000_000) {
+        self.memory = memory
+        self.cpuSeconds = cpuSeconds
+        self.fileBytes = fileBytes
+    }
+}

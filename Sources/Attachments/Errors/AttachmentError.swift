@@ -1,0 +1,220 @@
+/// Why an attachment was not delivered.
+///
+/// Speaks to three readers: ``code`` for programs, never reworded; ``message`` for the sender, saying what to do
+/// differently and nothing of the inside; ``description`` for the log.
+public enum AttachmentError: Error, Hashable, Sendable, Codable {
+    /// Not a usable URL, file or body. `reason` is a clause for the sender: `it is a directory`.
+    case invalidSource(reason: String)
+    /// The URL leads to an address that the fetch guard refuses.
+    case blockedAddress(host: String, address: String)
+    /// The origin did not give it: `reason` as a clause, `status` where it answered.
+    case fetchFailed(reason: String, status: Int?)
+    /// The origin took longer than `seconds`.
+    case fetchTimeout(seconds: Double)
+    /// No decoder agrees that it is an accepted type; `sniffed` is libmagic's media type.
+    case unrecognizedType(sniffed: String?)
+    /// The source has a type that this profile doesn't take.
+    case unacceptedKind(kind: MediaKind, profile: String)
+    case sourceTooLarge(bytes: Int64, limit: Int64)
+    case tooManyPixels(pixels: Int64, limit: Int64)
+    case tooManyFrames(frames: Int, limit: Int)
+    /// Longer than the profile takes, in seconds.
+    case tooLong(seconds: Double, limit: Double)
+    /// More streams, colour profile bytes or another countable thing than the limit allows.
+    case tooMuch(what: String, count: Int64, limit: Int64)
+    /// Over the memory, CPU time or file time it was granted. `resource` is `memory`, `CPU time` or `time`.
+    case tooExpensive(resource: String, granted: String)
+    /// Cannot be made small enough under this profile; `advice` says what would do.
+    case capUnreachable(rendition: String, bytes: Int64, cap: Int64, advice: String)
+    /// The record or its bytes are gone.
+    case notInStore(what: String)
+    /// Could not be moved into the store.
+    case storeFailed(reason: String)
+    case storeFull
+    /// Damaged, or not what it says it is. `reason` is a clause: `the file ends before its first audio packet`.
+    case corrupt(reason: String)
+    /// The decoder died on it or broke the protocol. `reason` is for the log.
+    case codecCrashed(reason: String)
+    /// Nothing was ready after `seconds`.
+    case deadlineExceeded(seconds: Double)
+    case queueFull
+    case quotaExceeded(what: String)
+    case rateLimited
+
+    /// For programs; never reworded.
+    public var code: ErrorCode {
+        switch self {
+        case .invalidSource: .invalidSource
+        case .blockedAddress: .blockedAddress
+        case .fetchFailed: .fetchFailed
+        case .fetchTimeout: .fetchTimeout
+        case .unrecognizedType, .unacceptedKind: .unrecognizedType
+        case .sourceTooLarge: .sourceTooLarge
+        case .tooManyPixels: .tooManyPixels
+        case .tooManyFrames: .tooManyFrames
+        case .tooLong: .tooLong
+        case .tooMuch, .tooExpensive: .tooExpensive
+        case .capUnreachable: .capUnreachable
+        case .notInStore: .notInStore
+        case .storeFailed: .storeFailed
+        case .storeFull: .storeFull
+        case .corrupt: .corrupt
+        case .codecCrashed: .codecCrashed
+        case .deadlineExceeded: .deadlineExceeded
+        case .queueFull: .queueFull
+        case .quotaExceeded: .quotaExceeded
+        case .rateLimited: .rateLimited
+        }
+    }
+
+    /// For the sender: one or two sentences that say what to do differently.
+    public var message: String {
+        switch self {
+        case .invalidSource(let reason):
+            "This can't be used as a source: \(reason)."
+        case .blockedAddress(let host, let address):
+            "'\(host)' leads to \(address), where Satchel may not fetch from. An operator can allow it with the setting fetch.allow."
+        case .fetchFailed(let reason, let status?):
+            "The origin answered \(status): \(reason). Check that the URL can be read without a session."
+        case .fetchFailed(let reason, nil):
+            "The origin did not give the file: \(reason). Try again later, or upload the file."
+        case .fetchTimeout(let seconds):
+            "The origin took longer than \(Self.number(seconds)) s. Try again later, or upload the file."
+        case .unrecognizedType(let sniffed?) where sniffed != "application/octet-stream":
+            "This is no picture, sound or video that Satchel takes (it looks like \(sniffed)). Convert it first."
+        case .unrecognizedType:
+            "This is no picture, sound or video that Satchel takes. Convert it first."
+        case .unacceptedKind(let kind, let profile):
+            "The profile '\(profile)' does not take \(kind.plural). Choose another profile."
+        case .sourceTooLarge(let bytes, let limit):
+            "The file has \(bytes) bytes; at most \(limit) are taken. Send a smaller one."
+        case .tooManyPixels(let pixels, let limit):
+            "The picture has \(pixels) pixels; at most \(limit) are taken. Send a smaller one."
+        case .tooManyFrames(let frames, let limit):
+            "The animation has \(frames) frames; at most \(limit) are taken. Send a shorter one, or a video."
+        case .tooLong(let seconds, let limit):
+            "The recording lasts \(Self.number(seconds)) s; this profile takes at most \(Self.number(limit)) s. Ask for a trim."
+        case .tooMuch(let what, let count, let limit):
+            "The file has \(count) \(what); at most \(limit) are taken. Export it again in a simpler form."
+        case .tooExpensive(let resource, let granted):
+            "The file needs more \(resource) than the \(granted) it was granted. Send a smaller or simpler one."
+        case .capUnreachable(let rendition, let bytes, let cap, let advice):
+            "The \(rendition) would have \(bytes) bytes; the profile's cap is \(cap). \(advice)"
+        case .notInStore(let what):
+            "\(what) is not in the store, or its bytes are gone. Submit it again."
+        case .storeFailed(let reason):
+            "The result could not be moved into the store: \(reason). Try again."
+        case .storeFull:
+            "The store is full. Free some space or inodes, then try again."
+        case .corrupt(let reason):
+            "The file is damaged or not what it says it is: \(reason). Send it again, or export it anew."
+        case .codecCrashed:
+            "The file could not be decoded: it broke its decoder. Export it anew, or convert it first."
+        case .deadlineExceeded(let seconds):
+            "Nothing was ready after \(Self.number(seconds)) s. Send a smaller file, or allow more time."
+        case .queueFull:
+            "Too much is waiting. Try again later."
+        case .quotaExceeded(let what):
+            "The quota for \(what) is used up. Delete something, or try again later."
+        case .rateLimited:
+            "Too many requests. Try again later."
+        }
+    }
+
+    /// Whether another attempt at the same source can succeed. `codecCrashed` is retried once, in another template.
+    public var isRetryable: Bool {
+        code.isRetryable
+    }
+
+    private static func number(_ value: Double) -> String {
+        let tenths = (value * 10).rounded() / 10
+        return tenths == tenths.rounded() ? String(Int64(clampingTo: tenths)) : String(tenths)
+    }
+}
+
+extension AttachmentError: CustomStringConvertible {
+    /// For the log: the code, then every fact.
+    public var description: String {
+        switch self {
+        case .codecCrashed(let reason): "\(code.rawValue): \(reason)"
+        default: "\(code.rawValue): \(message)"
+        }
+    }
+}
+
+/// The codes of the API's errors.
+public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
+    case invalidSource = "invalid_source"
+    case blockedAddress = "blocked_address"
+    case fetchFailed = "fetch_failed"
+    case fetchTimeout = "fetch_timeout"
+    case unrecognizedType = "unrecognized_type"
+    case sourceTooLarge = "source_too_large"
+    case tooManyPixels = "too_many_pixels"
+    case tooManyFrames = "too_many_frames"
+    case tooLong = "too_long"
+    case tooExpensive = "too_expensive"
+    case capUnreachable = "cap_unreachable"
+    case notInStore = "not_in_store"
+    case storeFailed = "store_failed"
+    case storeFull = "store_full"
+    case corrupt
+    case codecCrashed = "codec_crashed"
+    case deadlineExceeded = "deadline_exceeded"
+    case queueFull = "queue_full"
+    case quotaExceeded = "quota_exceeded"
+    case rateLimited = "rate_limited"
+
+    /// The matching `UNError` code of Apple's UserNotifications, where there is one.
+    public var unError: Int? {
+        switch self {
+        case .invalidSource: 100
+        case .unrecognizedType: 101
+        case .sourceTooLarge, .tooManyPixels, .tooManyFrames, .tooLong, .tooExpensive, .capUnreachable: 102
+        case .notInStore: 103
+        case .storeFailed, .storeFull: 104
+        case .corrupt, .codecCrashed: 105
+        case .blockedAddress, .fetchFailed, .fetchTimeout, .deadlineExceeded, .queueFull, .quotaExceeded,
+            .rateLimited:
+            nil
+        }
+    }
+
+    /// Whether the service tries again by itself.
+    public var isRetryable: Bool {
+        switch self {
+        case .fetchFailed, .fetchTimeout, .storeFailed, .storeFull, .codecCrashed: true
+        default: false
+        }
+    }
+}
+
+/// An error as a record shows it.
+public struct ErrorReport: Hashable, Sendable, Codable {
+    public var code: ErrorCode
+    public var message: String
+    @Nullable public var unError: Int?
+    public var retryable: Bool
+
+    public init(_ error: AttachmentError) {
+        code = error.code
+        message = error.message
+        unError = error.code.unError
+        retryable = error.isRetryable
+    }
+}
+
+extension Int64 {
+    /// The nearest integer; the bounds for what lies beyond them, zero for what is not a number.
+    init(clampingTo value: Double) {
+        if value.isNaN {
+            self = 0
+        } else if value >= 9.2e18 {
+            self = .max
+        } else if value <= -9.2e18 {
+            self = .min
+        } else {
+            self = Int64(value)
+        }
+    }
+}

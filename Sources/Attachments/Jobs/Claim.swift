@@ -1,0 +1,63 @@
+/// Names a worker; a store can tell whether the process behind it still lives.
+public struct WorkerID: Hashable, Sendable, RawRepresentable, Codable {
+    public var rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+}
+
+/// Counts the claims of a job: a write that carries an older one fails.
+public struct Fence: Hashable, Comparable, Sendable, RawRepresentable, Codable {
+    public var rawValue: Int
+
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    public static func < (left: Fence, right: Fence) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// A worker's hold on a job: what it is to do, and the number that makes its writes count.
+public struct Claim: Hashable, Sendable {
+    public var tenant: TenantID
+    public var job: JobID
+    public var generation: Int
+    public var fence: Fence
+    /// 1 for the first.
+    public var attempt: Int
+    /// The store's time; a heartbeat moves it on.
+    public var claimedUntil: Instant
+    public var deadlineAt: Instant?
+    /// True when an earlier attempt was interrupted, so that this one runs with a fresh budget, marked late.
+    public var isLate: Bool
+    public var submission: JobSubmission
+    /// The ids under which the attachments of the submission were recorded, in its order.
+    public var attachments: [AttachmentID]
+
+    public init(
+        tenant: TenantID, job: JobID, generation: Int, fence: Fence, attempt: Int, claimedUntil: Instant,
+        deadlineAt: Instant?, isLate: Bool, submission: JobSubmission, attachments: [AttachmentID]
+    ) {
+        self.tenant = tenant
+        self.job = job
+        self.generation = generation
+        self.fence = fence
+        self.attempt = attempt
+        self.claimedUntil = claimedUntil
+        self.deadlineAt = deadlineAt
+        self.isLate = isLate
+        self.submission = submission
+        self.attachments = attachments
+    }
+}
+
+/// Which jobs a worker takes.
+public enum JobQueue: Hashable, Sendable {
+    /// Those that came without a run.
+    case service
+    /// Those of one run of a command.
+    case run(RunID)
+}

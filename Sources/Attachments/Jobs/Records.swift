@@ -1,0 +1,80 @@
+/// An attachment as it stands in the store.
+public struct AttachmentRecord: Hashable, Sendable, Codable {
+    public var id: AttachmentID
+    public var tenant: TenantID
+    public var job: JobID
+    public var identifier: String
+    public var state: WorkState
+    @Nullable public var fidelity: Fidelity?
+    @Nullable public var kind: MediaKind?
+    /// The rendition to show.
+    @Nullable public var best: RenditionRole?
+    public var source: SourceFacts
+    public var renditions: [RenditionRole: Rendition]
+    public var options: DisplayOptions
+    @Nullable public var trim: TrimReport?
+    /// Height ÷ width of the best rendition.
+    @Nullable public var contentSizeRatio: Double?
+    @Nullable public var placeholder: Placeholder?
+    public var steps: [Step]
+    public var createdAt: Instant
+    @Nullable public var finishedAt: Instant?
+    @Nullable public var expiresAt: Instant?
+    @Nullable public var error: ErrorReport?
+
+    public init(
+        id: AttachmentID, tenant: TenantID, job: JobID, identifier: String, state: WorkState, source: SourceFacts,
+        options: DisplayOptions, createdAt: Instant
+    ) {
+        self.id = id
+        self.tenant = tenant
+        self.job = job
+        self.identifier = identifier
+        self.state = state
+        self.source = source
+        renditions = [:]
+        self.options = options
+        steps = []
+        self.createdAt = createdAt
+    }
+}
+
+/// A job as it stands in the store, with its attachments in the order in which they were submitted.
+public struct JobRecord: Hashable, Sendable, Codable {
+    public var id: JobID
+    public var tenant: TenantID
+    public var state: WorkState
+    /// The profile's name.
+    public var profile: String
+    public var mode: JobMode
+    public var priority: JobPriority
+    public var metadata: [String: String]
+    /// Counts up when another body is submitted under the same id.
+    public var generation: Int
+    /// Attempts that were started.
+    public var attempt: Int
+    public var createdAt: Instant
+    @Nullable public var deadlineAt: Instant?
+    @Nullable public var finishedAt: Instant?
+    public var attachments: [AttachmentRecord]
+
+    public init(
+        id: JobID, tenant: TenantID, state: WorkState, profile: String, mode: JobMode, priority: JobPriority,
+        metadata: [String: String], generation: Int, attempt: Int, createdAt: Instant, deadlineAt: Instant?,
+        finishedAt: Instant?, attachments: [AttachmentRecord]
+    ) {
+        self.id = id
+        self.tenant = tenant
+        self.state = state
+        self.profile = profile
+        self.mode = mode
+        self.priority = priority
+        self.metadata = metadata
+        self.generation = generation
+        self.attempt = attempt
+        self.createdAt = createdAt
+        self.deadlineAt = deadlineAt
+        self.finishedAt = finishedAt
+        self.attachments = attachments
+    }
+}

@@ -1,0 +1,95 @@
+public import FoundationEssentials
+
+/// Where a source's bytes are.
+public enum SourceLocation: Hashable, Sendable, Codable {
+    /// A file that is opened in place, read-only; base64 of its absolute path's bytes, which need not be UTF-8.
+    /// The state it had when it was submitted must be the one it has when it is opened.
+    case file(path: Data, state: FileState)
+    /// Fetched by the worker. `headers` go to that origin alone.
+    case url(String, headers: [String: String])
+    /// Bytes that Intake has already made durable: the name of a file in the spool.
+    case spool(name: String)
+}
+
+/// What tells one state of a file from another.
+public struct FileState: Hashable, Sendable, Codable {
+    public var inode: UInt64
+    public var device: UInt64
+    public var bytes: Int64
+    /// Nanoseconds since 1970.
+    public var modified: Int64
+
+    public init(inode: UInt64, device: UInt64, bytes: Int64, modified: Int64) {
+        self.inode = inode
+        self.device = device
+        self.bytes = bytes
+        self.modified = modified
+    }
+}
+
+/// One source and what is wanted of it.
+public struct AttachmentSubmission: Hashable, Sendable, Codable {
+    /// The client's name for it, unique in its job; a generated uppercase UUID when empty.
+    public var identifier: String
+    public var location: SourceLocation
+    /// A file name for people.
+    public var name: String?
+    /// The type hint, else the origin's Content-Type, else the extension's.
+    public var declaredType: String?
+    public var request: RenditionRequest
+    public var options: DisplayOptions
+    /// Stands in for the job's profile.
+    public var profile: Profile?
+
+    public init(
+        identifier: String = "", location: SourceLocation, name: String? = nil, declaredType: String? = nil,
+        request: RenditionRequest = RenditionRequest(), options: DisplayOptions = DisplayOptions(),
+        profile: Profile? = nil
+    ) {
+        self.identifier = identifier.isEmpty ? UUID().uuidString : identifier
+        self.location = location
+        self.name = name
+        self.declaredType = declaredType
+        self.request = request
+        self.options = options
+        self.profile = profile
+    }
+}
+
+/// A job as it was asked for.
+public struct JobSubmission: Hashable, Sendable, Codable {
+    /// A job has at least 1 attachment and at most this many.
+    public static let maximumAttachments = 10
+
+    public var tenant: TenantID
+    public var id: JobID
+    public var profile: Profile
+    public var mode: JobMode
+    public var priority: JobPriority
+    /// Seconds from acceptance; nil for none.
+    public var deadline: Double?
+    public var metadata: [String: String]
+    /// The run that alone claims it; nil for the service's jobs.
+    public var run: RunID?
+    /// What tells that the same work was already done: over path, size, modification time and profile for a batch.
+    /// Unique within a tenant.
+    public var workKey: String?
+    public var attachments: [AttachmentSubmission]
+
+    public init(
+        tenant: TenantID, id: JobID = .generate(), profile: Profile, mode: JobMode = .lenient,
+        priority: JobPriority = .interactive, deadline: Double? = nil, metadata: [String: String] = [:],
+        run: RunID? = nil, workKey: String? = nil, attachments: [AttachmentSubmission]
+    ) {
+        self.tenant = tenant
+        self.id = id
+        self.profile = profile
+        self.mode = mode
+        self.priority = priority
+        self.deadline = deadline
+        self.metadata = metadata
+        self.run = run
+        self.workKey = workKey
+        self.attachments = attachments
+    }
+}

@@ -1,0 +1,36 @@
+/// The part of a clip that is wanted; seconds of the untrimmed source.
+public struct TrimRequest: Hashable, Sendable, Codable {
+    public var start: Double
+    /// Nil: to the end, or as long as the profile takes.
+    public var duration: Double?
+
+    public init(start: Double, duration: Double? = nil) {
+        self.start = start
+        self.duration = duration
+    }
+}
+
+/// How a clip was cut.
+public enum TrimMethod: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The packets are the source's.
+    case copy
+    /// Only the groups of pictures at the cut were encoded again.
+    case smart
+    /// All was encoded again.
+    case encode
+}
+
+/// The cut that was made, as the record shows it; seconds.
+public struct TrimReport: Hashable, Sendable, Codable {
+    public var start: Double
+    public var duration: Double
+    public var sourceDuration: Double
+    public var method: TrimMethod
+
+    public init(start: Double, duration: Double, sourceDuration: Double, method: TrimMethod) {
+        self.start = start
+        self.duration = duration
+        self.sourceDuration = sourceDuration
+        self.method = method
+    }
+}

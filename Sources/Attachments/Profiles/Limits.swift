@@ -1,0 +1,31 @@
+/// What a source may ask of the machine. Checked with the decoder that will decode, before any pixel is decoded.
+public struct Limits: Hashable, Sendable, Codable {
+    /// Bytes of an image or an animation.
+    public var imageBytes: Int64 = 50_000_000
+    /// Bytes of a clip; also what Intake stops at.
+    public var clipBytes: Int64 = 1_000_000_000
+    /// Pixels of a still whose decoder shrinks on load (JPEG, WebP, multi-resolution formats).
+    public var stillPixels: Int64 = 100_000_000
+    /// Pixels of a still that must be decoded whole.
+    public var wholeStillPixels: Int64 = 64_000_000
+    /// Pixels of one frame of an animation or a video.
+    public var framePixels: Int64 = 25_000_000
+    /// Pixels of all frames of an animation.
+    public var animationPixels: Int64 = 1_000_000_000
+    public var animationFrames: Int = 900
+    public var streams: Int = 8
+    /// Bytes of an embedded colour profile.
+    public var iccBytes: Int64 = 1 << 20
+
+    public init() {}
+
+    /// Over HTTP: clips up to 1 GB.
+    public static let service = Limits()
+
+    /// On the command line: clips up to 4 GB.
+    public static let commandLine: Limits = {
+        var limits = Limits()
+        limits.clipBytes = 4_000_000_000
+        return limits
+    }()
+}

@@ -1,0 +1,229 @@
+/// A named policy: sizes, types, durations, aims and caps in bytes, deadline, retention.
+///
+/// Bytes are decimal: 5, 10 and 50 million for the caps of UNNotificationAttachment. Durations are seconds. A kind
+/// without a policy is refused.
+public struct Profile: Hashable, Sendable, Codable {
+    public var name: String
+    /// One sentence on what it is for.
+    public var summary: String
+    /// Seconds from acceptance; nil for none.
+    public var deadline: Double?
+    /// Seconds that a result submitted over HTTP is kept; nil until it is deleted.
+    public var retention: Double?
+    /// Whether the source itself is kept as the rendition `original`.
+    public var keepsOriginal: Bool
+    public var thumbnail: ThumbnailPolicy?
+    public var image: ImagePolicy?
+    public var animation: AnimationPolicy?
+    public var video: VideoPolicy?
+    public var audio: AudioPolicy?
+
+    public init(
+        name: String, summary: String = "", deadline: Double? = nil, retention: Double? = nil,
+        keepsOriginal: Bool = false, thumbnail: ThumbnailPolicy? = nil, image: ImagePolicy? = nil,
+        animation: AnimationPolicy? = nil, video: VideoPolicy? = nil, audio: AudioPolicy? = nil
+    ) {
+        self.name = name
+        self.summary = summary
+        self.deadline = deadline
+        self.retention = retention
+        self.keepsOriginal = keepsOriginal
+        self.thumbnail = thumbnail
+        self.image = image
+        self.animation = animation
+        self.video = video
+        self.audio = audio
+    }
+
+    /// Whether the profile has a policy for `kind`.
+    public func accepts(_ kind: MediaKind) -> Bool {
+        switch kind {
+        case .image: image != nil
+        case .animation: animation != nil
+        case .video: video != nil
+        case .audio: audio != nil
+        }
+    }
+
+    /// The cap in bytes of `role` for a source of `kind`; nil where nothing of that role is made.
+    public func cap(of role: RenditionRole, for kind: MediaKind) -> Int64? {
+        switch (role, kind) {
+        case (.main, .image): image?.cap
+        case (.main, .animation): animation?.cap
+        case (.main, .video): video?.cap
+        case (.main, .audio): audio?.cap
+        case (.thumbnail, _): thumbnail?.cap
+        case (.poster, .video): video?.poster?.cap
+        case (.waveform, .audio): audio?.waveform?.cap
+        case (.poster, _), (.waveform, _): nil
+        case (.original, _): keepsOriginal ? .max : nil
+        }
+    }
+}
+
+/// A small square or boxed still; made first, of every kind that can be shown.
+public struct ThumbnailPolicy: Hashable, Sendable, Codable {
+    /// Longest side in pixels.
+    public var side: Int
+    /// `crop` fills a square; `inside` keeps the shape.
+    public var fit: Fit
+    public var cap: Int64
+    public var quality: Int
+
+    public init(side: Int = 256, fit: Fit = .crop, cap: Int64 = 200_000, quality: Int = 78) {
+        self.side = side
+        self.fit = fit
+        self.cap = cap
+        self.quality = quality
+    }
+}
+
+/// How a picture meets its box.
+public enum Fit: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The whole picture, its longest side at most the box's.
+    case inside
+    /// A square filled by the picture; what sticks out is cropped.
+    case crop
+}
+
+public struct ImagePolicy: Hashable, Sendable, Codable {
+    /// What may be written, best first: the first that suits is taken (JPEG has no transparency).
+    public var types: [MediaType]
+    /// Pixels; nil keeps the resolution. Pictures are never enlarged.
+    public var longestSide: Int?
+    public var fit: Fit
+    /// Where a crop looks by default: the middle, or the most salient part.
+    public var attention: Bool
+    /// Bytes aimed at.
+    public var aim: Int64?
+    /// Bytes never exceeded.
+    public var cap: Int64
+    public var quality: Int
+    /// The quality below which an aim, not a cap, is given up.
+    public var minimumQuality: Int
+    /// `#rrggbb`: transparency is flattened over it where no type of `types` has transparency.
+    public var background: String
+
+    public init(
+        types: [MediaType] = [.jpeg, .png], longestSide: Int? = nil, fit: Fit = .inside, attention: Bool = false,
+        aim: Int64? = nil, cap: Int64 = 10_000_000, quality: Int = 82, minimumQuality: Int = 50,
+        background: String = "#ffffff"
+    ) {
+        self.types = types
+        self.longestSide = longestSide
+        self.fit = fit
+        self.attention = attention
+        self.aim = aim
+        self.cap = cap
+        self.quality = quality
+        self.minimumQuality = minimumQuality
+        self.background = background
+    }
+}
+
+public struct AnimationPolicy: Hashable, Sendable, Codable {
+    /// `image/gif` or `image/webp` (animated); a still type takes the first frame only.
+    public var type: MediaType
+    public var longestSide: Int?
+    public var aim: Int64?
+    public var cap: Int64
+
+    public init(type: MediaType = .gif, longestSide: Int? = nil, aim: Int64? = nil, cap: Int64 = 10_000_000) {
+        self.type = type
+        self.longestSide = longestSide
+        self.aim = aim
+        self.cap = cap
+    }
+}
+
+/// What becomes of a clip that is longer than its profile takes and for which no trim was asked.
+public enum WhenLonger: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Trimmed from its start.
+    case trim
+    /// Refused as `too_long`.
+    case refuse
+}
+
+public struct VideoPolicy: Hashable, Sendable, Codable {
+    /// `video/mp4`: H.264 and AAC with the index first.
+    public var type: MediaType
+    public var longestSide: Int?
+    public var aim: Int64?
+    public var cap: Int64
+    /// Seconds.
+    public var maximumDuration: Double?
+    public var whenLonger: WhenLonger
+    /// x264's constant rate factor where the aim leaves room; lower is better.
+    public var rateFactor: Int
+    public var poster: PosterPolicy?
+
+    public init(
+        type: MediaType = .mp4, longestSide: Int? = nil, aim: Int64? = nil, cap: Int64 = 50_000_000,
+        maximumDuration: Double? = nil, whenLonger: WhenLonger = .trim, rateFactor: Int = 23,
+        poster: PosterPolicy? = PosterPolicy()
+    ) {
+        self.type = type
+        self.longestSide = longestSide
+        self.aim = aim
+        self.cap = cap
+        self.maximumDuration = maximumDuration
+        self.whenLonger = whenLonger
+        self.rateFactor = rateFactor
+        self.poster = poster
+    }
+}
+
+public struct PosterPolicy: Hashable, Sendable, Codable {
+    public var longestSide: Int
+    public var cap: Int64
+    public var quality: Int
+
+    public init(longestSide: Int = 1038, cap: Int64 = 2_000_000, quality: Int = 80) {
+        self.longestSide = longestSide
+        self.cap = cap
+        self.quality = quality
+    }
+}
+
+public struct AudioPolicy: Hashable, Sendable, Codable {
+    /// What may be written, best first: the first is what is encoded to; a source whose coding one of them holds is
+    /// copied. `audio/mp4`, `audio/mpeg` (copies only) and `audio/wav`.
+    public var types: [MediaType]
+    public var aim: Int64?
+    public var cap: Int64
+    /// Seconds.
+    public var maximumDuration: Double?
+    public var whenLonger: WhenLonger
+    /// Bits per second that are encoded at where the aim leaves room.
+    public var bitRate: Int
+    public var waveform: WaveformPolicy?
+
+    public init(
+        types: [MediaType] = [.m4a, .mp3, .wav], aim: Int64? = nil, cap: Int64 = 5_000_000,
+        maximumDuration: Double? = nil, whenLonger: WhenLonger = .trim, bitRate: Int = 128_000,
+        waveform: WaveformPolicy? = WaveformPolicy()
+    ) {
+        self.types = types
+        self.aim = aim
+        self.cap = cap
+        self.maximumDuration = maximumDuration
+        self.whenLonger = whenLonger
+        self.bitRate = bitRate
+        self.waveform = waveform
+    }
+}
+
+public struct WaveformPolicy: Hashable, Sendable, Codable {
+    public var width: Int
+    public var height: Int
+    /// Number of peaks in the placeholder.
+    public var buckets: Int
+    public var cap: Int64
+
+    public init(width: Int = 480, height: Int = 120, buckets: Int = 64, cap: Int64 = 200_000) {
+        self.width = width
+        self.height = height
+        self.buckets = buckets
+        self.cap = cap
+    }
+}
