@@ -5,9 +5,12 @@ public enum JSON {
     public static func encode(_ value: some Encodable, pretty: Bool = false) throws -> Data {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.outputFormatting = pretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : [
-            .sortedKeys, .withoutEscapingSlashes,
-        ]
+        encoder.outputFormatting =
+            pretty
+            ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
+            : [
+                .sortedKeys, .withoutEscapingSlashes,
+            ]
         return try encoder.encode(value)
     }
 
