@@ -37,6 +37,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case codecCrashed(reason: String)
     /// Nothing was ready after `seconds`.
     case deadlineExceeded(seconds: Double)
+    /// Could have been delivered, but its job is strict and the attachment `identifier` failed with `code`.
+    case withheld(identifier: String, code: ErrorCode)
     case queueFull
     case quotaExceeded(what: String)
     case rateLimited
@@ -61,6 +63,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .corrupt: .corrupt
         case .codecCrashed: .codecCrashed
         case .deadlineExceeded: .deadlineExceeded
+        case .withheld(_, let code): code
         case .queueFull: .queueFull
         case .quotaExceeded: .quotaExceeded
         case .rateLimited: .rateLimited
@@ -112,6 +115,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "The file could not be decoded: it broke its decoder. Export it anew, or convert it first."
         case .deadlineExceeded(let seconds):
             "Nothing was ready after \(Self.number(seconds)) s. Send a smaller file, or allow more time."
+        case .withheld(let identifier, let code):
+            "The attachment '\(identifier)' of the same job failed (\(code.rawValue)), and a strict job delivers all or nothing. Correct that one, or ask for the mode lenient."
         case .queueFull:
             "Too much is waiting. Try again later."
         case .quotaExceeded(let what):

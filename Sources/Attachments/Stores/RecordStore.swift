@@ -4,7 +4,7 @@ public enum Acceptance: Hashable, Sendable {
     case accepted(JobRecord)
     /// A pending or interrupted job of the same work key was taken over by the submission's run.
     case adopted(JobRecord)
-    /// The same work was finished before; nothing is to do.
+    /// The same work was finished before, or a worker that lives has it in hand; nothing is to do.
     case unchanged(JobRecord)
 }
 
@@ -75,6 +75,9 @@ public protocol RecordStore: Sendable {
     /// Finishes a job: what its attachments came to, all in one transaction. Delivering twice under the same fence is
     /// the same as once.
     ///
+    /// A blob whose bytes another rendition already holds is not needed: the store discards its file after the
+    /// commit. In strict mode one failure withholds all, and none of the blobs is referred to.
+    ///
     /// - Throws: ``ClaimError/lost``, or an ``AttachmentError`` of the store.
     func deliver(_ outcomes: [AttachmentOutcome], under claim: Claim) async throws -> JobRecord
 
@@ -84,6 +87,11 @@ public protocol RecordStore: Sendable {
 
     /// Cancels a pending or running job; a finished one stays as it is.
     func cancel(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord?
+
+    /// Deletes a job with all that it holds, access first; an unfinished one is cancelled by it.
+    ///
+    /// - Returns: The blobs that nothing refers to any more; remove their files. Nil where there is no such job.
+    func deleteJob(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> [BlobName]?
 
     // MARK: Attachments
 
@@ -98,19 +106,24 @@ public protocol RecordStore: Sendable {
         of role: RenditionRole, of attachment: AttachmentID, tenant: TenantID
     ) async throws(AttachmentError) -> BlobName?
 
-    /// Deletes an attachment: all its access is revoked when this returns.
+    /// Deletes an attachment: all its access is revoked when this returns. A job goes with its last attachment, so
+    /// that the same work can be submitted again.
     ///
     /// - Returns: The blobs that nothing refers to any more; remove their files. Nil where there is no such
     ///   attachment.
     func delete(_ id: AttachmentID, of tenant: TenantID) async throws(AttachmentError) -> [BlobName]?
 
-    /// Deletes what has outlived its retention and is held by no lease.
+    /// Deletes what has outlived its retention and is held by no live lease or link, and access that has ended.
     func deleteExpired(limit: Int) async throws(AttachmentError) -> [BlobName]
 
     // MARK: Blobs
 
     /// Which of these blobs no record refers to.
     func unreferenced(among names: [BlobName]) async throws(AttachmentError) -> [BlobName]
+
+    /// Which of these blobs no record refers to; from then on no delivery can refer to them, so that their files can
+    /// be removed.
+    func condemn(_ names: [BlobName]) async throws(AttachmentError) -> [BlobName]
 
     /// Every blob that a record refers to, with its hash and size.
     func referencedBlobs() async throws(AttachmentError) -> [SealedBlob]
