@@ -1,0 +1,29 @@
+import CFFmpeg
+
+/// The decoders that sources may use; whatever else FFmpeg has is out of reach.
+enum Decoders {
+    static let video = [
+        "h264", "hevc", "mpeg4", "msmpeg4", "mpeg2video", "mpeg1video", "h263", "vp8", "vp9", "libdav1d", "mjpeg",
+        "prores", "dvvideo",
+    ]
+
+    static let audio = [
+        "aac", "mp3float", "mp3", "mp2float", "mp2", "ac3", "eac3", "opus", "vorbis", "flac", "alac", "amrnb", "amrwb",
+        "adpcm_ima_wav", "adpcm_ima_qt", "adpcm_ms", "pcm_s16le", "pcm_s16be", "pcm_s24le", "pcm_s24be", "pcm_s32le",
+        "pcm_s32be", "pcm_f32le", "pcm_f32be", "pcm_f64le", "pcm_f64be", "pcm_s8", "pcm_u8", "pcm_mulaw", "pcm_alaw",
+    ]
+
+    /// Cover art, BMP and APNG.
+    static let stills = ["mjpeg", "png", "apng", "bmp"]
+
+    static let names = video + audio + stills
+
+    /// As FFmpeg's `codec_whitelist` takes it.
+    static let allowList = names.joined(separator: ",")
+
+    /// The allowed decoder for `codec`; nil where there is none.
+    static func decoder(for codec: AVCodecID) -> UnsafePointer<AVCodec>? {
+        guard let found = unsafe avcodec_find_decoder(codec), let name = unsafe found.pointee.name else { return nil }
+        return names.contains(unsafe String(cString: name)) ? unsafe found : nil
+    }
+}

@@ -1,0 +1,55 @@
+import CFFmpeg
+import Glibc
+import Synchronization
+
+/// The libraries as a whole: their log, and the work that the template does once for all its forks.
+package enum FFmpegLibraries {
+    /// Loads and links what a clip needs, so that every fork finds it ready. Starts no thread.
+    package static func prepare() {
+        _ = quietLog
+        for name in Decoders.names { unsafe _ = avcodec_find_decoder_by_name(name) }
+        for name in ["libx264", "aac", "pcm_s16le"] { unsafe _ = avcodec_find_encoder_by_name(name) }
+        for name in ["buffer", "buffersink", "abuffer", "abuffersink", "scale", "aresample"] {
+            unsafe _ = avfilter_get_by_name(name)
+        }
+        for name in ["mp4", "ipod", "mp3", "wav"] { unsafe _ = av_guess_format(name, nil, nil) }
+    }
+
+    /// Forgets the log lines kept so far; at the start of a source.
+    static func clearLog() {
+        _ = quietLog
+        lines.withLock { $0.removeAll() }
+    }
+
+    /// The first errors that the libraries logged since ``clearLog()``, each once.
+    static var loggedErrors: [String] {
+        lines.withLock { $0 }
+    }
+
+    /// FFmpeg's words for a return code.
+    static func describe(_ code: Int32) -> String {
+        var text = [CChar](repeating: 0, count: 128)
+        unsafe satchel_describe(code, &text, text.count)
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    private static let lines = Mutex<[String]>([])
+    private static let keptLines = 4
+
+    /// Nothing goes to stderr: what a file provokes is a fact about the file, kept for its record.
+    private static let quietLog: Void = {
+        unsafe av_log_set_callback { context, level, format, arguments in
+            guard level <= AV_LOG_ERROR, let format = unsafe format, let arguments = unsafe arguments else { return }
+            var text = [CChar](repeating: 0, count: 200)
+            guard unsafe vsnprintf(&text, text.count, format, arguments) > 0 else { return }
+            // Text from the file may be in it: printable ASCII only.
+            var line = unsafe satchel_log_name(context).map { unsafe String(cString: $0) + ": " } ?? ""
+            for character in text where (32...126).contains(character) {
+                line.unicodeScalars.append(Unicode.Scalar(UInt8(bitPattern: character)))
+            }
+            FFmpegLibraries.lines.withLock { lines in
+                if lines.count < keptLines && !lines.contains(line) { lines.append(line) }
+            }
+        }
+    }()
+}
