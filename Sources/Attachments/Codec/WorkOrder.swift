@@ -45,6 +45,10 @@ public struct Ceilings: Hashable, Sendable, Codable {
     /// Bytes of one output.
     public var fileBytes: Int64
 
+    /// Bytes of address space on top of every memory limit: stacks of threads and malloc's arenas reserve it and
+    /// never touch it. 256 MiB hold two arenas of 64 MiB and 16 stacks of 8 MiB.
+    public static let addressSpaceSlack: Int64 = 256 << 20
+
     public init(memory: Int64 = 2 << 30, cpuSeconds: Int = 600, fileBytes: Int64 = 4_200_000_000) {
         self.memory = memory
         self.cpuSeconds = cpuSeconds

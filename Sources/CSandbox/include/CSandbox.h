@@ -1,1 +1,9 @@
 #pragma once
+
+#include "sandbox_landlock.h"
+#include "sandbox_namespaces.h"
+#include "sandbox_packets.h"
+#include "sandbox_process.h"
+#include "sandbox_rights.h"
+#include "sandbox_spawn.h"
+#include "sandbox_syscalls.h"

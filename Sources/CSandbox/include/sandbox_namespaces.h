@@ -1,0 +1,23 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// How entering each namespace went: 0, or the errno.
+struct sandbox_namespaces {
+    int user;
+    int network;
+    int mount;
+    int ipc;
+    int process;
+    /// Whether the root directory is empty.
+    bool empty_root;
+};
+
+/// Whether a user id exists in the user namespace of the caller. Needs /proc.
+bool sandbox_user_exists(uint32_t first, uint32_t count);
+
+/// Moves the single-threaded caller into new namespaces, each where allowed, and gives it an empty root directory. Its
+/// own user id stays what it is; root also keeps the ids from `first` on. The next fork becomes the process
+/// namespace's process 1.
+struct sandbox_namespaces sandbox_enter_namespaces(uint32_t first, uint32_t count);

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <stdbool.h>
+
+/// Prepares the allow-list of system calls, once in a template, so that each fork only adds what is its own. 0, or the
+/// errno.
+int sandbox_prepare_syscalls(void);
+
+/// Puts the allow-list into force for all threads of the caller, for good. Needs `sandbox_prepare_syscalls` and no new
+/// privileges. 0, or the errno.
+int sandbox_confine_syscalls(void);
+
+/// Whether a filter is in force.
+bool sandbox_has_confined_syscalls(void);

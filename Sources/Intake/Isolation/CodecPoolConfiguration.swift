@@ -1,0 +1,58 @@
+public import Attachments
+import CSandbox
+public import FoundationEssentials
+import Glibc
+
+/// How codec processes are started and how much they may use.
+public struct CodecPoolConfiguration: Sendable {
+    /// The codec: `satchel-codec`, or what takes its place in a test.
+    public var executable: URL
+    /// Sources that are worked on at once; as many forked processes are kept ready.
+    public var codecs: Int
+    public var sandbox: SandboxPolicy
+    /// A template is renewed after so many sources: its forks share one address layout.
+    public var sourcesPerTemplate: Int
+    /// Over 1, a process serves so many sources that share a ``CodecPool/Owner``, one after the other.
+    public var sourcesPerProcess: Int
+    /// Bytes of memory granted to all processes together.
+    public var memory: Int64
+    /// Bytes of memory that identifying may use, before anything was granted.
+    public var identifyMemory: Int64
+    /// A process that says nothing for so long, and that uses no CPU time meanwhile, is killed.
+    public var silence: Duration
+    /// A template that isn't ready after this has failed. A cold start takes about 0.13 s.
+    public var startup: Duration
+    /// Handed to the executable after the pool's own arguments; the fault codec takes orders there.
+    public var arguments: [String]
+
+    /// - Parameters:
+    ///   - codecs: The number of processors this process may use, where it is left out.
+    ///   - memory: Half of the machine's, where it is left out.
+    public init(
+        executable: URL, codecs: Int? = nil, sandbox: SandboxPolicy = .standard, sourcesPerTemplate: Int = 1000,
+        sourcesPerProcess: Int = 1, memory: Int64? = nil, identifyMemory: Int64 = 512 << 20,
+        silence: Duration = .seconds(30), startup: Duration = .seconds(10),
+        arguments: [String] = []
+    ) {
+        self.executable = executable
+        self.codecs = max(1, codecs ?? Self.usableProcessors)
+        self.sandbox = sandbox
+        self.sourcesPerTemplate = max(1, sourcesPerTemplate)
+        self.sourcesPerProcess = max(1, sourcesPerProcess)
+        self.memory = memory ?? Self.physicalMemory / 2
+        self.identifyMemory = identifyMemory
+        self.silence = silence
+        self.startup = startup
+        self.arguments = arguments
+    }
+
+    /// Processors that this process may run on: `taskset` and cpusets count.
+    public static var usableProcessors: Int {
+        max(1, Int(sandbox_usable_processors()))
+    }
+
+    /// Bytes.
+    public static var physicalMemory: Int64 {
+        Int64(sysconf(Int32(_SC_PHYS_PAGES))) * Int64(sysconf(Int32(_SC_PAGESIZE)))
+    }
+}
