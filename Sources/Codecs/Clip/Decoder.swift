@@ -1,0 +1,71 @@
+import CFFmpeg
+import Glibc
+
+/// Owns a decoder of one stream, single-threaded.
+@safe struct Decoder: ~Copyable {
+    let raw: UnsafeMutablePointer<AVCodecContext>
+
+    /// - Parameter maximumPixels: A larger frame is refused before its memory is taken.
+    /// - Throws: `AVERROR_DECODER_NOT_FOUND` where no allowed decoder suits.
+    init(
+        for stream: UnsafeMutablePointer<AVStream>, maximumPixels: Int64, keyframesOnly: Bool = false
+    ) throws(FFmpegFailure) {
+        let parameters = unsafe stream.pointee.codecpar
+        guard let parameters = unsafe parameters,
+            let decoder = unsafe Decoders.decoder(for: parameters.pointee.codec_id)
+        else { throw FFmpegFailure(satchel_averror_decoder_not_found) }
+        guard let raw = unsafe avcodec_alloc_context3(decoder) else { throw .noMemory }
+        do throws(FFmpegFailure) {
+            try checked(unsafe avcodec_parameters_to_context(raw, parameters))
+            unsafe raw.pointee.pkt_timebase = unsafe stream.pointee.time_base
+            unsafe raw.pointee.thread_count = 1
+            unsafe raw.pointee.max_pixels = maximumPixels
+            if keyframesOnly { unsafe raw.pointee.skip_frame = AVDISCARD_NONKEY }
+            try checked(unsafe avcodec_open2(raw, decoder, nil))
+        } catch {
+            var raw: UnsafeMutablePointer<AVCodecContext>? = unsafe raw
+            unsafe avcodec_free_context(&raw)
+            throw error
+        }
+        unsafe self.raw = unsafe raw
+    }
+
+    deinit {
+        var raw: UnsafeMutablePointer<AVCodecContext>? = unsafe raw
+        unsafe avcodec_free_context(&raw)
+    }
+
+    /// Hands over compressed data.
+    ///
+    /// - Returns: False where the data is damaged; the next packet may be fine.
+    @discardableResult
+    func send(_ packet: borrowing Packet) throws(FFmpegFailure) -> Bool {
+        let code = unsafe avcodec_send_packet(raw, packet.raw)
+        if code == satchel_averror(ENOMEM) { throw .noMemory }
+        return code >= 0
+    }
+
+    /// Says that no more data comes: what is still inside comes out.
+    func drain() {
+        unsafe _ = avcodec_send_packet(raw, nil)
+    }
+
+    /// Forgets what is inside, after a seek or a drain.
+    func flush() {
+        unsafe avcodec_flush_buffers(raw)
+    }
+
+    /// The next frame; false where more data is needed first or all is out.
+    func receive(_ frame: borrowing Frame) throws(FFmpegFailure) -> Bool {
+        frame.clear()
+        var damaged = 0
+        while true {
+            let code = unsafe avcodec_receive_frame(raw, frame.raw)
+            if code >= 0 { return true }
+            if code == satchel_averror(ENOMEM) { throw .noMemory }
+            if code == satchel_averror(EAGAIN) || code == satchel_averror_eof { return false }
+            damaged += 1
+            if damaged > 100 { return false }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Attachments
+import CFFmpeg
+import Glibc
+
+/// Owns an opened container, read through ``SourceIO``; opens nothing else, whatever the file refers to.
+@safe struct Demuxer: ~Copyable {
+    let raw: UnsafeMutablePointer<AVFormatContext>
+    private let io: SourceIO
+
+    /// The name of the demuxer that took it, such as `mov,mp4,m4a,3gp,3g2,mj2`.
+    let name: String
+    /// Bytes of the source.
+    let bytes: Int64
+
+    /// Opens `descriptor` if one of `formats` takes it, and only then.
+    ///
+    /// - Parameters:
+    ///   - formats: Names of demuxers.
+    ///   - forced: A demuxer to use without asking which one suits best.
+    ///   - minimumScore: How sure FFmpeg must be, of 100.
+    /// - Returns: Nil where no allowed demuxer takes it, with no word about why.
+    static func open(
+        _ descriptor: Int32, bytes: Int64, formats: [String], forced: String? = nil,
+        minimumScore: Int32 = 1, settings: [String: String] = [:]
+    ) throws(FFmpegFailure) -> Demuxer? {
+        let io = try SourceIO(descriptor: descriptor, bytes: bytes)
+        var format: UnsafePointer<AVInputFormat>?
+        if let forced {
+            unsafe format = unsafe av_find_input_format(forced)
+        } else {
+            let score = unsafe av_probe_input_buffer2(io.context, &format, nil, nil, 0, 0)
+            guard score >= minimumScore else { return nil }
+        }
+        guard let format = unsafe format, let names = unsafe format.pointee.name else { return nil }
+        let name = unsafe String(cString: names)
+        guard name.split(separator: ",").contains(where: { formats.contains(String($0)) }) else { return nil }
+
+        guard let context = unsafe avformat_alloc_context() else { throw .noMemory }
+        unsafe context.pointee.pb = unsafe io.context
+        unsafe context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+        unsafe context.pointee.io_open = { _, _, _, _, _ in satchel_averror(EPERM) }
+        var options = Options()
+        options["format_whitelist"] = formats.joined(separator: ",")
+        options["codec_whitelist"] = Decoders.allowList
+        options["protocol_whitelist"] = ""
+        options["max_streams"] = "64"
+        for (key, value) in settings { options[key] = value }
+
+        var opened: UnsafeMutablePointer<AVFormatContext>? = unsafe context
+        // Frees the context where it fails.
+        let code = unsafe avformat_open_input(&opened, nil, format, &options.raw)
+        guard code >= 0, let opened = unsafe opened else {
+            if code == satchel_averror(ENOMEM) { throw .noMemory }
+            return nil
+        }
+        return unsafe Demuxer(raw: opened, io: io, name: name, bytes: bytes)
+    }
+
+    private init(raw: UnsafeMutablePointer<AVFormatContext>, io: consuming SourceIO, name: String, bytes: Int64) {
+        unsafe self.raw = unsafe raw
+        self.io = io
+        self.name = name
+        self.bytes = bytes
+    }
+
+    deinit {
+        var raw: UnsafeMutablePointer<AVFormatContext>? = unsafe raw
+        unsafe avformat_close_input(&raw)
+    }
+
+    /// Reads ahead until the streams' parameters are known; what stays unknown is no error.
+    func probeStreams() throws(FFmpegFailure) {
+        try checked(unsafe avformat_find_stream_info(raw, nil))
+    }
+
+    var streamCount: Int { unsafe Int(raw.pointee.nb_streams) }
+
+    func stream(_ index: Int) -> UnsafeMutablePointer<AVStream>? {
+        guard index >= 0, index < streamCount else { return nil }
+        return unsafe raw.pointee.streams[index]
+    }
+
+    /// The next packet of any stream.
+    ///
+    /// - Returns: False at the end, which is also where a read fails: what a truncated file still has is used.
+    func read(_ packet: borrowing Packet) throws(FFmpegFailure) -> Bool {
+        packet.clear()
+        var failures = 0
+        while true {
+            let code = unsafe av_read_frame(raw, packet.raw)
+            if code >= 0 { return true }
+            if code == satchel_averror(EAGAIN), failures < 1000 {
+                failures += 1
+                continue
+            }
+            if code == satchel_averror(ENOMEM) { throw .noMemory }
+            if io.failure != 0 { throw FFmpegFailure(satchel_averror(io.failure)) }
+            return false
+        }
+    }
+
+    /// Goes to the last keyframe at or before `timestamp`, in the time base of the stream `index`.
+    func seek(stream index: Int, to timestamp: Int64) -> Bool {
+        unsafe avformat_seek_file(raw, Int32(index), Int64.min, timestamp, timestamp, 0) >= 0
+    }
+
+    /// Goes back to the first packet.
+    func rewind() -> Bool {
+        if unsafe avformat_seek_file(raw, -1, Int64.min, Int64.min + 1, Int64.min + 1, 0) >= 0 { return true }
+        if unsafe avformat_seek_file(raw, -1, Int64.min, 0, Int64.max, 0) >= 0 { return true }
+        return unsafe avformat_seek_file(raw, -1, Int64.min, 0, Int64.max, AVSEEK_FLAG_BYTE) >= 0
+    }
+}
+
+/// Owns a dictionary of options for FFmpeg.
+@safe struct Options: ~Copyable {
+    var raw: OpaquePointer?
+
+    init() {}
+
+    deinit {
+        var raw = unsafe raw
+        unsafe av_dict_free(&raw)
+    }
+
+    subscript(key: String) -> String {
+        get { unsafe av_dict_get(raw, key, nil, 0).map { unsafe String(cString: $0.pointee.value) } ?? "" }
+        set { unsafe _ = av_dict_set(&raw, key, newValue, 0) }
+    }
+}

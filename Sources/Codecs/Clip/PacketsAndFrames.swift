@@ -1,0 +1,67 @@
+import CFFmpeg
+
+/// Owns a packet: compressed data of one stream.
+@safe struct Packet: ~Copyable {
+    let raw: UnsafeMutablePointer<AVPacket>
+
+    init() throws(FFmpegFailure) {
+        guard let raw = unsafe av_packet_alloc() else { throw .noMemory }
+        unsafe self.raw = unsafe raw
+    }
+
+    deinit {
+        var raw: UnsafeMutablePointer<AVPacket>? = unsafe raw
+        unsafe av_packet_free(&raw)
+    }
+
+    func clear() { unsafe av_packet_unref(raw) }
+
+    var stream: Int { unsafe Int(raw.pointee.stream_index) }
+    var bytes: Int { unsafe Int(raw.pointee.size) }
+    var isKey: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
+    /// Decoded but not shown: before the start of an edit list's segment.
+    var isDiscarded: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
+    var isCorrupt: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
+
+    var pts: Int64? { unsafe raw.pointee.pts == satchel_no_pts ? nil : raw.pointee.pts }
+    var dts: Int64? { unsafe raw.pointee.dts == satchel_no_pts ? nil : raw.pointee.dts }
+    var duration: Int64 { unsafe max(0, raw.pointee.duration) }
+}
+
+/// Owns a frame: a decoded picture, or samples.
+@safe struct Frame: ~Copyable {
+    let raw: UnsafeMutablePointer<AVFrame>
+
+    init() throws(FFmpegFailure) {
+        guard let raw = unsafe av_frame_alloc() else { throw .noMemory }
+        unsafe self.raw = unsafe raw
+    }
+
+    deinit {
+        var raw: UnsafeMutablePointer<AVFrame>? = unsafe raw
+        unsafe av_frame_free(&raw)
+    }
+
+    func clear() { unsafe av_frame_unref(raw) }
+
+    /// Takes over the contents of `other`, which is empty afterwards.
+    func take(from other: borrowing Frame) {
+        clear()
+        unsafe av_frame_move_ref(raw, other.raw)
+    }
+
+    var isEmpty: Bool { unsafe raw.pointee.buf.0 == nil }
+    var width: Int { unsafe Int(raw.pointee.width) }
+    var height: Int { unsafe Int(raw.pointee.height) }
+    var samples: Int { unsafe Int(raw.pointee.nb_samples) }
+    var format: AVPixelFormat { unsafe AVPixelFormat(raw.pointee.format) }
+
+    /// When it is shown, in the time base of its stream.
+    var timestamp: Int64? {
+        let best = unsafe raw.pointee.best_effort_timestamp
+        if best != satchel_no_pts { return best }
+        return unsafe raw.pointee.pts == satchel_no_pts ? nil : raw.pointee.pts
+    }
+
+    var duration: Int64 { unsafe max(0, raw.pointee.pkt_duration) }
+}

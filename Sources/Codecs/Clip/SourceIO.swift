@@ -1,0 +1,91 @@
+import Attachments
+import CFFmpeg
+import Glibc
+
+/// Reads a descriptor for FFmpeg with `pread`: no path, and no file offset that others share.
+@safe struct SourceIO: ~Copyable {
+    struct State {
+        let descriptor: Int32
+        let bytes: Int64
+        var position: Int64 = 0
+        /// The `errno` of a read that failed.
+        var failure: Int32 = 0
+    }
+
+    private static let bufferBytes = 64 << 10
+
+    let context: UnsafeMutablePointer<AVIOContext>
+    private let state: UnsafeMutablePointer<State>
+
+    /// Borrows `descriptor` for its own life. Throws ``AttachmentError/tooExpensive(resource:granted:)`` without memory.
+    init(descriptor: Int32, bytes: Int64) throws(FFmpegFailure) {
+        let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+        unsafe state.initialize(to: State(descriptor: descriptor, bytes: bytes))
+        let buffer = unsafe av_malloc(Self.bufferBytes)?.assumingMemoryBound(to: UInt8.self)
+        let context = unsafe avio_alloc_context(
+            buffer, Int32(Self.bufferBytes), 0, state, Self.read, nil, Self.seek)
+        guard let context = unsafe context, unsafe buffer != nil else {
+            unsafe av_free(buffer)
+            unsafe state.deallocate()
+            throw .noMemory
+        }
+        unsafe self.context = unsafe context
+        unsafe self.state = unsafe state
+    }
+
+    deinit {
+        unsafe av_freep(&context.pointee.buffer)
+        var context: UnsafeMutablePointer<AVIOContext>? = unsafe context
+        unsafe avio_context_free(&context)
+        unsafe state.deallocate()
+    }
+
+    /// The `errno` of a read that failed; 0 where all went well.
+    var failure: Int32 { unsafe state.pointee.failure }
+
+    private static let read: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt8>?, Int32) -> Int32 = {
+        opaque, buffer, count in
+        guard let state = unsafe opaque?.assumingMemoryBound(to: State.self), count > 0 else {
+            return satchel_averror(EINVAL)
+        }
+        while true {
+            let got = unsafe pread(state.pointee.descriptor, buffer, Int(count), Int(state.pointee.position))
+            if got > 0 {
+                unsafe state.pointee.position += Int64(got)
+                return Int32(got)
+            }
+            if got == 0 { return satchel_averror_eof }
+            if errno == EINTR { continue }
+            unsafe state.pointee.failure = errno
+            return satchel_averror(EIO)
+        }
+    }
+
+    private static let seek: @convention(c) (UnsafeMutableRawPointer?, Int64, Int32) -> Int64 = {
+        opaque, offset, whence in
+        guard let state = unsafe opaque?.assumingMemoryBound(to: State.self) else {
+            return Int64(satchel_averror(EINVAL))
+        }
+        let base: Int64
+        switch whence & ~AVSEEK_FORCE {
+        case AVSEEK_SIZE: return unsafe state.pointee.bytes
+        case SEEK_SET: base = 0
+        case SEEK_CUR: base = unsafe state.pointee.position
+        case SEEK_END: base = unsafe state.pointee.bytes
+        default: return Int64(satchel_averror(EINVAL))
+        }
+        let (target, overflow) = base.addingReportingOverflow(offset)
+        guard !overflow, target >= 0 else { return Int64(satchel_averror(EINVAL)) }
+        unsafe state.pointee.position = target
+        return target
+    }
+}
+
+/// The bytes of an open regular file.
+func fileBytes(_ descriptor: Int32) throws(AttachmentError) -> Int64 {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else {
+        throw .invalidSource(reason: "it cannot be read")
+    }
+    return Int64(status.st_size)
+}
