@@ -1,0 +1,221 @@
+#ifndef SATCHEL_CVIPS_H
+#define SATCHEL_CVIPS_H
+
+// libvips' operations are variadic, which Swift cannot call: each one that is used is wrapped here, once, with the
+// options that are used.
+//
+// Where an operation has an `out`, it is set only when 0 is returned, and the caller owns the reference. On any other
+// return vips_error_buffer() says why; the buffer is global and keeps old text until satchel_error_clear().
+
+#include <stdlib.h>
+#include <vips/vips.h>
+
+#pragma clang assume_nonnull begin
+
+// MARK: Ownership
+
+/// Gives a reference back; the last one frees the object.
+static inline void satchel_unref(void *object) {
+    g_object_unref(object);
+}
+
+/// A blob that owns `bytes`, which came from malloc, and frees them with its last reference.
+static inline VipsBlob *satchel_blob_owning(void *bytes, size_t length) {
+    return vips_blob_new((VipsCallbackFn)free, bytes, length);
+}
+
+static inline void satchel_blob_unref(VipsBlob *blob) {
+    vips_area_unref(VIPS_AREA(blob));
+}
+
+/// A source over a blob, of which it holds a reference. NULL where there is no memory.
+static inline VipsSource *_Nullable satchel_source_from_blob(VipsBlob *blob) {
+    return vips_source_new_from_blob(blob);
+}
+
+// MARK: Start and errors
+
+/// Starts libvips. It may be called again.
+static inline int satchel_vips_start(void) {
+    return VIPS_INIT("satchel-codec");
+}
+
+static inline const char *satchel_error_text(void) {
+    return vips_error_buffer();
+}
+
+static inline void satchel_error_clear(void) {
+    vips_error_clear();
+}
+
+/// Whether an operation of this name exists, loading its module where it has one.
+static inline int satchel_operation_exists(const char *name) {
+    return vips_type_find("VipsOperation", name) != 0;
+}
+
+// MARK: Loading
+
+// Pixels are read in order, once; damage is an error and not a grey area.
+#define SATCHEL_LOAD "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR
+
+static inline int satchel_load_jpeg(VipsSource *source, VipsImage *_Nullable *_Nonnull out, int shrink) {
+    return vips_jpegload_source(source, out, SATCHEL_LOAD, "shrink", shrink, NULL);
+}
+
+static inline int satchel_load_png(VipsSource *source, VipsImage *_Nullable *_Nonnull out) {
+    return vips_pngload_source(source, out, SATCHEL_LOAD, NULL);
+}
+
+/// `count` pages from `page` on, one above the other; -1 for all.
+static inline int satchel_load_gif(VipsSource *source, VipsImage *_Nullable *_Nonnull out, int page, int count) {
+    return vips_gifload_source(source, out, SATCHEL_LOAD, "page", page, "n", count, NULL);
+}
+
+/// `count` pages from `page` on, one above the other; -1 for all.
+static inline int satchel_load_webp(
+    VipsSource *source, VipsImage *_Nullable *_Nonnull out, int page, int count, double scale) {
+    return vips_webpload_source(source, out, SATCHEL_LOAD, "page", page, "n", count, "scale", scale, NULL);
+}
+
+static inline int satchel_load_tiff(VipsSource *source, VipsImage *_Nullable *_Nonnull out) {
+    return vips_tiffload_source(source, out, SATCHEL_LOAD, NULL);
+}
+
+static inline int satchel_load_heif(VipsSource *source, VipsImage *_Nullable *_Nonnull out) {
+    return vips_heifload_source(source, out, SATCHEL_LOAD, NULL);
+}
+
+static inline int satchel_load_jxl(VipsSource *source, VipsImage *_Nullable *_Nonnull out) {
+    return vips_jxlload_source(source, out, SATCHEL_LOAD, NULL);
+}
+
+/// A copy of `height` rows of `width` pixels of `bands` bytes, as sRGB.
+static inline VipsImage *_Nullable satchel_image_from_bytes(
+    const void *bytes, size_t length, int width, int height, int bands) {
+    VipsImage *image = vips_image_new_from_memory_copy(bytes, length, width, height, bands, VIPS_FORMAT_UCHAR);
+    if (image) {
+        image->Type = VIPS_INTERPRETATION_sRGB;
+    }
+    return image;
+}
+
+// MARK: Metadata
+
+static inline int satchel_has_field(VipsImage *image, const char *name) {
+    return vips_image_get_typeof(image, name) != 0;
+}
+
+/// Drops every field that is not part of the image's shape. The image must be the caller's alone.
+static inline void satchel_remove_fields(VipsImage *image) {
+    gchar **fields = vips_image_get_fields(image);
+    for (gchar **field = fields; field && *field; field++) {
+        vips_image_remove(image, *field);
+    }
+    g_strfreev(fields);
+}
+
+static inline void satchel_set_ints(VipsImage *image, const char *name, const int *values, int count) {
+    vips_image_set_array_int(image, name, values, count);
+}
+
+// MARK: Geometry
+
+static inline int satchel_copy(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
+    return vips_copy(in, out, NULL);
+}
+
+static inline int satchel_extract(
+    VipsImage *in, VipsImage *_Nullable *_Nonnull out, int left, int top, int width, int height) {
+    return vips_extract_area(in, out, left, top, width, height, NULL);
+}
+
+/// Lanczos 3, on what a box filter left at twice the size.
+static inline int satchel_resize(VipsImage *in, VipsImage *_Nullable *_Nonnull out, double across, double down) {
+    return vips_resize(in, out, across, "vscale", down, NULL);
+}
+
+/// Turns the image upright by its orientation field.
+static inline int satchel_autorot(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
+    return vips_autorot(in, out, NULL);
+}
+
+/// The part of this size that catches the eye.
+static inline int satchel_attention(VipsImage *in, VipsImage *_Nullable *_Nonnull out, int width, int height) {
+    return vips_smartcrop(in, out, width, height, "interesting", VIPS_INTERESTING_ATTENTION, NULL);
+}
+
+// MARK: Colour
+
+static inline int satchel_premultiply(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
+    return vips_premultiply(in, out, NULL);
+}
+
+static inline int satchel_unpremultiply(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
+    return vips_unpremultiply(in, out, NULL);
+}
+
+static inline int satchel_cast(VipsImage *in, VipsImage *_Nullable *_Nonnull out, VipsBandFormat format) {
+    return vips_cast(in, out, format, NULL);
+}
+
+/// To sRGB with 8 bits through the embedded profile.
+static inline int satchel_icc_to_srgb(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
+    return vips_icc_transform(
+        in, out, "srgb", "embedded", TRUE, "intent", VIPS_INTENT_RELATIVE, "black_point_compensation", TRUE,
+        "depth", 8, NULL);
+}
+
+/// To sRGB by what the image says of itself.
+static inline int satchel_to_srgb(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
+    return vips_colourspace(in, out, VIPS_INTERPRETATION_sRGB, NULL);
+}
+
+static inline int satchel_extract_bands(VipsImage *in, VipsImage *_Nullable *_Nonnull out, int first, int count) {
+    return vips_extract_band(in, out, first, "n", count, NULL);
+}
+
+static inline int satchel_minimum(VipsImage *in, double *out) {
+    return vips_min(in, out, NULL);
+}
+
+/// Lays the image over a colour, 0…255 each.
+static inline int satchel_flatten(
+    VipsImage *in, VipsImage *_Nullable *_Nonnull out, double red, double green, double blue) {
+    double colour[] = {red, green, blue};
+    VipsArrayDouble *background = vips_array_double_new(colour, 3);
+    int result = vips_flatten(in, out, "background", background, NULL);
+    vips_area_unref(VIPS_AREA(background));
+    return result;
+}
+
+// MARK: Saving
+
+// The buffers are the caller's, to be given back with g_free. Nothing but pixels is written.
+
+static inline int satchel_save_jpeg(VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int quality) {
+    return vips_jpegsave_buffer(in, buffer, length, "Q", quality, "optimize_coding", TRUE, "strip", TRUE, NULL);
+}
+
+/// `palette`: at most 256 colours, quantised at `quality`.
+static inline int satchel_save_png(
+    VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int compression, int palette, int quality) {
+    return vips_pngsave_buffer(
+        in, buffer, length, "compression", compression, "filter",
+        palette ? VIPS_FOREIGN_PNG_FILTER_NONE : VIPS_FOREIGN_PNG_FILTER_ALL, "palette", palette, "Q", quality,
+        "effort", 3, "strip", TRUE, NULL);
+}
+
+/// Stills and, where the image has a page height, animations.
+static inline int satchel_save_webp(
+    VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int quality, int effort) {
+    return vips_webpsave_buffer(in, buffer, length, "Q", quality, "effort", effort, "strip", TRUE, NULL);
+}
+
+/// Frames by the image's page height, `delay` and `loop`.
+static inline int satchel_save_gif(VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int effort) {
+    return vips_gifsave_buffer(in, buffer, length, "effort", effort, "strip", TRUE, NULL);
+}
+
+#pragma clang assume_nonnull end
+
+#endif

@@ -1,0 +1,49 @@
+import Attachments
+import CVips
+import Glibc
+
+/// A file in memory, as an encoder of libvips made it.
+@safe
+struct EncodedBytes: ~Copyable {
+    private let start: UnsafeMutableRawPointer
+    let count: Int
+
+    /// Runs a saver, and takes over the buffer that it allocated.
+    init(
+        _ saver: (
+            _ buffer: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ length: UnsafeMutablePointer<Int>
+        ) -> Int32
+    ) throws(VipsFailure) {
+        satchel_error_clear()
+        var buffer: UnsafeMutableRawPointer?
+        var length = 0
+        guard unsafe saver(&buffer, &length) == 0, let buffer = unsafe buffer else { throw VipsFailure.current() }
+        unsafe start = buffer
+        count = length
+    }
+
+    deinit {
+        unsafe g_free(start)
+    }
+
+    /// Writes the whole file at the start of `descriptor`.
+    func write(to descriptor: Int32) throws(AttachmentError) {
+        var written = 0
+        while written < count {
+            let result = unsafe pwrite(descriptor, start + written, count - written, off_t(written))
+            if result > 0 {
+                written += result
+            } else if result < 0, errno == EINTR {
+                continue
+            } else {
+                throw Self.failure(SystemError("write an output"))
+            }
+        }
+    }
+
+    private static func failure(_ error: SystemError) -> AttachmentError {
+        if error.isOutOfSpace { return .storeFull }
+        if error.code == EFBIG { return .tooExpensive(resource: "file space", granted: "file space") }
+        return .storeFailed(reason: error.description)
+    }
+}

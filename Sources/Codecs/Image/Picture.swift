@@ -1,0 +1,219 @@
+import Attachments
+import CVips
+
+/// An image of libvips: pixels in memory, or the promise to compute them.
+///
+/// Owns one reference.
+@safe
+struct Picture: ~Copyable {
+    private let handle: UnsafeMutablePointer<VipsImage>
+
+    /// Takes over a reference that the caller owns.
+    init(owning handle: UnsafeMutablePointer<VipsImage>) {
+        unsafe self.handle = handle
+    }
+
+    deinit {
+        unsafe satchel_unref(handle)
+    }
+
+    /// Runs an operation that makes an image of its own.
+    ///
+    /// The error buffer is cleared first, because it is global and keeps old text.
+    static func make(
+        _ operation: (_ out: UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> Int32
+    ) throws(VipsFailure) -> Picture {
+        satchel_error_clear()
+        var out: UnsafeMutablePointer<VipsImage>?
+        guard unsafe operation(&out) == 0, let image = unsafe out else { throw VipsFailure.current() }
+        return unsafe Picture(owning: image)
+    }
+
+    /// Runs an operation on this image that makes another one.
+    borrowing func derive(
+        _ operation: (
+            _ in: UnsafeMutablePointer<VipsImage>, _ out: UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>
+        ) -> Int32
+    ) throws(VipsFailure) -> Picture {
+        let handle = unsafe self.handle
+        return try unsafe Picture.make { out in unsafe operation(handle, out) }
+    }
+
+    /// Lends the image to a call that the wrappers here don't cover.
+    borrowing func withHandle<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeMutablePointer<VipsImage>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try unsafe body(handle)
+    }
+}
+
+// MARK: What it is
+
+extension Picture {
+    var width: Int { unsafe Int(withHandle { unsafe vips_image_get_width($0) }) }
+    var height: Int { unsafe Int(withHandle { unsafe vips_image_get_height($0) }) }
+    var bands: Int { unsafe Int(withHandle { unsafe vips_image_get_bands($0) }) }
+    var size: PixelSize { PixelSize(width: width, height: height) }
+    var interpretation: VipsInterpretation { unsafe withHandle { unsafe vips_image_get_interpretation($0) } }
+    var format: VipsBandFormat { unsafe withHandle { unsafe vips_image_get_format($0) } }
+    var hasAlpha: Bool { unsafe withHandle { unsafe vips_image_hasalpha($0) != 0 } }
+
+    /// Bytes of one pixel.
+    var pixelBytes: Int { bands * Int(vips_format_sizeof(format)) }
+
+    /// Rows of one page of a picture that holds several, one above the other.
+    var pageHeight: Int { unsafe Int(withHandle { unsafe vips_image_get_page_height($0) }) }
+
+    /// Pages in the file, whether loaded or not.
+    var pages: Int { unsafe Int(withHandle { unsafe vips_image_get_n_pages($0) }) }
+
+    /// EXIF's: 1…8, 1 where there is none.
+    var orientation: Int { unsafe Int(withHandle { unsafe vips_image_get_orientation($0) }) }
+
+    func has(_ field: String) -> Bool {
+        unsafe withHandle { unsafe satchel_has_field($0, field) != 0 }
+    }
+
+    /// A whole number among the metadata.
+    func integer(_ field: String) -> Int? {
+        guard has(field) else { return nil }
+        var value: Int32 = 0
+        return unsafe withHandle { unsafe vips_image_get_int($0, field, &value) } == 0 ? Int(value) : nil
+    }
+
+    /// A list of whole numbers among the metadata.
+    func integers(_ field: String) -> [Int]? {
+        guard has(field) else { return nil }
+        return unsafe withHandle { handle in
+            var values: UnsafeMutablePointer<Int32>?
+            var count: Int32 = 0
+            guard unsafe vips_image_get_array_int(handle, field, &values, &count) == 0, let values = unsafe values
+            else { return nil }
+            return unsafe UnsafeBufferPointer(start: values, count: Int(count)).map(Int.init)
+        }
+    }
+
+    /// A text among the metadata.
+    func text(_ field: String) -> String? {
+        guard has(field) else { return nil }
+        return unsafe withHandle { handle in
+            var value: UnsafePointer<CChar>?
+            guard unsafe vips_image_get_string(handle, field, &value) == 0, let value = unsafe value else { return nil }
+            return unsafe String(cString: value)
+        }
+    }
+
+    /// Lends the bytes of a blob among the metadata; an empty buffer where there is none.
+    func withBlob<Result>(_ field: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        unsafe withHandle { handle in
+            var data: UnsafeRawPointer?
+            var length = 0
+            guard has(field), unsafe vips_image_get_blob(handle, field, &data, &length) == 0 else {
+                return unsafe body(UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+            return unsafe body(UnsafeRawBufferPointer(start: data, count: length))
+        }
+    }
+}
+
+// MARK: What can be made of it
+
+extension Picture {
+    /// The pixels computed, once, in memory, and nothing but the pixels: no metadatum comes along.
+    func computed() throws(VipsFailure) -> Picture {
+        satchel_error_clear()
+        let pixels = unsafe withHandle { unsafe vips_image_copy_memory($0) }
+        guard let pixels = unsafe pixels else { throw VipsFailure.current() }
+        return unsafe Picture(owning: pixels)
+    }
+
+    /// The same pixels without any metadatum.
+    func stripped() throws(VipsFailure) -> Picture {
+        // A copy first: operations share images through their cache.
+        let copy = try unsafe derive { unsafe satchel_copy($0, $1) }
+        unsafe copy.withHandle { unsafe satchel_remove_fields($0) }
+        return copy
+    }
+
+    func extracted(_ area: PixelRect) throws(VipsFailure) -> Picture {
+        try unsafe derive {
+            unsafe satchel_extract(
+                $0, $1, Int32(area.left), Int32(area.top), Int32(area.size.width), Int32(area.size.height))
+        }
+    }
+
+    /// Scaled to exactly `size`. Transparent pixels lend their neighbours no colour.
+    func resized(to size: PixelSize) throws(VipsFailure) -> Picture {
+        guard size != self.size else { return try unsafe derive { unsafe satchel_copy($0, $1) } }
+        guard hasAlpha else { return try scaled(to: size) }
+        let format = self.format
+        let premultiplied = try unsafe derive { unsafe satchel_premultiply($0, $1) }
+        let scaled = try premultiplied.scaled(to: size)
+        let straight = try unsafe scaled.derive { unsafe satchel_unpremultiply($0, $1) }
+        return try unsafe straight.derive { unsafe satchel_cast($0, $1, format) }
+    }
+
+    private func scaled(to size: PixelSize) throws(VipsFailure) -> Picture {
+        let across = Double(size.width) / Double(width)
+        let down = Double(size.height) / Double(height)
+        return try unsafe derive { unsafe satchel_resize($0, $1, across, down) }
+    }
+
+    /// Upright, as the orientation field says.
+    func upright() throws(VipsFailure) -> Picture {
+        try unsafe derive { unsafe satchel_autorot($0, $1) }
+    }
+
+    /// sRGB with 8 bits and 3 or 4 bands, through the embedded profile where there is a usable one.
+    func standardColour() throws(VipsFailure) -> Picture {
+        if let managed = try transformed() {
+            return try managed.trimmedBands()
+        }
+        let converted = try unsafe derive { unsafe satchel_to_srgb($0, $1) }
+        let bytes = try unsafe converted.derive { unsafe satchel_cast($0, $1, VIPS_FORMAT_UCHAR) }
+        return try bytes.trimmedBands()
+    }
+
+    /// Through the embedded profile; nil where there is none, or where it is sRGB already, or doesn't fit the pixels.
+    private func transformed() throws(VipsFailure) -> Picture? {
+        guard has("icc-profile-data") else { return nil }
+        let isPlain = format == VIPS_FORMAT_UCHAR && interpretation == VIPS_INTERPRETATION_sRGB
+        if isPlain, unsafe withBlob("icc-profile-data", { unsafe ColourProfile.isStandard($0) }) { return nil }
+        return try? unsafe derive { unsafe satchel_icc_to_srgb($0, $1) }
+    }
+
+    /// Without the bands beyond colour and alpha that some TIFFs carry.
+    private func trimmedBands() throws(VipsFailure) -> Picture {
+        let wanted = hasAlpha ? 4 : 3
+        return try unsafe derive { unsafe satchel_extract_bands($0, $1, 0, Int32(wanted)) }
+    }
+
+    /// Whether no pixel is transparent. Computes the alpha band.
+    func isOpaque() throws(VipsFailure) -> Bool {
+        guard hasAlpha else { return true }
+        let last = Int32(bands - 1)
+        let alpha = try unsafe derive { unsafe satchel_extract_bands($0, $1, last, 1) }
+        var minimum = 0.0
+        satchel_error_clear()
+        guard unsafe alpha.withHandle({ unsafe satchel_minimum($0, &minimum) }) == 0 else {
+            throw VipsFailure.current()
+        }
+        return minimum >= 255
+    }
+
+    /// The part of this size that catches the eye.
+    func attention(_ size: PixelSize) throws(VipsFailure) -> Picture {
+        try unsafe derive { unsafe satchel_attention($0, $1, Int32(size.width), Int32(size.height)) }
+    }
+
+    func withoutAlpha() throws(VipsFailure) -> Picture {
+        try unsafe derive { unsafe satchel_extract_bands($0, $1, 0, 3) }
+    }
+
+    /// Laid over a colour.
+    func flattened(over colour: RGB) throws(VipsFailure) -> Picture {
+        try unsafe derive {
+            unsafe satchel_flatten($0, $1, Double(colour.red), Double(colour.green), Double(colour.blue))
+        }
+    }
+}

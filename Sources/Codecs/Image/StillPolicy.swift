@@ -1,0 +1,41 @@
+import Attachments
+
+/// What a still rendition may be: its shape, its types, and its bytes.
+struct StillPolicy: Hashable, Sendable {
+    var role: RenditionRole
+    var framing: Framing
+    /// What may be written, best first: the first that suits is taken (JPEG has no transparency).
+    var types: [MediaType]
+    var quality: Int
+    /// The quality below which `aim`, not `cap`, is given up.
+    var minimumQuality: Int
+    /// Bytes aimed at.
+    var aim: Int64?
+    /// Bytes never exceeded.
+    var cap: Int64
+    /// What transparency is laid over where no type has it.
+    var background: RGB
+
+    init(
+        role: RenditionRole, framing: Framing, types: [MediaType] = [.jpeg, .png], quality: Int,
+        minimumQuality: Int = 50,
+        aim: Int64? = nil, cap: Int64, background: RGB = .white
+    ) {
+        self.role = role
+        self.framing = framing
+        self.types = types
+        self.quality = quality
+        self.minimumQuality = minimumQuality
+        self.aim = aim
+        self.cap = cap
+        self.background = background
+    }
+
+    /// The thumbnail that `profile` asks for; nil where it asks for none.
+    static func thumbnail(of profile: Profile, gaze: Framing.Gaze = .centre) -> StillPolicy? {
+        guard let policy = profile.thumbnail else { return nil }
+        return StillPolicy(
+            role: .thumbnail, framing: Framing(side: policy.side, fit: policy.fit, gaze: gaze),
+            quality: policy.quality, cap: policy.cap)
+    }
+}

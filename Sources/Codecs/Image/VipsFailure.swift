@@ -1,0 +1,43 @@
+import Attachments
+import CVips
+
+/// What libvips said when an operation failed; for the log, not for the sender.
+struct VipsFailure: Error, Hashable {
+    var text: String
+
+    /// Takes what is in libvips' error buffer, and clears it.
+    static func current() -> VipsFailure {
+        let text = unsafe String(cString: satchel_error_text())
+        satchel_error_clear()
+        return VipsFailure(text: text)
+    }
+
+    /// The failure as the sender's error: `format` could not be decoded.
+    func damage(of format: String) -> AttachmentError {
+        let text = self.text.lowercased()
+        if text.contains("memory") && (text.contains("out of") || text.contains("alloc") || text.contains("not enough"))
+        {
+            return .tooExpensive(resource: "memory", granted: "memory")
+        }
+        let signsOfAnEnd = [
+            "premature", "truncated", "unexpected end", "end of file", "end of stream", "eof", "read error",
+            "too short",
+            "not enough data", "incomplete",
+        ]
+        if signsOfAnEnd.contains(where: text.contains) {
+            return .corrupt(reason: "the file ends before its \(format) picture is complete")
+        }
+        return .corrupt(reason: "its \(format) data cannot be decoded")
+    }
+}
+
+/// Runs `body` and turns what libvips says into the sender's error: `format` could not be decoded.
+func decoding<Result: ~Copyable>(
+    _ format: String, _ body: () throws(VipsFailure) -> Result
+) throws(AttachmentError) -> Result {
+    do {
+        return try body()
+    } catch {
+        throw error.damage(of: format)
+    }
+}

@@ -1,0 +1,23 @@
+import Attachments
+
+extension Raster {
+    /// ThumbHash, BlurHash and dominant colour of this picture.
+    func placeholder() throws(AttachmentError) -> Placeholder {
+        let picture = try picture()
+        return try picture.placeholder()
+    }
+}
+
+extension Picture {
+    /// ThumbHash, BlurHash and dominant colour of a computed sRGB picture with 8 bits.
+    func placeholder() throws(AttachmentError) -> Placeholder {
+        do {
+            let raster = try resized(to: Framing(side: 100, fit: .inside).scaledSize(of: size)).raster()
+            return Placeholder(
+                thumbhash: ThumbHash.encode(raster), blurhash: BlurHash.encode(raster),
+                color: DominantColour.of(raster).hexadecimal)
+        } catch {
+            throw .codecCrashed(reason: "the placeholder failed: \(error.text)")
+        }
+    }
+}
