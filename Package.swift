@@ -29,6 +29,7 @@ var targets: [Target] = [
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
             .product(name: "Crypto", package: "swift-crypto"),
         ]),
     .target(
@@ -46,7 +47,8 @@ var targets: [Target] = [
             .product(name: "Yams", package: "Yams"),
         ]),
 
-    // Tests, one target per seam; the fault codec takes the codec's place and misbehaves on command.
+    // Tests, one target per seam; the fault codec takes the codec's place and misbehaves on command, the fetch probe
+    // runs the fetcher inside a network namespace.
     .target(name: "TestSupport", dependencies: ["Attachments"], path: "Tests/Support"),
     .executableTarget(name: "fault-codec", dependencies: ["Attachments", "Confinement"], path: "Tests/fault-codec"),
     .testTarget(name: "AttachmentsTests", dependencies: ["Attachments", "TestSupport"]),
@@ -54,7 +56,22 @@ var targets: [Target] = [
     .testTarget(
         name: "IsolationTests",
         dependencies: ["Attachments", "Intake", "CSandbox", "TestSupport", "fault-codec", "satchel-codec"]),
-    .testTarget(name: "FetchingTests", dependencies: ["Attachments", "Intake", "TestSupport"]),
+    .executableTarget(
+        name: "fetch-probe",
+        dependencies: [
+            "Attachments", "Intake",
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+        ],
+        path: "Tests/fetch-probe"),
+    .testTarget(
+        name: "FetchingTests",
+        dependencies: [
+            "Attachments", "Intake", "TestSupport", "fetch-probe",
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        ]),
     .testTarget(name: "StoresTests", dependencies: ["Attachments", "Stores", "TestSupport"]),
     .testTarget(
         name: "SatchelTests",
@@ -65,6 +82,7 @@ var dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),

@@ -2,9 +2,10 @@ public import FoundationEssentials
 
 /// Where a source's bytes are.
 public enum SourceLocation: Hashable, Sendable, Codable {
-    /// A file that is opened in place, read-only; base64 of its absolute path's bytes, which need not be UTF-8.
-    /// The state it had when it was submitted must be the one it has when it is opened.
-    case file(path: Data, state: FileState)
+    /// A file that is opened in place, read-only: `path` relative to the directory `root`, an absolute path. Both are
+    /// bytes (base64 in JSON) that need not be UTF-8. Links are followed in `root`, which a person named, never in
+    /// `path`. The state it had when it was submitted must be the one it has when it is opened.
+    case file(root: Data, path: Data, state: FileState)
     /// Fetched by the worker. `headers` go to that origin alone.
     case url(String, headers: [String: String])
     /// Bytes that Intake has already made durable: the name of a file in the spool.

@@ -1,0 +1,3 @@
+@main enum FetchProbe {
+    static func main() {}
+}
