@@ -65,11 +65,11 @@ extension PixelSize {
     var longestSide: Int { max(width, height) }
     var shortestSide: Int { min(width, height) }
 
-    /// As wide and high as `scale` makes it, at least one pixel.
-    func scaled(by scale: Double) -> PixelSize {
-        PixelSize(
-            width: max(1, Int((Double(width) * scale).rounded())),
-            height: max(1, Int((Double(height) * scale).rounded())))
+    /// As wide and high as `part` of every `whole` pixels makes it, at least one pixel.
+    func scaled(to part: Int, of whole: Int) -> PixelSize {
+        // Multiplied first: a scale of 1038 ÷ 4032 would turn 778.5 into 778.499…
+        func side(_ length: Int) -> Int { max(1, Int((Double(length * part) / Double(whole)).rounded())) }
+        return PixelSize(width: side(width), height: side(height))
     }
 }
 
@@ -100,7 +100,7 @@ struct Framing: Hashable, Sendable {
         guard let side else { return size }
         let measure = fit == .crop ? size.shortestSide : size.longestSide
         guard measure > side else { return size }
-        return size.scaled(by: Double(side) / Double(measure))
+        return size.scaled(to: side, of: measure)
     }
 
     /// The size of the result.
