@@ -1,0 +1,43 @@
+#!/bin/sh
+# The line that hostile bytes don't cross: satchel links no media library, satchel-codec no network or database.
+#
+#   Tests/check-imports.sh .build/debug
+set -eu
+products=${1:?usage: $0 PRODUCTS}
+root=$(dirname "$0")/..
+status=0
+
+refuse() { # executable, pattern
+    [ -x "$products/$1" ] || { echo "$products/$1 was not built" >&2; exit 1; }
+    if found=$(ldd "$products/$1" | grep -E "$2"); then
+        echo "$1 links what it must not:" >&2
+        echo "$found" >&2
+        status=1
+    fi
+}
+refuse satchel 'lib(vips|av(codec|format|filter|util)|swscale|swresample|magic)\.'
+refuse satchel-codec 'libsqlite3\.'
+
+# What each target may import of this package and of the libraries; DESIGN's table, as a list.
+allow() { # target, names
+    target=$1
+    shift
+    pattern=$(echo "$@" | tr ' ' '|')
+    # The word "import" with its modifiers, then the module; the platform's own modules are free.
+    found=$(grep -rnhE '^ *(@[a-zA-Z()_]+ )*((public|package|internal|private|fileprivate) )?import ' "$root/Sources/$target" --include='*.swift' |
+        sed -E 's/^([0-9]+):.*import (struct |class |enum |func |protocol )?([A-Za-z_0-9]+).*/\3/' | sort -u |
+        grep -vE "^(Glibc|Dispatch|Synchronization|FoundationEssentials|$pattern)\$" || true)
+    if [ -n "$found" ]; then
+        echo "Sources/$target imports what it must not:" $found >&2
+        status=1
+    fi
+}
+allow Attachments FoundationEssentials
+allow Codecs Attachments CVips CFFmpeg CMagic
+allow Confinement Attachments CSandbox
+allow satchel-codec Attachments Codecs Confinement
+allow Intake Attachments CSandbox AsyncHTTPClient NIO NIOCore NIOPosix NIOHTTP1 NIOSSL NIOFoundationCompat Crypto Logging
+allow Stores Attachments GRDB Crypto AsyncHTTPClient Logging
+allow satchel Foundation Attachments Intake Stores ArgumentParser Yams Logging
+[ $status = 0 ] && echo "No import crosses a line."
+exit $status
