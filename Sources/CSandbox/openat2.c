@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+const int csandbox_path_only = O_PATH;
+
 int csandbox_open_beneath(int root, const char *path, int flags) {
     struct open_how how = {
         .flags = (unsigned long long)(unsigned int)flags,

@@ -8,4 +8,7 @@
 /// without O_CREAT. ENOSYS where the kernel is older than 5.6 or hides openat2(2).
 int csandbox_open_beneath(int root, const char *path, int flags);
 
+/// O_PATH, which the C library shows only to GNU sources: a descriptor that names a file without opening it.
+extern const int csandbox_path_only;
+
 #pragma clang assume_nonnull end

@@ -1,0 +1,32 @@
+import Attachments
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Writes to a spool file on threads that may block.
+final class SpoolWriter: Sendable {
+    private let file: Mutex<SpoolFile?>
+
+    init(_ file: consuming SpoolFile) {
+        self.file = Mutex(file)
+    }
+
+    func write(_ piece: ByteBuffer) async throws {
+        try await NIOThreadPool.singleton.runIfActive {
+            try self.file.withLock { file in
+                try unsafe piece.withUnsafeReadableBytes { bytes in try unsafe file?.write(bytes) }
+            }
+        }
+    }
+
+    /// Makes the file durable; the writer is of no use afterwards.
+    func commit() async throws -> (name: String, bytes: Int64) {
+        try await NIOThreadPool.singleton.runIfActive {
+            guard let file = self.file.withLock({ $0.take() }) else {
+                throw AttachmentError.storeFailed(reason: "the spool file was already committed")
+            }
+            let bytes = file.bytes
+            return (try file.commit(), bytes)
+        }
+    }
+}
