@@ -29,12 +29,20 @@ public struct StagedFile: ~Copyable, Sendable {
     public let reader: Descriptor
     /// The store's own word for where it is.
     public let token: String
+    /// Removes what the store keeps of it beside the descriptors.
+    private let discard: (@Sendable () -> Void)?
 
     /// Takes over both descriptors.
-    public init(writer: consuming Descriptor, reader: consuming Descriptor, token: String) {
+    ///
+    /// - Parameter discard: Called at the end of its life, sealed or not, where the file needed a name to be staged.
+    public init(
+        writer: consuming Descriptor, reader: consuming Descriptor, token: String,
+        discard: (@Sendable () -> Void)? = nil
+    ) {
         self.writer = writer.release()
         self.reader = reader
         self.token = token
+        self.discard = discard
     }
 
     /// Hands over the only descriptor that can write. Closing it (and every copy that was sent elsewhere) is what
@@ -47,6 +55,7 @@ public struct StagedFile: ~Copyable, Sendable {
 
     deinit {
         if writer >= 0 { _ = Descriptor(owning: writer) }
+        discard?()
     }
 }
 

@@ -1,0 +1,154 @@
+internal import Attachments
+internal import Crypto
+internal import FoundationEssentials
+internal import GRDB
+
+/// A grant, a lease or a link as the table has it.
+struct AccessRow: Sendable {
+    enum Kind: String, Sendable, CaseIterable {
+        case grant
+        case lease
+        case link
+
+        var token: TokenKind {
+            switch self {
+            case .grant: .grant
+            case .lease: .lease
+            case .link: .link
+            }
+        }
+    }
+
+    var id = TokenFormat.newID()
+    var kind: Kind
+    var tenant: TenantID
+    var attachment: AttachmentID
+    var parent: String?
+    var renditions: [RenditionRole]?
+    var leaseLimit: Int?
+    var kid: String
+    var createdAt: Instant
+    var expiresAt: Instant
+    var endedAt: Instant?
+
+    func isLive(at now: Instant) -> Bool {
+        endedAt == nil && expiresAt > now
+    }
+
+    /// What of `wanted` (nil: all) this opens, nil roles meaning all; nil where it opens none of it.
+    func allowed(_ wanted: [RenditionRole]?) -> (roles: [RenditionRole]?, Void)? {
+        guard let renditions else { return (wanted, ()) }
+        guard let wanted else { return (renditions, ()) }
+        let both = wanted.filter(renditions.contains)
+        return both.isEmpty ? nil : (both, ())
+    }
+
+    var grant: GrantRecord {
+        GrantRecord(
+            id: id, tenant: tenant, attachment: attachment, parent: parent, renditions: renditions,
+            leaseLimit: leaseLimit ?? 1, createdAt: createdAt, expiresAt: expiresAt, revokedAt: endedAt)
+    }
+
+    var lease: LeaseRecord {
+        LeaseRecord(
+            id: id, tenant: tenant, attachment: attachment, grant: parent, renditions: renditions,
+            startedAt: createdAt, expiresAt: expiresAt, stoppedAt: endedAt)
+    }
+
+    var link: LinkRecord {
+        LinkRecord(
+            id: id, tenant: tenant, attachment: attachment, renditions: renditions, createdAt: createdAt,
+            expiresAt: expiresAt, revokedAt: endedAt)
+    }
+}
+
+extension AccessRow {
+    init(_ row: Row) throws {
+        kind = try row.choice("kind")
+        tenant = TenantID(rawValue: row["tenant"])
+        attachment = AttachmentID(rawValue: row["attachment"])
+        parent = row["parent"]
+        renditions = try (row["renditions"] as String?).map { try Column.value([RenditionRole].self, from: $0) }
+        leaseLimit = row["lease_limit"]
+        kid = row["kid"]
+        createdAt = Instant(milliseconds: row["created_at"])
+        expiresAt = Instant(milliseconds: row["expires_at"])
+        endedAt = row.instant("ended_at")
+        id = row["id"]
+    }
+}
+
+extension Database {
+    func insert(_ access: AccessRow) throws {
+        try run(
+            """
+            INSERT INTO access (id, kind, tenant, attachment, parent, renditions, lease_limit, kid, created_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                access.id, access.kind.rawValue, access.tenant.rawValue, access.attachment.rawValue, access.parent,
+                access.renditions.map(Column.text), access.leaseLimit, access.kid, access.createdAt.milliseconds,
+                access.expiresAt.milliseconds,
+            ])
+    }
+
+    func access(_ id: String, of tenant: TenantID, _ kinds: [AccessRow.Kind]) throws -> AccessRow? {
+        let row = try row("SELECT * FROM access WHERE id = ? AND tenant = ?", [id, tenant.rawValue])
+        return try row.map(AccessRow.init).flatMap { kinds.contains($0.kind) ? $0 : nil }
+    }
+
+    /// What a token stands for right now. Malformed, unknown, expired and revoked ones cost what a good one costs:
+    /// one look-up, one derivation, one comparison in constant time.
+    func access(
+        _ token: AccessToken, _ kinds: [AccessRow.Kind], keys: KeyRing, at now: Instant
+    ) throws -> AccessRow? {
+        let parsed = TokenFormat.parse(token.secretText)
+        let id = parsed?.id ?? String(repeating: "0", count: TokenFormat.idLength)
+        let found = try row("SELECT * FROM access WHERE id = ?", [id]).map(AccessRow.init)
+        let expected = keys.token(parsed?.kind ?? .link, id: id, kid: found?.kid)
+        // swift-crypto compares two digests in constant time; over digests, neither length nor prefix shows.
+        let isRight =
+            SHA256.hash(data: Data((expected?.secretText ?? "").utf8)) == SHA256.hash(data: Data(token.secretText.utf8))
+        guard isRight, expected != nil, let found, kinds.contains(found.kind), found.kind.token == parsed?.kind,
+            found.isLive(at: now)
+        else { return nil }
+        return found
+    }
+
+    /// Whether a tenant has a delivered attachment with all of these renditions (nil: with any).
+    func hasRenditions(_ wanted: [RenditionRole]?, _ attachment: AttachmentID, of tenant: TenantID) throws -> Bool {
+        let roles = try texts(
+            "SELECT role FROM renditions WHERE tenant = ? AND attachment = ?", [tenant.rawValue, attachment.rawValue])
+        guard let wanted else { return !roles.isEmpty }
+        return !wanted.isEmpty && wanted.allSatisfy { roles.contains($0.rawValue) }
+    }
+
+    /// A grant and those that it was derived from, with their limits.
+    func ancestors(of grant: String) throws -> [(id: String, leaseLimit: Int)] {
+        try rows(
+            """
+            WITH RECURSIVE line(id, parent, lease_limit) AS (
+                SELECT id, parent, lease_limit FROM access WHERE id = ?
+                UNION ALL
+                SELECT access.id, access.parent, access.lease_limit FROM access JOIN line ON access.id = line.parent
+            )
+            SELECT id, lease_limit FROM line
+            """, [grant]
+        ).map { ($0["id"], $0["lease_limit"]) }
+    }
+
+    /// The leases that live under a grant or under one derived from it.
+    func liveLeases(under grant: String, at now: Instant) throws -> Int {
+        let count = try number(
+            """
+            WITH RECURSIVE grants(id) AS (
+                SELECT ?
+                UNION ALL
+                SELECT access.id FROM access JOIN grants ON access.parent = grants.id AND access.kind = 'grant'
+            )
+            SELECT count(*) FROM access
+            WHERE parent IN grants AND kind = 'lease' AND ended_at IS NULL AND expires_at > ?
+            """, [grant, now.milliseconds])
+        return Int(count ?? 0)
+    }
+}

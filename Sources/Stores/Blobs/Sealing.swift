@@ -1,0 +1,140 @@
+public import Attachments
+internal import Crypto
+internal import FoundationEssentials
+internal import Glibc
+internal import Synchronization
+
+extension FileBlobStore {
+    public func stage() throws(AttachmentError) -> StagedFile {
+        do {
+            let directory = directory + "/staging"
+            if staging == .preferUnnamed {
+                do {
+                    let writer = try Files.open(directory, Files.unnamed | O_RDWR, mode: 0o400, to: "stage a file")
+                    let reader = try Files.reopenForReading(writer)
+                    return StagedFile(writer: writer, reader: reader, token: "")
+                } catch let error where [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(error.code) {
+                    // The file system has no unnamed files: a name it is.
+                }
+            }
+            let path = directory + "/" + UUID().uuidString.lowercased()
+            let writer = try Files.open(
+                path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o400, to: "stage a file")
+            let reader = try Files.open(path, O_RDONLY | O_NOFOLLOW, to: "open a staged file for reading")
+            return StagedFile(writer: writer, reader: reader, token: path) {
+                // After a seal the name is gone, and there is nobody to tell of a failure: a sweep comes by.
+                _ = try? Files.remove(path)
+            }
+        } catch {
+            throw AttachmentError(error)
+        }
+    }
+
+    public func seal(
+        _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
+    ) async throws(AttachmentError) -> SealedBlob {
+        let box = Box(file)
+        return try await Offload.run { () throws(AttachmentError) in
+            guard let file = box.take() else { throw .storeFailed(reason: "the staged file was sealed before") }
+            return try sealNow(file, expecting: bytes, writersAreDead: writersAreDead)
+        }
+    }
+
+    private func sealNow(
+        _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
+    ) throws(AttachmentError) -> SealedBlob {
+        do {
+            try Self.proveNoWriterIsLeft(file.reader, writersAreDead: writersAreDead)
+            let size = try Files.size(of: file.reader)
+            guard size == bytes else {
+                throw AttachmentError.codecCrashed(reason: "an output has \(size) bytes, not the \(bytes) reported")
+            }
+            let digest = try Self.digest(of: file.reader)
+            guard digest.bytes == bytes else {
+                throw AttachmentError.codecCrashed(reason: "an output changed from \(bytes) to \(digest.bytes) bytes")
+            }
+            try Files.sync(file.reader, "a blob")
+            let name = BlobName.make(sha256: digest.sha256)
+            guard let path = path(of: name) else { throw AttachmentError.storeFailed(reason: "a name went wrong") }
+            try Self.link(file, to: path)
+            do {
+                try Files.syncDirectory("\(directory)/blobs/\(digest.sha256.prefix(2))")
+            } catch {
+                _ = try? Files.remove(path)
+                throw error
+            }
+            return SealedBlob(name: name, sha256: digest.sha256, bytes: bytes)
+        } catch let error as SystemError {
+            throw AttachmentError(error)
+        } catch let error as AttachmentError {
+            throw error
+        } catch {
+            throw .storeFailed(reason: "\(error)")
+        }
+    }
+
+    /// A read lease is granted only while nobody has the file open for writing, or mapped so.
+    private static func proveNoWriterIsLeft(_ reader: borrowing Descriptor, writersAreDead: Bool) throws {
+        for attempt in 0... {
+            if fcntl(reader.number, Files.setLease, Int32(F_RDLCK)) == 0 {
+                // Given back at once: it has proven what it can, and a held lease would be broken by a signal.
+                guard fcntl(reader.number, Files.setLease, Int32(F_UNLCK)) == 0 else {
+                    throw SystemError("give back a read lease")
+                }
+                return
+            }
+            guard errno == EAGAIN else {
+                if writersAreDead { return }
+                throw SystemError("prove that an output is closed")
+            }
+            // A process that is being started holds copies of all descriptors until its exec: wait for that.
+            guard attempt < 10 else {
+                throw AttachmentError.codecCrashed(reason: "an output was still open for writing after its report")
+            }
+            usleep(2_000)
+        }
+    }
+
+    private static func link(_ file: borrowing StagedFile, to path: String) throws(SystemError) {
+        let answer =
+            if file.token.isEmpty {
+                unsafe linkat(
+                    AT_FDCWD, "/proc/self/fd/\(file.reader.number)", AT_FDCWD, path, AT_SYMLINK_FOLLOW)
+            } else {
+                unsafe rename(file.token, path)
+            }
+        guard answer == 0 else { throw SystemError("give a blob its name") }
+    }
+
+    /// Hash and number of all bytes of a file.
+    static func digest(of file: borrowing Descriptor) throws(SystemError) -> (sha256: String, bytes: Int64) {
+        var hash = SHA256()
+        var offset: Int64 = 0
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        defer { unsafe buffer.deallocate() }
+        while true {
+            let count = unsafe pread(file.number, buffer.baseAddress, buffer.count, off_t(offset))
+            if count == 0 { break }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                throw SystemError("read a file")
+            }
+            unsafe hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            offset += Int64(count)
+        }
+        return (hash.finalize().map(hexadecimal).joined(), offset)
+    }
+}
+
+/// Carries a staged file into a closure that runs once.
+private final class Box: Sendable {
+    private let content: Mutex<StagedFile?>
+
+    init(_ file: consuming StagedFile) {
+        content = Mutex(file)
+    }
+
+    func take() -> StagedFile? {
+        content.withLock { $0.take() }
+    }
+}

@@ -1,0 +1,191 @@
+public import Attachments
+internal import FoundationEssentials
+internal import GRDB
+
+extension SQLiteRecordStore {
+    public func accept(
+        _ jobs: [JobSubmission], retryFailed: Bool
+    ) async throws(AttachmentError) -> [Acceptance] {
+        for job in jobs { try Self.check(job) }
+        return try await write { [workers] database, now in
+            try jobs.map { job in
+                try database.accept(job, retryFailed: retryFailed, at: now, lives: workers.lives)
+            }
+        }
+    }
+
+    private static func check(_ job: JobSubmission) throws(AttachmentError) {
+        guard (1...JobSubmission.maximumAttachments).contains(job.attachments.count) else {
+            throw .invalidSource(
+                reason: "a job has 1 to \(JobSubmission.maximumAttachments) attachments, not \(job.attachments.count)")
+        }
+        guard Set(job.attachments.map(\.identifier)).count == job.attachments.count else {
+            throw .invalidSource(reason: "two attachments of one job have the same identifier")
+        }
+        guard !job.id.rawValue.isEmpty, !job.tenant.rawValue.isEmpty else {
+            throw .invalidSource(reason: "the job's id is empty")
+        }
+    }
+}
+
+extension Database {
+    fileprivate func accept(
+        _ job: JobSubmission, retryFailed: Bool, at now: Instant, lives: (WorkerID) -> Bool
+    ) throws -> Acceptance {
+        let stored = try StoredSubmission(job)
+        let byWork = try job.workKey.flatMap { work in
+            try row("SELECT * FROM jobs WHERE tenant = ? AND work_key = ?", [job.tenant.rawValue, work])
+        }
+        let known =
+            try byWork
+            ?? row("SELECT * FROM jobs WHERE tenant = ? AND id = ?", [job.tenant.rawValue, job.id.rawValue])
+        guard let row = known else { return .accepted(try insert(job, stored, at: now)) }
+
+        let isSameWork = byWork != nil || row["body_digest"] as String == stored.digest
+        guard isSameWork else { return .accepted(try renew(row, as: job, stored, at: now)) }
+        let state: WorkState = try row.choice("state")
+        switch state {
+        case .delivered:
+            return .unchanged(try jobRecord(row))
+        case .failed:
+            return retryFailed ? .accepted(try renew(row, as: job, stored, at: now)) : .unchanged(try jobRecord(row))
+        case .cancelled:
+            return .accepted(try renew(row, as: job, stored, at: now))
+        case .running:
+            guard row["claimed_until"] <= now.milliseconds || !lives(WorkerID(rawValue: row["worker"])) else {
+                return .unchanged(try jobRecord(row))
+            }
+            try interrupt(key: row["key"])
+            return .adopted(try adopt(row, as: job, stored, at: now))
+        case .pending:
+            return .adopted(try adopt(row, as: job, stored, at: now))
+        }
+    }
+
+    private func insert(_ job: JobSubmission, _ stored: StoredSubmission, at now: Instant) throws -> JobRecord {
+        try run(
+            """
+            INSERT INTO jobs (tenant, id, work_key, run, generation, submission, body_digest, profile, mode, priority,
+                metadata, state, due_at, created_at, deadline_at)
+            VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)
+            """,
+            [
+                job.tenant.rawValue, job.id.rawValue, job.workKey, job.run?.rawValue ?? "", stored.body,
+                stored.digest, profileKey(job.profile, body: stored.profile), job.mode.rawValue, job.priority.rank,
+                Column.text(job.metadata), now.milliseconds, now.milliseconds,
+                job.deadline(from: now)?.milliseconds,
+            ])
+        let key = lastInsertedRowID
+        try insertAttachments(of: job, into: key, generation: 1, at: now)
+        return try jobRecord(key: key)
+    }
+
+    private func insertAttachments(of job: JobSubmission, into key: Int64, generation: Int, at now: Instant) throws {
+        for (ordinal, attachment) in job.attachments.enumerated() {
+            let details = AttachmentDetails(
+                source: SourceFacts(name: attachment.name, declaredType: attachment.declaredType),
+                options: attachment.options)
+            try run(
+                """
+                INSERT INTO attachments (tenant, id, job, run, generation, ordinal, identifier, spool, state, details,
+                    created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
+                """,
+                [
+                    job.tenant.rawValue, AttachmentID.generate().rawValue, key, job.run?.rawValue ?? "", generation,
+                    ordinal, attachment.identifier, attachment.location.spoolName, Column.text(details),
+                    now.milliseconds,
+                ])
+        }
+    }
+
+    /// Another body, or another try: a new generation, whose fence makes every write of the old one fail. What the
+    /// old one delivered stays until the new one delivers.
+    private func renew(
+        _ row: Row, as job: JobSubmission, _ stored: StoredSubmission, at now: Instant
+    ) throws -> JobRecord {
+        let key: Int64 = row["key"]
+        let generation = (row["generation"] as Int) + 1
+        try run("DELETE FROM attachments WHERE job = ? AND state <> 'delivered'", [key])
+        try run(
+            """
+            UPDATE jobs SET work_key = ?, run = ?, generation = ?, submission = ?, body_digest = ?, profile = ?,
+                mode = ?, priority = ?, metadata = ?, state = 'pending', attempt = 0, fence = fence + 1,
+                delivered_fence = NULL, interrupted = 0, worker = NULL, claimed_until = NULL, due_at = ?,
+                deadline_at = ?, finished_at = NULL
+            WHERE key = ?
+            """,
+            [
+                job.workKey, job.run?.rawValue ?? "", generation, stored.body, stored.digest,
+                profileKey(job.profile, body: stored.profile), job.mode.rawValue, job.priority.rank,
+                Column.text(job.metadata), now.milliseconds, job.deadline(from: now)?.milliseconds, key,
+            ])
+        try insertAttachments(of: job, into: key, generation: generation, at: now)
+        return try jobRecord(key: key)
+    }
+
+    /// The same work for another run: that run's name, paths and deadline, the old ids.
+    private func adopt(
+        _ row: Row, as job: JobSubmission, _ stored: StoredSubmission, at now: Instant
+    ) throws -> JobRecord {
+        let key: Int64 = row["key"]
+        let generation: Int = row["generation"]
+        let identifiers = try texts(
+            "SELECT identifier FROM attachments WHERE job = ? AND generation = ? ORDER BY ordinal", [key, generation])
+        guard identifiers.count == job.attachments.count else { return try renew(row, as: job, stored, at: now) }
+        // The identifiers were given to the client: they stay.
+        var adopted = job
+        adopted.id = JobID(rawValue: row["id"])
+        for (index, identifier) in identifiers.enumerated() { adopted.attachments[index].identifier = identifier }
+        let body = try StoredSubmission(adopted)
+        try run(
+            """
+            UPDATE jobs SET run = ?, submission = ?, body_digest = ?, profile = ?, mode = ?, priority = ?, metadata = ?,
+                due_at = ?, deadline_at = ?
+            WHERE key = ?
+            """,
+            [
+                job.run?.rawValue ?? "", body.body, body.digest, profileKey(job.profile, body: body.profile),
+                job.mode.rawValue, job.priority.rank, Column.text(job.metadata), now.milliseconds,
+                job.deadline(from: now)?.milliseconds, key,
+            ])
+        for (ordinal, attachment) in adopted.attachments.enumerated() {
+            try run(
+                "UPDATE attachments SET run = ?, spool = ? WHERE job = ? AND generation = ? AND ordinal = ?",
+                [job.run?.rawValue ?? "", attachment.location.spoolName, key, generation, ordinal])
+        }
+        return try jobRecord(key: key)
+    }
+
+    /// Takes a running job from a worker that is gone.
+    func interrupt(key: Int64) throws {
+        try run(
+            """
+            UPDATE jobs SET state = 'pending', interrupted = 1, worker = NULL, claimed_until = NULL, fence = fence + 1
+            WHERE key = ? AND state = 'running'
+            """, [key])
+        try run("UPDATE attachments SET state = 'pending' WHERE job = ? AND state = 'running'", [key])
+    }
+}
+
+extension JobPriority {
+    /// The lower is claimed first.
+    var rank: Int {
+        switch self {
+        case .interactive: 0
+        case .bulk: 1
+        }
+    }
+}
+
+extension JobSubmission {
+    fileprivate func deadline(from now: Instant) -> Instant? {
+        deadline.map { now + .seconds(fraction: $0) }
+    }
+}
+
+extension SourceLocation {
+    fileprivate var spoolName: String? {
+        if case .spool(let name) = self { name } else { nil }
+    }
+}

@@ -1,0 +1,152 @@
+public import Attachments
+internal import FoundationEssentials
+internal import GRDB
+
+extension SQLiteRecordStore {
+    public func claim(
+        _ count: Int, from queue: JobQueue, by worker: WorkerID, for duration: Duration
+    ) async throws(AttachmentError) -> [Claim] {
+        guard count > 0 else { return [] }
+        do { try workers.register(worker) } catch { throw AttachmentError(error) }
+        return try await write { [workers] database, now in
+            try database.takeBackInterrupted(from: queue, at: now, lives: workers.lives)
+            return try database.waiting(count, in: queue, at: now).map { row in
+                try database.claim(row, by: worker, until: now + duration, at: now)
+            }
+        }
+    }
+
+    public func heartbeat(_ claim: Claim, for duration: Duration) async throws -> Instant {
+        try await writeUnderClaim { database, now in
+            let job = try database.held(claim, at: now)
+            let end = now + duration
+            try database.run(
+                "UPDATE jobs SET claimed_until = ? WHERE key = ?", [end.milliseconds, job["key"] as Int64])
+            return end
+        }
+    }
+
+    public func release(_ claim: Claim, after delay: Duration, countsAttempt: Bool) async throws {
+        try await writeUnderClaim { database, now in
+            let job = try database.held(claim, at: now)
+            let key: Int64 = job["key"]
+            // Handed back unbegun, it gets a fresh budget like one that was interrupted.
+            try database.run(
+                """
+                UPDATE jobs SET state = 'pending', worker = NULL, claimed_until = NULL, due_at = ?,
+                    attempt = attempt - ?, interrupted = max(interrupted, ?)
+                WHERE key = ?
+                """,
+                [(now + delay).milliseconds, countsAttempt ? 0 : 1, countsAttempt ? 0 : 1, key])
+            try database.run(
+                "UPDATE attachments SET state = 'pending' WHERE job = ? AND state = 'running'", [key])
+        }
+    }
+
+    public func cancel(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord? {
+        try await write { database, now in
+            guard
+                let row = try database.row(
+                    "SELECT * FROM jobs WHERE tenant = ? AND id = ?", [tenant.rawValue, id.rawValue])
+            else { return nil }
+            let state: WorkState = try row.choice("state")
+            let key: Int64 = row["key"]
+            if !state.isFinished {
+                try database.run(
+                    """
+                    UPDATE jobs SET state = 'cancelled', fence = fence + 1, worker = NULL, claimed_until = NULL,
+                        submission = NULL, finished_at = ?
+                    WHERE key = ?
+                    """, [now.milliseconds, key])
+                try database.run(
+                    """
+                    UPDATE attachments SET state = 'cancelled', finished_at = ?, spool = NULL
+                    WHERE job = ? AND state IN ('pending', 'running')
+                    """, [now.milliseconds, key])
+            }
+            return try database.jobRecord(key: key)
+        }
+    }
+}
+
+extension JobQueue {
+    /// The value of the column `run`.
+    var run: String {
+        switch self {
+        case .service: ""
+        case .run(let run): run.rawValue
+        }
+    }
+}
+
+extension Database {
+    /// The row of the job that a claim holds right now.
+    func held(_ claim: Claim, at now: Instant) throws -> Row {
+        let row = try row(
+            """
+            SELECT * FROM jobs
+            WHERE tenant = ? AND id = ? AND generation = ? AND fence = ? AND state = 'running' AND claimed_until > ?
+            """,
+            [
+                claim.tenant.rawValue, claim.job.rawValue, claim.generation, claim.fence.rawValue, now.milliseconds,
+            ])
+        guard let row else { throw ClaimError.lost }
+        return row
+    }
+
+    fileprivate func takeBackInterrupted(
+        from queue: JobQueue, at now: Instant, lives: (WorkerID) -> Bool
+    ) throws {
+        let dead = try texts("SELECT DISTINCT worker FROM jobs WHERE run = ? AND state = 'running'", [queue.run])
+            .filter { !lives(WorkerID(rawValue: $0)) }
+        var keys = try Int64.fetchAll(
+            cachedStatement(sql: "SELECT key FROM jobs WHERE run = ? AND state = 'running' AND claimed_until <= ?"),
+            arguments: [queue.run, now.milliseconds])
+        for worker in dead {
+            keys += try Int64.fetchAll(
+                cachedStatement(sql: "SELECT key FROM jobs WHERE run = ? AND state = 'running' AND worker = ?"),
+                arguments: [queue.run, worker])
+        }
+        for key in keys { try interrupt(key: key) }
+    }
+
+    /// The jobs to take next: interactive before bulk, then by the time they are due.
+    fileprivate func waiting(_ count: Int, in queue: JobQueue, at now: Instant) throws -> [Row] {
+        var found: [Row] = []
+        for priority in JobPriority.allCases.map(\.rank).sorted() where found.count < count {
+            found += try rows(Self.waitingJobs, [queue.run, priority, now.milliseconds, count - found.count])
+        }
+        return found
+    }
+
+    static let waitingJobs = """
+        SELECT * FROM jobs
+        WHERE run = ? AND priority = ? AND state = 'pending' AND due_at <= ?
+        ORDER BY due_at, key LIMIT ?
+        """
+
+    fileprivate func claim(_ row: Row, by worker: WorkerID, until end: Instant, at now: Instant) throws -> Claim {
+        let key: Int64 = row["key"]
+        let generation: Int = row["generation"]
+        var submission = try submission(row)
+        let isLate = row["interrupted"] as Bool
+        let deadline =
+            isLate ? submission.deadline.map { now + .seconds(fraction: $0) } : row.instant("deadline_at")
+        try run(
+            """
+            UPDATE jobs SET state = 'running', worker = ?, claimed_until = ?, attempt = attempt + 1, fence = fence + 1,
+                deadline_at = ?, interrupted = 0
+            WHERE key = ? AND state = 'pending'
+            """, [worker.rawValue, end.milliseconds, deadline?.milliseconds, key])
+        try run("UPDATE attachments SET state = 'running' WHERE job = ? AND state = 'pending'", [key])
+        // An attachment that was deleted meanwhile is no longer wanted.
+        let wanted = try rows(
+            "SELECT id, ordinal FROM attachments WHERE job = ? AND generation = ? ORDER BY ordinal", [key, generation])
+        submission.attachments = wanted.map { submission.attachments[$0["ordinal"]] }
+        return Claim(
+            tenant: submission.tenant, job: submission.id, generation: generation,
+            fence: Fence(rawValue: (row["fence"] as Int) + 1), attempt: (row["attempt"] as Int) + 1,
+            claimedUntil: end, deadlineAt: deadline, isLate: isLate, submission: submission,
+            attachments: wanted.map { AttachmentID(rawValue: $0["id"]) })
+    }
+}

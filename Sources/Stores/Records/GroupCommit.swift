@@ -1,0 +1,117 @@
+internal import Attachments
+internal import GRDB
+internal import Synchronization
+
+/// Gathers the writes that arrive while a commit is under way into the next transaction: one sync for all of them.
+///
+/// Each write has a savepoint of its own, so that one that fails takes back only itself; all are answered after
+/// the COMMIT, none before.
+final class GroupCommit: Sendable {
+    /// More would make the first of a group wait for too long.
+    static let largestGroup = 512
+
+    private struct Write: Sendable {
+        let perform: @Sendable (Database, Instant) -> Void
+        /// Called after the commit, with the error that undid the whole transaction if there was one.
+        let finish: @Sendable ((any Error)?) -> Void
+    }
+
+    private let pool: DatabasePool
+    private let clock: @Sendable () -> Instant
+    private let waiting = Mutex<[Write]>([])
+    private let count = Atomic<Int>(0)
+
+    init(pool: DatabasePool, clock: @escaping @Sendable () -> Instant) {
+        self.pool = pool
+        self.clock = clock
+    }
+
+    /// Transactions that were committed.
+    var commits: Int { count.load(ordering: .relaxed) }
+
+    /// Performs a write at the store's time; durable on return.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database, Instant) throws -> Value) async throws -> Value {
+        let answer = Answer<Value>()
+        return try await withCheckedThrowingContinuation { continuation in
+            let write = Write(
+                perform: { database, now in
+                    answer.set {
+                        var value: Value?
+                        try database.inSavepoint {
+                            value = try body(database, now)
+                            return .commit
+                        }
+                        guard let value else { throw DatabaseError(message: "a write was interrupted") }
+                        return value
+                    }
+                },
+                finish: { error in
+                    if let error {
+                        continuation.resume(throwing: error)
+                    } else {
+                        continuation.resume(with: answer.get())
+                    }
+                })
+            waiting.withLock { $0.append(write) }
+            pool.asyncWriteWithoutTransaction { database in
+                self.commitWaiting(database)
+            }
+        }
+    }
+
+    /// Every write asks for a turn of the writer; the first of a group takes all that wait, the others' turns
+    /// find nothing.
+    private func commitWaiting(_ database: Database) {
+        let group = waiting.withLock { waiting in
+            let group = Array(waiting.prefix(Self.largestGroup))
+            waiting.removeFirst(group.count)
+            return group
+        }
+        guard !group.isEmpty else { return }
+        do {
+            try database.inTransaction(.immediate) {
+                let now = try database.advanceTime(to: clock())
+                for write in group {
+                    write.perform(database, now)
+                    // A full disk makes SQLite take back the whole transaction by itself.
+                    guard database.isInsideTransaction else {
+                        throw DatabaseError(resultCode: .SQLITE_FULL, message: "the transaction was taken back")
+                    }
+                }
+                return .commit
+            }
+            count.add(1, ordering: .relaxed)
+            for write in group { write.finish(nil) }
+        } catch {
+            for write in group { write.finish(error) }
+        }
+    }
+}
+
+/// What a write came to, kept until its transaction is durable.
+private final class Answer<Value: Sendable>: Sendable {
+    private let result = Mutex<Result<Value, any Error>?>(nil)
+
+    func set(_ body: () throws -> Value) {
+        let value = Result { try body() }
+        result.withLock { $0 = value }
+    }
+
+    func get() -> Result<Value, any Error> {
+        result.withLock { $0 } ?? .failure(DatabaseError(message: "a write was not performed"))
+    }
+}
+
+extension Database {
+    /// The later of `clock` and every instant that the store ever gave to a write.
+    func time(at clock: Instant) throws -> Instant {
+        let last = try number("SELECT last_instant FROM store") ?? 0
+        return max(clock, Instant(milliseconds: last))
+    }
+
+    fileprivate func advanceTime(to clock: Instant) throws -> Instant {
+        let now = try time(at: clock)
+        try run("UPDATE store SET last_instant = ? WHERE last_instant < ?", [now.milliseconds, now.milliseconds])
+        return now
+    }
+}

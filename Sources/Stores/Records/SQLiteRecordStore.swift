@@ -1,0 +1,156 @@
+public import Attachments
+internal import FoundationEssentials
+internal import GRDB
+
+/// Records in an SQLite database in WAL mode with `synchronous=FULL`: one writer at a time in all processes, readers
+/// beside it. Writes are committed in groups; each returns when it is durable.
+public struct SQLiteRecordStore: RecordStore {
+    let pool: DatabasePool
+    let commits: GroupCommit
+    let workers: Workers
+    let keys: KeyRing
+    let clock: @Sendable () -> Instant
+    /// Removes the files of blobs that a commit made superfluous.
+    let discard: @Sendable ([BlobName]) -> Void
+
+    /// Opens the database at `path`, and makes or updates it where that is needed.
+    ///
+    /// - Parameters:
+    ///   - workersDirectory: Holds a lock file for each worker, by which a dead one is known.
+    ///   - discard: Called after a commit with blobs of that delivery, or of an older generation, that nothing
+    ///     refers to.
+    ///   - clock: Where time comes from; the store never lets it go back.
+    init(
+        path: String, workersDirectory: String, keys: KeyRing,
+        discard: @escaping @Sendable ([BlobName]) -> Void = { _ in },
+        clock: @escaping @Sendable () -> Instant = Instant.wallClock
+    ) throws(StoreError) {
+        do {
+            pool = try Self.connect(to: path)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(error, at: path)
+        }
+        commits = GroupCommit(pool: pool, clock: clock)
+        workers = Workers(directory: workersDirectory)
+        self.keys = keys
+        self.discard = discard
+        self.clock = clock
+    }
+
+    public func now() async throws(AttachmentError) -> Instant {
+        try await read { _, now in now }
+    }
+
+    /// Reads from one snapshot, at the store's time.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database, Instant) throws -> Value
+    ) async throws(AttachmentError) -> Value {
+        do {
+            return try await pool.read { [clock] database in
+                try body(database, database.time(at: clock()))
+            }
+        } catch {
+            throw AttachmentError(storing: error)
+        }
+    }
+
+    /// Writes in the next group; durable on return.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Database, Instant) throws -> Value
+    ) async throws(AttachmentError) -> Value {
+        do {
+            return try await commits.write(body)
+        } catch {
+            throw AttachmentError(storing: error)
+        }
+    }
+
+    /// Like ``write(_:)``, for a write under a claim, which can be lost.
+    func writeUnderClaim<Value: Sendable>(
+        _ body: @escaping @Sendable (Database, Instant) throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await commits.write(body)
+        } catch let error as ClaimError {
+            throw error
+        } catch {
+            throw AttachmentError(storing: error)
+        }
+    }
+}
+
+extension SQLiteRecordStore {
+    /// How long a write waits for one of another process.
+    static let patience: Double = 30
+
+    private static func connect(to path: String) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.label = "satchel.records"
+        configuration.foreignKeysEnabled = true
+        configuration.busyMode = .timeout(patience)
+        // Values never show in errors: they may be what only the sender knows.
+        configuration.publicStatementArguments = false
+        configuration.prepareDatabase { database in
+            // What was deleted shall not be found in the file.
+            try database.execute(sql: "PRAGMA secure_delete = FAST")
+        }
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        try pool.writeWithoutTransaction { database in
+            // The pool has just set NORMAL, which may lose an acknowledged commit when the power fails.
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+            let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+            let isOurs = try tables == 0 || application == Schema.applicationID || !isForeign(database)
+            guard isOurs else {
+                throw StoreError.notAStore(path: path)
+            }
+            guard try !Schema.migrator.hasBeenSuperseded(database) else {
+                throw StoreError.newerSchema(path: path)
+            }
+        }
+        try Schema.migrator.migrate(pool)
+        return pool
+    }
+
+    /// Whether there are tables of somebody else in the database. A first migration that was cut off leaves none.
+    private static func isForeign(_ database: Database) throws -> Bool {
+        let foreign = try Int.fetchOne(
+            database,
+            sql: "SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'grdb_%' AND name NOT LIKE 'sqlite_%'")
+        return (foreign ?? 0) > 0
+    }
+}
+
+extension AttachmentError {
+    /// What an error of the database means for the attachment.
+    init(storing error: any Error) {
+        switch error {
+        case let error as AttachmentError: self = error
+        case let error as DatabaseError where error.resultCode == .SQLITE_FULL: self = .storeFull
+        case let error as DatabaseError:
+            self = .storeFailed(reason: "the records: \(error.message ?? error.resultCode.description)")
+        case is CancellationError: self = .storeFailed(reason: "the work was cancelled")
+        default: self = .storeFailed(reason: "the records: \(type(of: error))")
+        }
+    }
+}
+
+extension StoreError {
+    /// What an error of the database means for whoever opens it.
+    init(_ error: any Error, at path: String) {
+        guard let error = error as? DatabaseError else {
+            self = .database(path: path, reason: "\(error)")
+            return
+        }
+        let reason = error.message ?? error.resultCode.description
+        switch error.resultCode {
+        case .SQLITE_FULL: self = .full(path: path)
+        case .SQLITE_NOTADB: self = .notAStore(path: path)
+        case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM: self = .inaccessible(path: path, reason: reason)
+        case .SQLITE_BUSY: self = .busy(path: path, seconds: Int(SQLiteRecordStore.patience))
+        default: self = .database(path: path, reason: reason)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+public import Attachments
+internal import FoundationEssentials
+internal import Glibc
+internal import Synchronization
+
+/// A managed store: a directory with records, blobs and what they need.
+///
+///     records.sqlite   jobs, attachments, the queue, access
+///     blobs/ab/        immutable bytes, named by their hash
+///     staging/         files in the making, where the file system has no unnamed ones
+///     spool/           sources that were accepted and not yet worked on
+///     workers/         a lock for each living worker
+///     lock             shared by all who use the store, exclusive for whoever cleans it alone
+///
+/// The keys of tokens are outside, so that a backup of the store opens nothing.
+public struct Store: Sendable {
+    /// Absolute, or as it was given.
+    public let directory: String
+    public let records: SQLiteRecordStore
+    public let blobs: FileBlobStore
+    let keys: KeyRing
+    private let lock: StoreLock
+
+    /// Where Intake keeps accepted sources.
+    public var spool: String { directory + "/spool" }
+
+    /// Whether no other process has the store open, nor can until this one closes it.
+    public var isExclusive: Bool { lock.isExclusive }
+
+    /// Opens a store, and makes or updates it where that is needed.
+    ///
+    /// - Parameters:
+    ///   - keys: The file with the keys of tokens, outside `directory`; made on first use.
+    ///   - create: Whether to make the store where there is nothing.
+    ///   - exclusively: Asks to have the store alone; ``isExclusive`` tells whether that worked. For cleaning only: a
+    ///     sweep then takes everything that no record refers to, however young.
+    ///   - clock: Where time comes from.
+    public static func open(
+        at directory: String, keys: String, create: Bool = true, exclusively: Bool = false,
+        clock: @escaping @Sendable () -> Instant = Instant.wallClock
+    ) throws(StoreError) -> Store {
+        try Store(directory: directory, keys: keys, create: create, exclusively: exclusively, clock: clock)
+    }
+
+    private init(
+        directory: String, keys: String, create: Bool, exclusively: Bool, clock: @escaping @Sendable () -> Instant
+    ) throws(StoreError) {
+        var directory = directory
+        while directory.count > 1, directory.hasSuffix("/") { directory.removeLast() }
+        let database = directory + "/records.sqlite"
+        do {
+            let isThere = try Files.facts(of: database) != nil
+            if !isThere {
+                guard try Self.isVacant(directory) else { throw StoreError.notAStore(path: directory) }
+                guard create else { throw StoreError.missing(path: directory) }
+                try Files.makeDirectories(directory)
+            }
+            lock = try StoreLock(path: directory + "/lock", exclusively: exclusively)
+            if !isThere {
+                try FileBlobStore.prepare(directory)
+                try Files.makeDirectory(directory + "/spool")
+                try Files.makeDirectory(directory + "/workers")
+            }
+            let blobs = FileBlobStore(directory: directory)
+            self.keys = try KeyRing(path: keys)
+            records = try SQLiteRecordStore(
+                path: database, workersDirectory: directory + "/workers", keys: self.keys,
+                discard: { names in
+                    // Nobody waits for this, and what stays behind is found by the next sweep.
+                    _ = try? blobs.remove(names)
+                }, clock: clock)
+            // SQLite syncs its journals' names, not the database's.
+            if !isThere { try Files.syncDirectory(directory) }
+            self.blobs = blobs
+            self.directory = directory
+        } catch let error as SystemError {
+            throw StoreError(error, at: directory)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw .inaccessible(path: directory, reason: "\(error)")
+        }
+    }
+
+    /// What an earlier opening that was cut off may have left.
+    private static let ownNames: Set = ["lock", "blobs", "staging", "spool", "workers"]
+
+    /// Nothing is there, or nothing but what a store begins with.
+    private static func isVacant(_ directory: String) throws(SystemError) -> Bool {
+        guard try Files.facts(of: directory) != nil else { return true }
+        do {
+            return try Files.names(in: directory).allSatisfy(ownNames.contains)
+        } catch {
+            if error.code == ENOTDIR { return false }
+            throw error
+        }
+    }
+
+    /// Deletes an attachment: its record and all access first, then the files that nobody else refers to.
+    ///
+    /// - Returns: False where the tenant has no such attachment.
+    public func delete(_ attachment: AttachmentID, of tenant: TenantID) async throws(AttachmentError) -> Bool {
+        guard let names = try await records.delete(attachment, of: tenant) else { return false }
+        try blobs.remove(names)
+        return true
+    }
+
+    /// Deletes a job with all its attachments; false where the tenant has no such job.
+    public func deleteJob(_ job: JobID, of tenant: TenantID) async throws(AttachmentError) -> Bool {
+        guard let names = try await records.deleteJob(job, of: tenant) else { return false }
+        try blobs.remove(names)
+        return true
+    }
+
+    /// Gives up blobs that were sealed and will not be delivered. One that a record refers to stays.
+    public func abandon(_ names: [BlobName]) async throws(AttachmentError) {
+        try blobs.remove(await records.condemn(names))
+    }
+
+    /// Puts a new key in front for all tokens from now on; those that live stay good.
+    public func rotateKeys() throws(StoreError) {
+        try keys.rotate()
+    }
+}
+
+/// The lock that tells whether somebody uses the store. The kernel drops it with the process.
+final class StoreLock: Sendable {
+    /// How long to wait for a process that has the store to itself.
+    static let patience = 30
+
+    private let descriptor: Descriptor
+    let isExclusive: Bool
+
+    init(path: String, exclusively: Bool) throws(StoreError) {
+        do {
+            descriptor = try Files.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "open the store's lock")
+            if exclusively, flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 {
+                isExclusive = true
+                return
+            }
+            isExclusive = false
+            for _ in 0..<Self.patience * 20 {
+                if flock(descriptor.number, LOCK_SH | LOCK_NB) == 0 { return }
+                guard errno == EWOULDBLOCK || errno == EINTR else { throw SystemError("lock the store") }
+                usleep(50_000)
+            }
+        } catch {
+            throw StoreError(error, at: path)
+        }
+        throw .busy(path: path, seconds: Self.patience)
+    }
+}

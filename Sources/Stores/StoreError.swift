@@ -1,0 +1,44 @@
+/// Why a store could not be opened or tended. Each is one sentence that says what would help.
+public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is something else at `path`.
+    case notAStore(path: String)
+    /// There is no store at `path`, and none was to be made.
+    case missing(path: String)
+    /// The directory or a file in it can't be written or read; `reason` is the kernel's.
+    case inaccessible(path: String, reason: String)
+    /// No room for bytes or names.
+    case full(path: String)
+    /// Written by a later version of Satchel.
+    case newerSchema(path: String)
+    /// Somebody else could read the key file.
+    case exposedKeys(path: String)
+    /// The key file is not what it should be.
+    case damagedKeys(path: String, reason: String)
+    /// The database answered with an error.
+    case database(path: String, reason: String)
+    /// Another process has held the store for longer than `seconds`.
+    case busy(path: String, seconds: Int)
+
+    public var description: String {
+        switch self {
+        case .notAStore(let path):
+            "'\(path)' is not a Satchel store. Choose an empty or a new directory with --store."
+        case .missing(let path):
+            "There is no Satchel store at '\(path)'. Choose another directory with --store, or add something first."
+        case .inaccessible(let path, let reason):
+            "'\(path)' can't be used as a store: \(reason). Choose another directory with --store, or correct its permissions."
+        case .full(let path):
+            "There is no room left at '\(path)'. Free some space or inodes, then try again."
+        case .newerSchema(let path):
+            "The store at '\(path)' was written by a newer version of Satchel. Use that version, or a later one."
+        case .exposedKeys(let path):
+            "The key file '\(path)' can be read by others. Run chmod 600 on it; if somebody may have read it, delete it, which revokes all access."
+        case .damagedKeys(let path, let reason):
+            "The key file '\(path)' can't be used: \(reason). Restore it, or delete it, which revokes all access."
+        case .database(let path, let reason):
+            "The records in '\(path)' can't be used: \(reason)."
+        case .busy(let path, let seconds):
+            "Another process has kept the store at '\(path)' to itself for \(seconds) s. Wait for it to end, then try again."
+        }
+    }
+}

@@ -1,0 +1,84 @@
+public import Attachments
+internal import FoundationEssentials
+internal import GRDB
+internal import Glibc
+
+/// What a sweep removed.
+public struct SweepReport: Hashable, Sendable, Codable {
+    /// Attachments' bytes whose retention was over.
+    public var expired: Int
+    /// Blobs that no record referred to.
+    public var orphans: Int
+    /// Their bytes.
+    public var bytes: Int64
+    /// Files in the making and sources that nobody works on.
+    public var leftovers: Int
+}
+
+extension Store {
+    /// Orphans younger than this may be about to be delivered.
+    static let youth: Duration = .seconds(3600)
+
+    /// Removes what outlived its retention, and what no record refers to: older than an hour, or all of it when the
+    /// store is held exclusively. Drops keys that no token needs any more.
+    public func sweep() async throws(AttachmentError) -> SweepReport {
+        let age: Duration = isExclusive ? .zero : Self.youth
+        var report = SweepReport(expired: 0, orphans: 0, bytes: 0, leftovers: 0)
+        while true {
+            let names = try await records.deleteExpired(limit: 500)
+            try blobs.remove(names)
+            report.expired += names.count
+            if names.isEmpty { break }
+        }
+        let old = try blobs.list().filter { isExclusive || $0.age >= age }
+        for start in stride(from: 0, to: old.count, by: 500) {
+            let part = old[start..<min(start + 500, old.count)]
+            // A read first: nearly all are referred to, and only what isn't needs a write.
+            let candidates = try await records.unreferenced(among: part.map(\.name))
+            guard !candidates.isEmpty else { continue }
+            let condemned = Set(try await records.condemn(candidates))
+            try blobs.remove(Array(condemned))
+            report.orphans += condemned.count
+            report.bytes += part.reduce(0) { $0 + (condemned.contains($1.name) ? $1.bytes : 0) }
+        }
+        report.leftovers += try blobs.removeAbandonedStaging(olderThan: age)
+        report.leftovers += try await removeAbandonedSpool(olderThan: age)
+        do {
+            try keys.prune(keeping: await records.keysInUse())
+        } catch let error as StoreError {
+            throw .storeFailed(reason: error.description)
+        } catch let error as AttachmentError {
+            throw error
+        } catch {
+            throw .storeFailed(reason: "\(type(of: error))")
+        }
+        return report
+    }
+
+    private func removeAbandonedSpool(olderThan age: Duration) async throws(AttachmentError) -> Int {
+        do {
+            var count = 0
+            for name in try Files.names(in: spool) {
+                guard let facts = try Files.facts(of: spool + "/" + name), facts.age >= age else { continue }
+                if try await records.needsSpool(name) { continue }
+                if try Files.remove(spool + "/" + name) { count += 1 }
+            }
+            return count
+        } catch let error as SystemError {
+            throw AttachmentError(error)
+        } catch let error as AttachmentError {
+            throw error
+        } catch {
+            throw .storeFailed(reason: "\(type(of: error))")
+        }
+    }
+}
+
+extension SQLiteRecordStore {
+    /// Whether an unfinished job has its source in this file of the spool.
+    func needsSpool(_ name: String) async throws(AttachmentError) -> Bool {
+        try await read { database, _ in
+            try database.row("SELECT 1 FROM attachments WHERE spool = ? LIMIT 1", [name]) != nil
+        }
+    }
+}

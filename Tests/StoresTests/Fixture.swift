@@ -1,0 +1,153 @@
+import Attachments
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Stores
+
+/// A clock that moves only when a test says so.
+final class TestClock: Sendable {
+    private let time = Mutex(Instant(milliseconds: 1_763_720_100_000))
+
+    var now: Instant {
+        get { time.withLock { $0 } }
+        set { time.withLock { $0 = newValue } }
+    }
+
+    func advance(_ duration: Duration) {
+        time.withLock { $0 = $0 + duration }
+    }
+}
+
+/// A kind of store that must pass the suites of both protocols. Others join here.
+enum Backend: String, CaseIterable, CustomTestStringConvertible {
+    case files
+
+    var testDescription: String { rawValue }
+
+    func open(_ directory: borrowing TemporaryDirectory, clock: TestClock) throws -> Store {
+        switch self {
+        case .files: try Store.open(at: directory.path + "/store", keys: directory.path + "/keys") { clock.now }
+        }
+    }
+}
+
+/// A store in a directory of its own.
+struct Fixture: ~Copyable {
+    let directory: TemporaryDirectory
+    let clock = TestClock()
+    let store: Store
+
+    init(_ backend: Backend = .files) throws {
+        let directory = try TemporaryDirectory()
+        store = try backend.open(directory, clock: clock)
+        self.directory = directory
+    }
+
+    var records: SQLiteRecordStore { store.records }
+
+    /// Opens the same directory once more, as another process would.
+    func reopened(exclusively: Bool = false) throws -> Store {
+        let clock = clock
+        return try Store.open(
+            at: directory.path + "/store", keys: directory.path + "/keys", exclusively: exclusively
+        ) { clock.now }
+    }
+}
+
+extension Store {
+    /// Stages and seals `text`, as a codec process and the service would.
+    func seal(_ text: String) async throws -> SealedBlob {
+        try await seal(Data(text.utf8))
+    }
+
+    func seal(_ data: Data) async throws -> SealedBlob {
+        var file = try blobs.stage()
+        do {
+            let writer = FileHandle(fileDescriptor: file.takeWriter().release(), closeOnDealloc: true)
+            try writer.write(contentsOf: data)
+            try writer.close()
+        }
+        return try await blobs.seal(file, expecting: Int64(data.count), writersAreDead: false)
+    }
+
+    func text(of name: BlobName) throws -> String {
+        let file = FileHandle(fileDescriptor: try blobs.open(name).release(), closeOnDealloc: true)
+        return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+    }
+
+    /// Accepts, claims and delivers one attachment whose renditions have the given texts.
+    func deliver(
+        _ texts: [RenditionRole: String], tenant: TenantID = .local, profile: Profile = .archive
+    ) async throws -> AttachmentRecord {
+        let run = RunID.generate()
+        _ = try await records.accept([.sample(tenant: tenant, profile: profile, run: run)], retryFailed: false)
+        let claim = try #require(
+            try await records.claim(1, from: .run(run), by: WorkerID(rawValue: "w"), for: .seconds(60)).first)
+        var blobs: [RenditionRole: SealedBlob] = [:]
+        for (role, text) in texts { blobs[role] = try await seal(text) }
+        let job = try await records.deliver([.delivered(claim.attachments[0], blobs)], under: claim)
+        return try #require(job.attachments.first)
+    }
+}
+
+extension JobSubmission {
+    static func sample(
+        tenant: TenantID = .local, id: JobID = .generate(), profile: Profile = .archive, mode: JobMode = .lenient,
+        priority: JobPriority = .bulk, deadline: Double? = nil, run: RunID? = nil, work: String? = nil,
+        identifiers: [String] = ["photo"]
+    ) -> JobSubmission {
+        JobSubmission(
+            tenant: tenant, id: id, profile: profile, mode: mode, priority: priority, deadline: deadline,
+            metadata: ["message_id": "88213"], run: run, workKey: work,
+            attachments: identifiers.map { identifier in
+                AttachmentSubmission(
+                    identifier: identifier, location: .url("https://example.com/\(identifier)", headers: [:]),
+                    name: identifier + ".jpg", declaredType: "image/jpeg",
+                    options: DisplayOptions(thumbnailHidden: true))
+            })
+    }
+}
+
+extension AttachmentOutcome {
+    static func delivered(_ id: AttachmentID, _ blobs: [RenditionRole: SealedBlob]) -> AttachmentOutcome {
+        AttachmentOutcome(
+            id: id,
+            result: .success(
+                AttachmentResult(
+                    fidelity: .full, best: .main,
+                    renditions: blobs.mapValues { blob in
+                        DeliveredRendition(
+                            rendition: Rendition(
+                                mediaType: .jpeg, width: 40, height: 30, duration: nil, bytes: blob.bytes,
+                                sha256: blob.sha256),
+                            blob: blob.name)
+                    },
+                    options: DisplayOptions(), trim: nil, placeholder: Placeholder(color: "#6a5d4f"),
+                    contentSizeRatio: 0.75)),
+            kind: .image, source: SourceFacts(name: "photo.jpg", bytes: 10, decodedType: .jpeg),
+            steps: [Step(name: "main", seconds: 0.1)])
+    }
+
+    static func failed(_ id: AttachmentID, _ error: AttachmentError) -> AttachmentOutcome {
+        AttachmentOutcome(
+            id: id, result: .failure(error), kind: nil, source: SourceFacts(name: "photo.jpg"),
+            steps: [Step(name: "identify", seconds: 0.1)])
+    }
+}
+
+/// A fixed generator, so that a failing sequence can be run again from its seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        return value ^ value >> 31
+    }
+}
