@@ -2,7 +2,8 @@
 """Makes the sample files of Media/ and their manifest.
 
     apt-get install ffmpeg imagemagick libimage-exiftool-perl gifsicle libvips-tools webp libheif-examples \\
-        libavif-bin libjxl-tools apngasm sox libsox-fmt-all python3-pip
+        libavif-bin libjxl-tools apngasm sox libsox-fmt-all libvo-amrwbenc0 \\
+        python3-pip
     Media/make.py                  # everything
     Media/make.py jpeg gif/loop-3  # what starts so
     Media/make.py --manifest       # only the manifest, from the files as they are

@@ -1,35 +1,161 @@
 """Files that are damaged, lie, or are no media."""
 
-from . import Kit, chunk, png, sample
+import zlib
+
+from . import CANARY, Kit, chunk, png, sample
 
 JPEG = dict(kind="image", type="image/jpeg")
 
 
-def cut(path, share):
-    return lambda kit, out: out.write_bytes(whole(kit, path)[: int(len(whole(kit, path)) * share)])
 
 
-def whole(kit: Kit, path):
+def whole(kit: Kit, path) -> bytes:
     return (kit.media / path).read_bytes()
 
 
-def content(data):
+def cut(path, share):
+    """The first part of another sample, which must have been made before."""
+    return lambda kit, out: out.write_bytes(whole(kit, path)[: int(len(whole(kit, path)) * share)])
+
+
+def content(data: str | bytes):
     return lambda kit, out: out.write_bytes(data.encode() if isinstance(data, str) else data)
 
 
-sample("trouble/truncated.jpg", cut("jpeg/coffee.jpg", 0.5), of="coffee", traits="truncated",
-       state="failed", code="corrupt", width=600, height=400, **JPEG)
+def copied(path):
+    return lambda kit, out: out.write_bytes(whole(kit, path))
+
+
+# MARK: Cut off
+
+C = dict(state="failed", code="corrupt")
+sample("trouble/truncated.jpg", cut("jpeg/coffee.jpg", 0.5), of="coffee", traits="truncated", width=600, height=400,
+       **JPEG, **C)
+sample("trouble/truncated.png", cut("png/coffee.png", 0.5), of="coffee", traits="truncated", kind="image",
+       type="image/png", width=300, height=200, **C)
+sample("trouble/truncated.gif", cut("gif/film.gif", 0.55), of="film", traits="truncated", kind="animation",
+       type="image/gif", width=200, height=112, **C)
+sample("trouble/truncated.webp", cut("webp/cat.webp", 0.5), of="cat", traits="truncated", kind="image",
+       type="image/webp", **C)
+sample("trouble/truncated.heic", cut("heic/coffee-gps.heic", 0.5), of="coffee", traits="truncated", kind="image",
+       type="image/heic", **C)
+sample("trouble/truncated.tiff", cut("tiff/cmyk.tiff", 0.5), of="coffee", traits="truncated", **C)
+sample("trouble/header-only.png", content(png(64, 64, [bytes(192)] * 64)[:33]), traits="truncated", **C)
+sample("trouble/index-missing.mp4", cut("mp4/index-last.mp4", 0.8), of="film", traits="truncated", **C)
+sample("trouble/no-pictures.mp4", lambda kit, out: out.write_bytes(
+    whole(kit, "mp4/film.mp4")[: whole(kit, "mp4/film.mp4").find(b"mdat") + 4]), of="film", traits="truncated",
+       type="video/mp4", **C)
+sample("trouble/no-sound.wav", lambda kit, out: out.write_bytes(
+    whole(kit, "wav/voice.wav")[: whole(kit, "wav/voice.wav").find(b"data") + 8]), of="voice", traits="truncated",
+       kind="audio", type="audio/wav", **C)
+# What a stream is cut off from plays until there.
+sample("trouble/truncated.mp3", cut("mp3/voice.mp3", 0.5), of="voice", traits="truncated, canary", kind="audio",
+       type="audio/mpeg")
+sample("trouble/truncated.wav", cut("wav/voice.wav", 0.5), of="voice", traits="truncated, lying size", kind="audio",
+       type="audio/wav", duration=2.0)
+sample("trouble/truncated.ts", cut("ts/film.ts", 0.7), of="film", traits="truncated", kind="video", type="video/mp2t",
+       width=320, height=180)
+sample("trouble/truncated.webm", cut("webm/film.webm", 0.7), of="film", traits="truncated", kind="video",
+       type="video/webm", width=320, height=180)
+
+# MARK: Under another name
+
+sample("trouble/png-named.jpg", copied("png/alpha.png"), of="coffee", traits="mislabelled, alpha", kind="image",
+       type="image/png", width=300, height=200)
+sample("trouble/jpeg-named.heic", copied("jpeg/orientation-6.jpg"), of="coffee", traits="mislabelled, orientation 6",
+       width=300, height=200, **JPEG)
+sample("trouble/mp4-named.mov", copied("mp4/b-frames.mp4"), of="film", traits="mislabelled", kind="video",
+       type="video/mp4", width=320, height=180, duration=2.0)
+sample("trouble/gif-named.png", copied("gif/disposal-2.gif"), traits="mislabelled, animated", kind="animation",
+       type="image/gif", width=96, height=64, frames=6, duration=0.6)
+sample("trouble/wav-named.mp3", copied("wav/8-bit.wav"), of="voice", traits="mislabelled", kind="audio",
+       type="audio/wav", duration=2.0)
+sample("trouble/no-extension", copied("jpeg/grey.jpg"), of="coffee", traits="mislabelled, no extension", width=300,
+       height=200, **JPEG)
 sample("trouble/page.jpg", content("<!DOCTYPE html>\n<html><head><title>Not a photo</title></head>"
                                    "<body><p>404</p></body></html>\n"),
        traits="mislabelled, html", state="skipped", code="unrecognized_type")
+
+# MARK: No media, or none that is taken
+
+N = dict(state="skipped", code="unrecognized_type")
 sample("trouble/empty.jpg", content(b""), traits="empty", state="skipped")
+sample("trouble/text.txt", content("Only words.\n"), traits="text", **N)
+sample("trouble/binary.dat", content(bytes((i * 197 + i * i * 31 + 11) % 256 for i in range(4096))), traits="noise", **N)
+sample("trouble/drawing.svg", content(
+    '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><script>alert(1)</script>'
+    '<image href="file:///etc/passwd" width="60" height="40"/><rect width="60" height="40" fill="teal"/></svg>\n'),
+       traits="svg", **N)
+sample("trouble/playlist.mp4", content("#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n"
+                                       "#EXTINF:10,\nhttp://127.0.0.1:9/canary.ts\n#EXT-X-ENDLIST\n"),
+       traits="playlist, mislabelled", **N)
+sample("trouble/concat.avi", content("ffconcat version 1.0\nfile /etc/passwd\n"), traits="playlist, mislabelled", **N)
+sample("trouble/script.gif", content("GIF89a/*<script>*/=1;alert(document.cookie)//" + " " * 64 + "\n"),
+       traits="script, mislabelled", **N)
+sample("trouble/archive.zip", content(b"PK\x05\x06" + bytes(18)), traits="archive", **N)
+
+
+def document(kit: Kit, out):
+    objects = ["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+               "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 100] >>"]
+    data, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(data))
+        data += f"{number} 0 obj\n{body}\nendobj\n".encode()
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    data += (f"xref\n0 4\n0000000000 65535 f \n{table}trailer\n<< /Size 4 /Root 1 0 R >>\nstartxref\n{len(data)}\n"
+             "%%EOF\n").encode()
+    out.write_bytes(data)
+
+
+sample("trouble/document.pdf", document, traits="pdf", **N)
+sample("trouble/windows.wmv", lambda kit, out: kit.ffmpeg(
+    "-i", kit.sources["film"], "-t", "1", "-vf", "scale=160:90", "-c:v", "wmv2", "-q:v", "10", "-c:a", "wmav2", "-ac", "2", "-b:a",
+    "48k", out), of="film", traits="wmv", **N)
+sample("trouble/windows.wma", lambda kit, out: kit.ffmpeg(
+    "-i", kit.sources["voice"], "-t", "2", "-c:a", "wmav2", "-b:a", "32k", "-ar", "22050", out), of="voice",
+       traits="wma", **N)
+sample("trouble/flash.flv", lambda kit, out: kit.ffmpeg(
+    "-i", kit.sources["film"], "-t", "1", "-vf", "scale=160:90", "-c:v", "flv", "-q:v", "10", "-an", out), of="film",
+       traits="flv", **N)
+sample("trouble/icon.ico", lambda kit, out: kit.magick(kit.photo("cat", "32x32"), out), of="cat", traits="ico", **N)
+
+# MARK: Too much
 
 
 def vast_png(kit: Kit, out):
+    """A header that claims ten thousand megapixels over 64."""
     header = (100_000).to_bytes(4, "big") * 2 + bytes([8, 2, 0, 0, 0])
     data = png(8, 8, [bytes(24)] * 8)
     out.write_bytes(data[:8] + chunk(b"IHDR", header) + data[33:])
 
 
-sample("trouble/vast.png", vast_png, traits="lying dimensions", state="failed", code="too_many_pixels",
-       kind="image", type="image/png", width=100_000, height=100_000)
+def flat_png(width, height):
+    return lambda kit, out: out.write_bytes(png(width, height, [bytes((width + 7) // 8)] * height, depth=1, colour=0))
+
+
+TOO = dict(state="failed", code="too_many_pixels", kind="image", type="image/png")
+sample("trouble/vast.png", vast_png, traits="lying dimensions", width=100_000, height=100_000, **TOO)
+sample("trouble/120-megapixels.png", flat_png(12_000, 10_000), traits="decompression bomb", width=12_000,
+       height=10_000, **TOO)
+sample("trouble/66-megapixels.png", flat_png(8_200, 8_000), traits="decompression bomb, just over the limit",
+       width=8_200, height=8_000, **TOO)
+
+
+def large_jpeg(kit: Kit, out):
+    kit.run("vips", "black", kit.work / "black.v", 12_000, 10_000)
+    kit.run("vips", "jpegsave", kit.work / "black.v", out, "--Q", "10", "--optimize-coding", "--interlace")
+
+
+sample("trouble/120-megapixels.jpg", large_jpeg, traits="decompression bomb, large, progressive", state="failed",
+       code="too_many_pixels", width=12_000, height=10_000, **JPEG)
+
+
+def endless_text(kit: Kit, out):
+    """A compressed text chunk that unfolds to 64 MB: a reader of metadata's trap."""
+    text = zlib.compress(CANARY.encode() + b"A" * (64 << 20), 9)
+    out.write_bytes(png(16, 16, [bytes([40, 90, 160]) * 16] * 16, extra=[(b"zTXt", b"Comment\0\0" + text)]))
+
+
+sample("trouble/endless-text.png", endless_text, traits="decompression bomb, metadata", kind="image", type="image/png",
+       width=16, height=16)

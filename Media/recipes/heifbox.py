@@ -1,0 +1,55 @@
+"""The little of HEIF's boxes that heif-enc can't be told."""
+
+
+def children(data: bytes, start: int, end: int):
+    """(type, start of the box, start of its content, end) of each box."""
+    while start < end:
+        size, kind = int.from_bytes(data[start:start + 4], "big"), data[start + 4:start + 8]
+        yield kind, start, start + 8, start + size
+        start += size
+
+
+def find(data: bytes, *path: bytes) -> tuple[int, int, int]:
+    start, end, box = 0, len(data), 0
+    for name in path:
+        box, start, end = next((box, start, end) for kind, box, start, end in children(data, start, end)
+                               if kind == name)
+        if name == b"meta":
+            start += 4
+    return box, start, end
+
+
+def rotated(data: bytes, quarters: int) -> bytes:
+    """Adds a rotation by `quarters` of 90 degrees anticlockwise to item 1."""
+    _, content, end = find(data, b"meta", b"iprp", b"ipco")
+    index = len(list(children(data, content, end))) + 1
+    data = insert(data, end, (9).to_bytes(4, "big") + b"irot" + bytes([quarters]), b"meta", b"iprp", b"ipco")
+    _, content, end = find(data, b"meta", b"iprp", b"ipma")
+    version, flags = data[content], data[content + 3]
+    assert version == 0 and flags == 0 and int.from_bytes(data[content + 8:content + 10], "big") == 1
+    count = data[content + 10]
+    data = data[:content + 10] + bytes([count + 1]) + data[content + 11:]
+    return insert(data, content + 11 + count, bytes([0x80 | index]), b"meta", b"iprp", b"ipma")
+
+
+def insert(data: bytes, at: int, more: bytes, *path: bytes) -> bytes:
+    """Puts bytes into a box; the boxes around it grow, and the places of the items' data move."""
+    changed = bytearray(data)
+    for depth in range(len(path)):
+        box, _, _ = find(data, *path[: depth + 1])
+        changed[box:box + 4] = (int.from_bytes(data[box:box + 4], "big") + len(more)).to_bytes(4, "big")
+    _, start, _ = find(data, b"meta", b"iloc")
+    version, sizes = data[start], data[start + 4:start + 6]
+    assert version in (0, 1) and sizes[0] == 0x44, (version, sizes)
+    base_size = sizes[1] >> 4
+    place = start + 8
+    for _ in range(int.from_bytes(data[start + 6:start + 8], "big")):
+        place += 2 + (2 if version == 1 else 0) + 2 + base_size
+        extents = int.from_bytes(data[place:place + 2], "big")
+        place += 2
+        for _ in range(extents):
+            offset = int.from_bytes(data[place:place + 4], "big")
+            if offset >= at:
+                changed[place:place + 4] = (offset + len(more)).to_bytes(4, "big")
+            place += 8
+    return bytes(changed[:at]) + more + bytes(changed[at:])
