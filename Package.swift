@@ -71,7 +71,8 @@ var targets: [Target] = [
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        ]),
+        ],
+        exclude: ["HostileURLs.txt"]),
     .testTarget(name: "StoresTests", dependencies: ["Attachments", "Stores", "TestSupport"]),
     .testTarget(
         name: "SatchelTests",
