@@ -24,6 +24,9 @@ public struct Store: Sendable {
     /// Where Intake keeps accepted sources.
     public var spool: String { directory + "/spool" }
 
+    /// The version of the records' schema.
+    public var schemaVersion: String { records.schemaVersion }
+
     /// Whether no other process has the store open, nor can until this one closes it.
     public var isExclusive: Bool { lock.isExclusive }
 

@@ -8,3 +8,4 @@
 #include "sandbox_rights.h"
 #include "sandbox_spawn.h"
 #include "sandbox_syscalls.h"
+#include "copy.h"

@@ -42,6 +42,23 @@ public struct SourceRoot: ~Copyable, Sendable {
         return SourceFile(descriptor: file, state: state)
     }
 
+    /// Removes a file that is still what it was.
+    ///
+    /// - Throws: `invalid_source` where it changed, or may not be removed.
+    public borrowing func remove(_ relativePath: Data, in state: FileState) throws(AttachmentError) {
+        guard case .file(state) = try look(at: relativePath) else {
+            throw .invalidSource(reason: "it changed after it was found")
+        }
+        let slash = relativePath.lastIndex(of: UInt8(ascii: "/"))
+        let parent = slash.map { Data(relativePath[..<$0]) } ?? Data()
+        let directory = try openDirectory(parent)
+        guard let name = CPath(slash.map { relativePath[relativePath.index(after: $0)...] } ?? relativePath[...]) else {
+            throw .invalidSource(reason: "its path holds a NUL")
+        }
+        let removed = unsafe name.withPointer { unsafe unlinkat(directory.number, $0, 0) }
+        guard removed == 0 else { throw Self.refusal(SystemError("remove '\(relativePath.displayPath)'")) }
+    }
+
     /// What lies at a path beneath this directory, without opening it.
     borrowing func look(at relativePath: Data) throws(AttachmentError) -> FileKind {
         try Self.identify(openBeneath(relativePath, flags: csandbox_path_only | O_NOFOLLOW | O_CLOEXEC))

@@ -39,6 +39,9 @@ public struct SQLiteRecordStore: RecordStore {
         self.clock = clock
     }
 
+    /// The name of the latest migration; opening a store applies all.
+    var schemaVersion: String { Schema.migrator.migrations.last ?? "0" }
+
     public func now() async throws(AttachmentError) -> Instant {
         try await read { _, now in now }
     }

@@ -1,0 +1,8 @@
+#define _GNU_SOURCE
+#include "copy.h"
+
+#include <unistd.h>
+
+ssize_t csandbox_copy_range(int from, int to, size_t length) {
+    return copy_file_range(from, NULL, to, NULL, length, 0);
+}

@@ -1,0 +1,137 @@
+public import Attachments
+
+/// The way of one claimed job: its sources are opened, processed in codec processes, sealed in the store, and recorded
+/// in one transaction.
+public struct Pipeline: Sendable {
+    public struct Configuration: Sendable {
+        public var limits: Limits
+        public var ceilings: Ceilings
+        /// For each source, from the start of its processing; nil for none. For a batch, whose results must not
+        /// depend on load, this and not a deadline bounds the work.
+        public var timeLimit: Duration?
+        public var backoff: Backoff
+        /// Whose files the sources are, where one person made them all: those may share a codec process.
+        public var owner: CodecPool.Owner?
+        /// How long a claim lasts without a heartbeat.
+        public var claimDuration: Duration
+
+        public init(
+            limits: Limits = .service, ceilings: Ceilings = Ceilings(), timeLimit: Duration? = nil,
+            backoff: Backoff = Backoff(), owner: CodecPool.Owner? = nil, claimDuration: Duration = .seconds(30)
+        ) {
+            self.limits = limits
+            self.ceilings = ceilings
+            self.timeLimit = timeLimit
+            self.backoff = backoff
+            self.owner = owner
+            self.claimDuration = claimDuration
+        }
+    }
+
+    let records: any RecordStore
+    let blobs: any BlobStore
+    let codecs: CodecPool
+    let sources: SourceOpener
+    let configuration: Configuration
+    let commitTime = CommitTime()
+
+    public init(
+        records: any RecordStore, blobs: any BlobStore, codecs: CodecPool, sources: SourceOpener,
+        configuration: Configuration = Configuration()
+    ) {
+        self.records = records
+        self.blobs = blobs
+        self.codecs = codecs
+        self.sources = sources
+        self.configuration = configuration
+    }
+
+    /// Carries a claimed job out and records what it came to.
+    ///
+    /// - Throws: ``ClaimError/lost`` when another worker has the job or it was cancelled; an ``AttachmentError`` when
+    ///   the store failed, in which case the job was handed back, pending.
+    public func run(_ claim: Claim) async throws -> JobRecord {
+        do {
+            return try await whileHolding(claim) {
+                let outcomes = try await attempt(claim)
+                return try await commitTime.measure {
+                    try await records.deliver(outcomes, under: claim)
+                }
+            }
+        } catch let error as StoreTrouble {
+            await handBack(claim)
+            throw error.cause
+        } catch is CancellationError {
+            await handBack(claim)
+            throw CancellationError()
+        }
+    }
+
+    /// Makes a job pending again. If that fails too, its claim runs out or its worker's end is noticed.
+    private func handBack(_ claim: Claim) async {
+        // In a task of its own: the current one may be cancelled, and the store would refuse its writes.
+        await Task { try? await records.release(claim, after: .zero, countsAttempt: false) }.value
+    }
+
+    /// All attachments of a job side by side; the thumbnail of each is the first thing its codec makes.
+    private func attempt(_ claim: Claim) async throws -> [AttachmentOutcome] {
+        let deadline = try await budget(of: claim)
+        return try await withThrowingTaskGroup(of: (Int, AttachmentOutcome).self) { group in
+            for (index, submission) in claim.submission.attachments.enumerated() {
+                group.addTask {
+                    let attempt = AttachmentAttempt(
+                        id: claim.attachments[index], submission: submission,
+                        profile: submission.profile ?? claim.submission.profile, deadline: deadline,
+                        isLate: claim.isLate, pipeline: self)
+                    return (index, try await attempt.outcome())
+                }
+            }
+            var outcomes: [(Int, AttachmentOutcome)] = []
+            for try await outcome in group { outcomes.append(outcome) }
+            return outcomes.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    /// The moment at which new work stops: the job's deadline less the time that a commit takes. After an interruption
+    /// the attempt gets a fresh budget.
+    private func budget(of claim: Claim) async throws -> Budget? {
+        guard let seconds = claim.submission.deadline else { return nil }
+        let whole = Duration.seconds(fraction: seconds)
+        var left = whole
+        if let deadline = claim.deadlineAt, !claim.isLate { left = deadline - (try await records.now()) }
+        return Budget(end: ContinuousClock.now + left - commitTime.estimate, seconds: seconds)
+    }
+
+    /// Runs `body` with the claim's heart beating; its cancellation when the claim is lost.
+    private func whileHolding<Value: Sendable>(
+        _ claim: Claim, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                while !Task.isCancelled {
+                    try await Task.sleep(for: configuration.claimDuration / 3)
+                    _ = try await records.heartbeat(claim, for: configuration.claimDuration)
+                }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let value = try await group.next() {
+                if let value { return value }
+            }
+            throw CancellationError()
+        }
+    }
+}
+
+/// The time that one source has.
+struct Budget: Sendable {
+    var end: ContinuousClock.Instant
+    /// As it was asked for, for the error.
+    var seconds: Double
+}
+
+/// The store failed, which says nothing about the source: the job goes back to the queue.
+struct StoreTrouble: Error {
+    var cause: AttachmentError
+}

@@ -1,0 +1,156 @@
+import Attachments
+import Glibc
+import NIOPosix
+import Synchronization
+
+/// The outputs of one source on their way from staged files to durable blobs.
+///
+/// A rendition is sealed as soon as it is reported, beside the codec's work on the next one, so that at the end only
+/// the record's transaction remains.
+final class Sealing: Sendable {
+    /// A staged file until it is sealed; a box, because noncopyable values can't live in a dictionary.
+    private final class Staged: Sendable {
+        private let file: Mutex<StagedFile?>
+
+        init(_ file: consuming StagedFile) {
+            self.file = Mutex(consume file)
+        }
+
+        func take() -> StagedFile? {
+            file.withLock { $0.take() }
+        }
+    }
+
+    private struct State {
+        var staged: [RenditionRole: Staged] = [:]
+        var sealing: [(report: RenditionReport, blob: Task<(SealedBlob, Duration), any Error>)] = []
+    }
+
+    private let blobs: any BlobStore
+    private let state = Mutex(State())
+
+    init(blobs: any BlobStore) {
+        self.blobs = blobs
+    }
+
+    /// A staged file for each rendition that will be made.
+    func stage(_ roles: [RenditionRole]) throws(AttachmentError) -> [CodecOutput] {
+        var outputs: [CodecOutput] = []
+        for role in roles {
+            var file = try blobs.stage()
+            outputs.append(CodecOutput(role: role, writer: file.takeWriter()))
+            let staged = Staged(file)
+            state.withLock { $0.staged[role] = staged }
+        }
+        return outputs
+    }
+
+    /// Starts to make a reported output durable.
+    func begin(_ report: RenditionReport) throws(AttachmentError) {
+        guard let file = state.withLock({ $0.staged.removeValue(forKey: report.role) }) else {
+            throw .codecCrashed(reason: "reported \(report.role.rawValue), which was not ordered")
+        }
+        let task = Task { [blobs] in
+            let start = ContinuousClock.now
+            guard let staged = file.take() else { throw CancellationError() }
+            let blob = try await blobs.seal(staged, expecting: report.bytes, writersAreDead: false)
+            return (blob, ContinuousClock.now - start)
+        }
+        state.withLock { $0.sealing.append((report, task)) }
+    }
+
+    /// Waits for all that was begun.
+    ///
+    /// - Throws: ``StoreTrouble`` when the store failed; `codec_crashed` when an output was not what was reported.
+    func finished() async throws -> MadeRenditions {
+        var made = MadeRenditions()
+        for (report, task) in state.withLock({ $0.sealing }) {
+            do {
+                let (blob, taken) = try await task.value
+                made.add(report, blob, sealing: taken)
+            } catch let error as AttachmentError where error.code == .storeFailed || error.code == .storeFull {
+                throw StoreTrouble(cause: error)
+            }
+        }
+        return made
+    }
+
+    /// Copies the source itself into the store.
+    func keep(
+        _ source: borrowing Descriptor, bytes: Int64, as findings: Findings
+    ) async throws -> (RenditionReport, SealedBlob, Duration) {
+        let start = ContinuousClock.now
+        do {
+            var file = try blobs.stage()
+            let from = try source.duplicate()
+            let (input, output) = (from.release(), file.takeWriter().release())
+            let copied = try await NIOThreadPool.singleton.runIfActive {
+                let input = Descriptor(owning: input)
+                let output = Descriptor(owning: output)
+                return try copyFile(input, to: output)
+            }
+            guard copied == bytes else {
+                throw AttachmentError.invalidSource(reason: "it changed while it was read")
+            }
+            let blob = try await blobs.seal(file, expecting: bytes, writersAreDead: true)
+            let report = RenditionReport(
+                role: .original, type: findings.type, size: findings.size, duration: findings.duration, bytes: bytes,
+                seconds: 0, note: "the source as it came")
+            return (report, blob, ContinuousClock.now - start)
+        } catch let error as SystemError {
+            throw StoreTrouble(cause: error.isOutOfSpace ? .storeFull : .storeFailed(reason: error.reason))
+        } catch let error as AttachmentError where error.code == .storeFailed || error.code == .storeFull {
+            throw StoreTrouble(cause: error)
+        }
+    }
+}
+
+/// The durable renditions of one source.
+struct MadeRenditions: Sendable {
+    private(set) var reports: [RenditionReport] = []
+    private(set) var delivered: [RenditionRole: DeliveredRendition] = [:]
+    private var commit = Duration.zero
+
+    mutating func add(_ report: RenditionReport, _ blob: SealedBlob, sealing: Duration) {
+        reports.append(report)
+        commit += sealing
+        delivered[report.role] = DeliveredRendition(
+            rendition: Rendition(
+                mediaType: report.type, width: report.size?.width, height: report.size?.height,
+                duration: report.duration, bytes: blob.bytes, sha256: blob.sha256),
+            blob: blob.name)
+    }
+
+    mutating func add(_ kept: (RenditionReport, SealedBlob, Duration)) {
+        add(kept.0, kept.1, sealing: kept.2)
+    }
+
+    /// One for each rendition, then the time that making them durable took.
+    var steps: [Step] {
+        guard !reports.isEmpty else { return [] }
+        return reports.map { Step(name: $0.role.rawValue, seconds: $0.seconds, note: $0.note) }
+            + [Step(name: "commit", seconds: commit.inSeconds)]
+    }
+
+    /// What the record will say; nil when there is nothing to deliver.
+    func result(of findings: Findings, ending: Ending?, options: DisplayOptions) -> AttachmentResult? {
+        let efforts = reports.filter { $0.role != .original }.map { ($0.role, $0.effort) }
+        let achievement = Achievement(
+            planned: findings.planned, made: Dictionary(efforts) { first, _ in first },
+            keptOriginal: delivered[.original] != nil)
+        guard let fidelity = achievement.fidelity, let best = achievement.best, let shown = delivered[best] else {
+            return nil
+        }
+        var options = options
+        options.typeHint = shown.rendition.uti
+        options.thumbnailClippingRect = ending?.thumbnailClippingRect ?? options.thumbnailClippingRect
+        options.thumbnailTime = ending?.thumbnailTime ?? options.thumbnailTime
+        var ratio: Double?
+        if let width = shown.rendition.width, let height = shown.rendition.height, width > 0 {
+            ratio = (Double(height) / Double(width) * 10_000).rounded() / 10_000
+        }
+        return AttachmentResult(
+            fidelity: fidelity, best: best, renditions: delivered, options: options, trim: ending?.trim,
+            placeholder: ending?.placeholder, contentSizeRatio: ratio)
+    }
+}

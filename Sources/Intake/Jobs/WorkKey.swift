@@ -1,0 +1,34 @@
+public import Attachments
+import Crypto
+public import FoundationEssentials
+
+extension Profile {
+    /// SHA-256 over the profile's values, lower-case hexadecimal: two profiles with the same digest do the same.
+    public var digest: String {
+        get throws {
+            SHA256.hash(data: try JSON.encode(self)).hexadecimal
+        }
+    }
+}
+
+/// What tells that the same work was already done.
+public enum WorkKey {
+    /// The key of a file under a profile: over its path, size, modification time and the profile's digest, so that a
+    /// changed file or a changed profile is new work, and a file that was restored from a backup is not.
+    ///
+    /// Every part is preceded by its length, so that no two lists of parts share a key.
+    public static func of(path: Data, state: FileState, profileDigest: String) -> String {
+        var hash = SHA256()
+        for part in [path, Data("\(state.bytes)".utf8), Data("\(state.modified)".utf8), Data(profileDigest.utf8)] {
+            hash.update(data: Data("\(part.count):".utf8))
+            hash.update(data: part)
+        }
+        return hash.finalize().hexadecimal
+    }
+}
+
+extension Sequence<UInt8> {
+    var hexadecimal: String {
+        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

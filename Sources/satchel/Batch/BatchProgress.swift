@@ -1,0 +1,91 @@
+import Attachments
+import Foundation
+import Synchronization
+
+/// What the submitting and the running half of a batch share.
+final class BatchProgress: Sendable {
+    /// A file that was submitted and is not finished.
+    struct Pending: Sendable {
+        var location: SourceLocation
+        var shown: Data
+    }
+
+    private struct State {
+        var pending: [JobID: Pending] = [:]
+        var early: [JobID: JobRecord] = [:]
+        var lines: [ResultLine] = []
+        var found = 0
+        var isComplete = false
+        var summary = Summary()
+    }
+
+    private let state = Mutex(State())
+
+    func found(_ count: Int) {
+        state.withLock { $0.found += count }
+    }
+
+    /// Every file has been found.
+    func foundAll() {
+        state.withLock { $0.isComplete = true }
+    }
+
+    /// Must come before the job can be claimed by anyone.
+    func submitted(_ job: JobID, _ pending: Pending) {
+        state.withLock { $0.pending[job] = pending }
+    }
+
+    /// The file of a job that has ended; nil where the run doesn't know yet that it has adopted the job.
+    func finished(_ job: JobRecord) -> Pending? {
+        state.withLock { state in
+            if let pending = state.pending.removeValue(forKey: job.id) { return pending }
+            state.early[job.id] = job
+            return nil
+        }
+    }
+
+    /// The file of a job that is not going to run.
+    func withdrawn(_ job: JobID) -> Pending? {
+        state.withLock { $0.pending.removeValue(forKey: job) }
+    }
+
+    /// The file of `job` belongs to `older`, which an earlier run left.
+    ///
+    /// - Returns: The file and the record, where `older` has already ended.
+    func adopted(_ older: JobID, for job: JobID) -> (Pending, JobRecord)? {
+        state.withLock { state in
+            guard let pending = state.pending.removeValue(forKey: job) else { return nil }
+            if let record = state.early.removeValue(forKey: older) { return (pending, record) }
+            state.pending[older] = pending
+            return nil
+        }
+    }
+
+    func add(_ line: ResultLine) {
+        state.withLock { state in
+            state.lines.append(line)
+            state.summary.add(line)
+        }
+    }
+
+    /// The lines since the last call.
+    func takeLines() -> [ResultLine] {
+        state.withLock { state in
+            defer { state.lines = [] }
+            return state.lines
+        }
+    }
+
+    var summary: Summary { state.withLock { $0.summary } }
+
+    /// `412 of 1800 files, 3 failed`; while they are still being found, `412 files of 900 found so far, 3 failed`.
+    var text: String {
+        state.withLock { state in
+            let done = state.summary.total
+            let failed = state.summary.failed > 0 ? ", \(state.summary.failed) failed" : ""
+            return state.isComplete
+                ? "\(done) of \(Quantity.count(state.found, "file"))\(failed)"
+                : "\(done) files of \(state.found) found so far\(failed)"
+        }
+    }
+}

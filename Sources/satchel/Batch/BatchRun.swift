@@ -1,0 +1,146 @@
+import Attachments
+import Foundation
+import Glibc
+import Intake
+import Stores
+
+/// One run over many files: submits them, carries the jobs out, and answers a line for each.
+struct BatchRun: Sendable {
+    let workshop: Workshop
+    let profile: Profile
+    let mirror: Mirror?
+    let retryFailed: Bool
+    let removesSources: Bool
+    let maximumFailures: Int?
+    /// Jobs underway at once.
+    let width: Int
+
+    /// Files submitted in one transaction.
+    private static let group = 32
+    /// Files submitted and not finished, at most: enough to keep the codecs busy, little to hold in memory.
+    private static let ahead = 256
+
+    /// - Parameter write: Called with each file's line, one call at a time.
+    /// - Throws: A cancellation, after which what was underway is pending again; ``CommandFailure`` when the store
+    ///   fails.
+    func process(_ files: FileSupply, write: (ResultLine) throws -> Void) async throws -> Summary {
+        let run = RunID.generate()
+        let supply = JobSupply()
+        let progress = BatchProgress()
+        let room = Room(Self.ahead)
+        let runner = JobRunner(
+            records: workshop.store.records, pipeline: workshop.pipeline, queue: .run(run),
+            worker: workshop.worker, width: width)
+        let submitting = Task {
+            defer { supply.close() }
+            try await submit(files, run: run, to: supply, progress, room)
+        }
+        defer {
+            submitting.cancel()
+            Console.showProgress("")
+        }
+        do {
+            try await runner.run(supply: supply) { job in
+                if let file = progress.finished(job) {
+                    try await finish(job, file, isUnchanged: false, progress)
+                    room.leave()
+                }
+                for line in progress.takeLines() { try write(line) }
+                Console.showProgress(progress.text)
+                if let maximumFailures, progress.summary.failed >= maximumFailures { throw TooManyFailures() }
+            }
+            try await submitting.value
+        } catch is TooManyFailures {
+        } catch let error as AttachmentError {
+            throw CommandFailure(error.message)
+        }
+        for line in progress.takeLines() { try write(line) }
+        return progress.summary
+    }
+
+    private struct TooManyFailures: Error {}
+
+    // MARK: Submitting
+
+    private func submit(
+        _ files: FileSupply, run: RunID, to supply: JobSupply, _ progress: BatchProgress, _ room: Room
+    ) async throws {
+        let digest = try profile.digest
+        var group: [(JobSubmission, BatchProgress.Pending)] = []
+        try await files.forEach { entry in
+            progress.found(1)
+            switch entry {
+            case .refused(let line):
+                progress.add(line)
+            case .file(let file):
+                await room.enter()
+                let attachment = AttachmentSubmission(
+                    identifier: file.shown.displayPath, location: file.location, name: file.name,
+                    declaredType: MediaType(declared: URL(filePath: file.name).pathExtension)?.rawValue)
+                let job = JobSubmission(
+                    tenant: .local, profile: profile, priority: .bulk, run: run,
+                    workKey: WorkKey.of(path: file.identity, state: file.state, profileDigest: digest),
+                    attachments: [attachment])
+                group.append((job, BatchProgress.Pending(location: file.location, shown: file.shown)))
+                if group.count == Self.group {
+                    try await accept(group, supply, progress, room)
+                    group = []
+                }
+            }
+        }
+        if !group.isEmpty { try await accept(group, supply, progress, room) }
+        progress.foundAll()
+    }
+
+    private func accept(
+        _ group: [(job: JobSubmission, pending: BatchProgress.Pending)], _ supply: JobSupply, _ progress: BatchProgress,
+        _ room: Room
+    ) async throws {
+        // The runner may finish a job before accept returns here, so its file is known by then; an adopted one has an
+        // id of its own, known only afterwards.
+        for (job, pending) in group { progress.submitted(job.id, pending) }
+        let acceptances = try await workshop.store.records.accept(group.map(\.job), retryFailed: retryFailed)
+        for (acceptance, (job, _)) in zip(acceptances, group) {
+            switch acceptance {
+            case .accepted: break
+            case .adopted(let record):
+                guard let (file, ended) = progress.adopted(record.id, for: job.id) else { continue }
+                try await finish(ended, file, isUnchanged: false, progress)
+                room.leave()
+            case .unchanged(let record):
+                guard let file = progress.withdrawn(job.id) else { continue }
+                try await finish(record, file, isUnchanged: true, progress)
+                room.leave()
+            }
+        }
+        supply.added()
+    }
+
+    // MARK: Finishing
+
+    private func finish(
+        _ job: JobRecord, _ file: BatchProgress.Pending, isUnchanged: Bool, _ progress: BatchProgress
+    ) async throws {
+        guard let attachment = job.attachments.first else { return }
+        var line = ResultLine(path: file.shown, record: attachment, attempt: job.attempt, isUnchanged: isUnchanged)
+        if let mirror, attachment.state == .delivered {
+            line.files = try await mirror.write(
+                attachment.renditions, of: attachment.id, to: file.shown, from: workshop.store.records)
+        }
+        // Also where an earlier run was interrupted between the record and the removal.
+        if removesSources && attachment.state == .delivered && attachment.renditions[.original] != nil {
+            try remove(file.location)
+        }
+        progress.add(line)
+    }
+
+    /// Removes a source whose original is kept, unless it changed meanwhile.
+    private func remove(_ location: SourceLocation) throws {
+        guard case .file(let root, let path, let state) = location else { return }
+        do {
+            try SourceRoot(root).remove(path, in: state)
+        } catch {
+            throw CommandFailure("a source could not be removed after it was kept: \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Attachments
+import Foundation
+import Intake
+
+/// What a batch would meet and cost: every source is identified, nothing is made or stored.
+struct DryRun {
+    let profile: Profile
+    let codecs: CodecOptions
+    let files: FileSupply
+
+    private struct Tally {
+        var files = 0
+        var bytes: Int64 = 0
+        var cpuSeconds = 0.0
+    }
+
+    func run() async throws {
+        let configuration = try codecs.poolConfiguration
+        let pool = CodecPool(configuration)
+        try await startCodecs(pool)
+        var tallies: [String: Tally] = [:]
+        var refused: [ErrorCode: Int] = [:]
+        var cpuSeconds = 0.0
+        try await files.forEach { entry in
+            guard case .file(let file) = entry, case .file(let root, let path, _) = file.location else { return }
+            do throws(AttachmentError) {
+                let source = try SourceRoot(root).open(path)
+                let findings = try await inspect(
+                    source.takeDescriptor(), profile: profile, limits: .commandLine, in: pool)
+                tallies[findings.kind.rawValue, default: Tally()].files += 1
+                tallies[findings.kind.rawValue, default: Tally()].bytes += file.state.bytes
+                tallies[findings.kind.rawValue, default: Tally()].cpuSeconds += findings.estimate.cpuSeconds
+                cpuSeconds += findings.estimate.cpuSeconds
+            } catch {
+                refused[error.code, default: 0] += 1
+            }
+            Console.showProgress("\(tallies.values.reduce(0) { $0 + $1.files }) files looked at")
+        }
+        Console.showProgress("")
+        await pool.shutdown()
+        let rows =
+            tallies.sorted { $0.key < $1.key }.map { kind, tally in
+                [kind, "\(tally.files)", Quantity.bytes(tally.bytes), Quantity.seconds(tally.cpuSeconds)]
+            }
+            + refused.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, count in
+                [code.rawValue, "\(count)", "-", "-"]
+            }
+        print(table(["KIND", "FILES", "BYTES", "CPU TIME"], rows, numbers: [1, 2, 3]))
+        Console.say(
+            "Estimated: \(Quantity.seconds(cpuSeconds)) of CPU time, about \(Quantity.seconds(cpuSeconds / Double(configuration.codecs))) with \(Quantity.count(configuration.codecs, "codec"))."
+        )
+    }
+}
+
+/// Asks a codec process what a source is.
+func inspect(
+    _ source: consuming Descriptor, profile: Profile, request: RenditionRequest = RenditionRequest(), limits: Limits,
+    in pool: CodecPool
+) async throws(AttachmentError) -> Findings {
+    try await pool.process(
+        source, order: WorkOrder(profile: profile, request: request, limits: limits), deadline: nil,
+        decide: { _ throws(AttachmentError) in .stop }, received: { _ throws(AttachmentError) in }
+    ).findings
+}

@@ -1,0 +1,90 @@
+import Attachments
+import Foundation
+import Intake
+
+/// The files of a batch, found one after the other: those of `--files-from`, then those beneath each directory.
+struct FileSupply: Sendable {
+    struct File: Sendable {
+        var location: SourceLocation
+        var state: FileState
+        var name: String
+        /// The path as it is reported: relative to the directory that was given.
+        var shown: Data
+        /// The absolute path.
+        var identity: Data
+    }
+
+    enum Entry: Sendable {
+        case file(File)
+        /// What is passed over or can't be looked at, as its result line.
+        case refused(ResultLine)
+    }
+
+    private let roots: [Data]
+    private let listed: [Data]
+    private let filter: PathFilter
+    private let leavingOut: [Data]
+    private let shard: Shard?
+
+    /// - Throws: ``CommandFailure`` for a directory that isn't there or a list that can't be read.
+    init(_ command: Batch) throws {
+        roots = command.sources.map { Data($0.utf8) }
+        listed = try command.filesFrom.map { try Self.paths(from: $0, separator: command.null ? 0 : 10) } ?? []
+        filter = PathFilter(include: command.include, exclude: command.exclude)
+        leavingOut = [command.store.directory, command.output.map { URL(filePath: $0) }].compactMap {
+            $0.map { Data($0.path(percentEncoded: false).utf8) }
+        }
+        shard = command.shard
+        for root in roots {
+            do {
+                _ = try DirectoryWalk(root)
+            } catch {
+                guard case .invalidSource(let reason) = error else { throw CommandFailure(error.message, status: 2) }
+                throw CommandFailure("'\(root.displayPath)' can't be read: \(reason).", status: 2)
+            }
+        }
+    }
+
+    /// Calls `body` with every file, in a stable order.
+    func forEach(_ body: (Entry) async throws -> Void) async throws {
+        for path in listed + roots {
+            var walk: DirectoryWalk
+            do throws(AttachmentError) {
+                walk = try DirectoryWalk(path, filter: filter, leavingOut: leavingOut)
+            } catch {
+                try await body(.refused(ResultLine(path: path, refused: error, skipped: false)))
+                continue
+            }
+            while let entry = walk.next() {
+                try Task.checkCancellation()
+                if let file = Self.entry(entry, beneath: walk.root.path, shard: shard) { try await body(file) }
+            }
+        }
+    }
+
+    private static func entry(_ entry: WalkEntry, beneath root: Data, shard: Shard?) -> Entry? {
+        switch entry {
+        case .file(let path, let state):
+            guard shard?.contains(path) ?? true else { return nil }
+            let start = path.lastIndex(of: UInt8(ascii: "/")).map { path.index(after: $0) } ?? path.startIndex
+            let name = Data(path[start...])
+            return .file(
+                File(
+                    location: .file(root: root, path: path, state: state), state: state, name: name.displayPath,
+                    shown: path, identity: root + Data("/".utf8) + path))
+        case .skipped(let path, let kind):
+            guard shard?.contains(path) ?? true else { return nil }
+            return .refused(ResultLine(path: path, refused: .invalidSource(reason: kind.clause), skipped: true))
+        case .unreadable(let path, let reason):
+            return .refused(ResultLine(path: path, refused: .invalidSource(reason: reason), skipped: false))
+        }
+    }
+
+    private static func paths(from file: String, separator: UInt8) throws -> [Data] {
+        let handle = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
+        guard let data = try handle?.readToEnd() ?? (handle == nil ? nil : Data()) else {
+            throw CommandFailure("the list '\(file)' can't be read: \(SystemErrorText.current).", status: 2)
+        }
+        return data.split(separator: separator, omittingEmptySubsequences: true).map { Data($0) }
+    }
+}

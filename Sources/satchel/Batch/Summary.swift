@@ -1,0 +1,68 @@
+import Attachments
+
+/// Counts what became of the files of a run, and says it at the end.
+struct Summary {
+    private(set) var counts: [ResultLine.State: Int] = [:]
+    private var codes: [ErrorCode: Int] = [:]
+    private var failures: [(path: String, error: ErrorReport)] = []
+    private var unchangedFailures = 0
+    private var trimmed = 0
+    private var bytesIn: Int64 = 0
+    private var bytesOut: Int64 = 0
+
+    /// Failures that are listed one by one; the report and the store have them all.
+    private static let listed = 20
+
+    mutating func add(_ line: ResultLine) {
+        counts[line.state, default: 0] += 1
+        if line.state == .delivered {
+            bytesIn += line.source.bytes ?? 0
+            bytesOut += line.renditions.values.reduce(0) { $0 + $1.bytes }
+            if line.trim != nil { trimmed += 1 }
+        }
+        if line.isFailure, let error = line.error {
+            codes[error.code, default: 0] += 1
+            if line.state == .unchanged { unchangedFailures += 1 }
+            if failures.count < Self.listed { failures.append((line.shownPath, error)) }
+        }
+    }
+
+    var failed: Int { codes.values.reduce(0, +) }
+    var total: Int { counts.values.reduce(0, +) }
+
+    /// The sentences that end a run, one a line.
+    func lines(profile: Profile, elapsed: Duration) -> [String] {
+        var lines = failures.map { "  \($0.path): \($0.error.code.rawValue). \($0.error.message)" }
+        if !lines.isEmpty { lines.insert("Not delivered:", at: 0) }
+        if failed > failures.count { lines.append("  … and \(failed - failures.count) more.") }
+        let delivered = counts[.delivered] ?? 0
+        let unchanged = counts[.unchanged] ?? 0
+        if total == 0 {
+            lines.append("There was no file to look at.")
+        } else if unchanged == total {
+            lines.append("Nothing was left to do: \(Quantity.count(unchanged, "file")) unchanged since an earlier run.")
+        } else {
+            var parts = ["\(delivered) delivered"]
+            let fresh = counts[.failed] ?? 0
+            if fresh > 0 { parts.append("\(fresh) failed") }
+            if let skipped = counts[.skipped] { parts.append("\(skipped) skipped (no media, or empty)") }
+            if unchanged > 0 { parts.append("\(unchanged) unchanged") }
+            lines.append("\(Quantity.count(total, "file")): " + parts.joined(separator: ", ") + ".")
+        }
+        if delivered > 0 {
+            lines.append(
+                "\(Quantity.bytes(bytesIn)) became \(Quantity.bytes(bytesOut)) in \(Quantity.seconds(elapsed.inSeconds))."
+            )
+        }
+        if trimmed > 0 {
+            lines.append(
+                "\(Quantity.count(trimmed, "clip")) trimmed to what the profile '\(profile.name)' takes; 'satchel profile list' shows others."
+            )
+        }
+        if unchangedFailures > 0 {
+            lines.append(
+                "\(Quantity.count(unchangedFailures, "file")) failed in an earlier run; --retry-failed tries again.")
+        }
+        return lines
+    }
+}

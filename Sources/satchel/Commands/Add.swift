@@ -1,0 +1,115 @@
+import ArgumentParser
+import Attachments
+import Foundation
+import Intake
+import Stores
+
+struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prepare files or URLs as one job.",
+        discussion: """
+            Up to 10 sources make one job; each becomes an attachment with its own identifier and record.
+
+              satchel add photo.heic
+              satchel add https://example.com/clip.mov --trim-start 2.5 --trim-duration 10
+              satchel add front.jpg back.jpg --mode strict --deadline 10
+            """)
+
+    @Argument(help: ArgumentHelp("Files, or http and https URLs.", valueName: "file|url"))
+    var sources: [String]
+
+    @OptionGroup(title: "What is made") var profiles: ProfileOptions
+    @OptionGroup(title: "What is made") var requested: RequestOptions
+    @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Codecs") var codecs: CodecOptions
+    @OptionGroup(title: "Fetching") var fetch: FetchOptions
+    @OptionGroup(title: "Results") var format: FormatOptions
+
+    @Option(
+        help: ArgumentHelp("The attachments' identifiers, in order; may be repeated. Default: a UUID.", valueName: "id")
+    )
+    var identifier: [String] = []
+
+    @Option(help: "'lenient' delivers what it can, 'strict' all or nothing.")
+    var mode = JobMode.lenient
+
+    @Option(
+        help: ArgumentHelp("Seconds until what is ready is delivered. Default: the profile's.", valueName: "seconds"))
+    var deadline: Double?
+
+    func validate() throws {
+        guard (1...JobSubmission.maximumAttachments).contains(sources.count) else {
+            throw ValidationError(
+                "A job takes 1 to \(JobSubmission.maximumAttachments) sources, not \(sources.count); 'satchel batch' takes more."
+            )
+        }
+        if identifier.count > sources.count { throw ValidationError("There are more --identifier than sources.") }
+        if Set(identifier).count != identifier.count { throw ValidationError("Two --identifier are the same.") }
+        if let deadline, !(0.05...86_400).contains(deadline) {
+            throw ValidationError("--deadline must be between 0.05 and 86400 seconds, not \(deadline).")
+        }
+    }
+
+    func run() async throws {
+        let profile = try profiles.chosen()
+        let attachments = try sources.enumerated().map { index, source in
+            try submission(of: source, identifier: index < identifier.count ? identifier[index] : "")
+        }
+        let workshop = try await Workshop.open(store, codecs, fetch: fetch)
+        let run = RunID.generate()
+        let job = JobSubmission(
+            tenant: .local, profile: profile, mode: mode, deadline: deadline ?? profile.deadline, run: run,
+            attachments: attachments)
+        var writer = try ResultWriter(format.format)
+        var isComplete = true
+        do {
+            _ = try await workshop.store.records.accept([job], retryFailed: false)
+            let supply = JobSupply()
+            supply.close()
+            let runner = JobRunner(
+                records: workshop.store.records, pipeline: workshop.pipeline, queue: .run(run),
+                worker: workshop.worker, width: 1)
+            try await runner.run(supply: supply) { record in
+                for (source, attachment) in zip(sources, record.attachments) {
+                    let line = ResultLine(
+                        path: Data(source.utf8), record: attachment, attempt: record.attempt, isUnchanged: false)
+                    try writer.write(line)
+                    if let error = attachment.error {
+                        isComplete = false
+                        Console.say("\(line.shownPath): \(error.code.rawValue). \(error.message)")
+                    }
+                }
+            }
+        } catch let error as AttachmentError {
+            await workshop.close()
+            throw CommandFailure(error.message)
+        }
+        await workshop.close()
+        if !isComplete { throw ExitCode(1) }
+    }
+
+    private func submission(of source: String, identifier: String) throws -> AttachmentSubmission {
+        let request = requested.request
+        if source.hasPrefix("http://") || source.hasPrefix("https://") {
+            return AttachmentSubmission(
+                identifier: identifier, location: .url(source, headers: [:]), declaredType: requested.typeHint,
+                request: request, options: requested.options)
+        }
+        do {
+            var walk = try DirectoryWalk(Data(source.utf8))
+            guard case .file(let path, let state)? = walk.next() else {
+                throw CommandFailure("'\(source)' is no regular file; 'satchel batch' takes directories.", status: 2)
+            }
+            let name = URL(filePath: source).lastPathComponent
+            guard path.count <= name.utf8.count else {
+                throw CommandFailure("'\(source)' is a directory; 'satchel batch' takes directories.", status: 2)
+            }
+            return AttachmentSubmission(
+                identifier: identifier, location: .file(root: walk.root.path, path: path, state: state), name: name,
+                declaredType: requested.typeHint ?? MediaType(declared: URL(filePath: name).pathExtension)?.rawValue,
+                request: request, options: requested.options)
+        } catch let error as AttachmentError {
+            throw CommandFailure(error.message, status: 2)
+        }
+    }
+}

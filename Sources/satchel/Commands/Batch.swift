@@ -1,0 +1,142 @@
+import ArgumentParser
+import Attachments
+import Foundation
+import Intake
+import Stores
+
+struct Batch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prepare every file of one or more directories.",
+        discussion: """
+            One job per file, opened in place and read only; links, devices and pipes are never opened. What was done is \
+            known by path, size, modification time and profile, so that a second run does what is new or changed, and \
+            an interrupted one carries on where it stopped.
+
+              satchel batch ~/Pictures
+              satchel batch ~/Pictures --output ~/Small --format jsonl > results.jsonl
+              satchel batch ~/Pictures --include '*.heic' --profile message
+              find . -newer mark -print0 | satchel batch --files-from - --null
+
+            Longer clips are trimmed from their start under the default profile, and the summary says so. What is no \
+            media, or empty, is 'skipped' and does not count as a failure.
+            """)
+
+    @Argument(help: ArgumentHelp("Directories, or single files.", valueName: "dir"))
+    var sources: [String] = []
+
+    @OptionGroup(title: "What is made") var profiles: ProfileOptions
+    @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Codecs") var codecs: CodecOptions
+    @OptionGroup(title: "Results") var format: FormatOptions
+
+    @Option(help: ArgumentHelp("Also put the renditions here, in a mirror of the sources' tree.", valueName: "dir"))
+    var output: String?
+
+    @Option(help: ArgumentHelp("Also write every result as a line of JSON into this file.", valueName: "file"))
+    var report: String?
+
+    @Option(help: ArgumentHelp("Only files that match; may be repeated. '*' matches '/' too.", valueName: "pattern"))
+    var include: [String] = []
+
+    @Option(help: ArgumentHelp("Not what matches, files and directories; may be repeated.", valueName: "pattern"))
+    var exclude: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Read the paths of files from here, one a line; '-' for standard input.", valueName: "file"))
+    var filesFrom: String?
+
+    @Flag(name: [.long, .customShort("0")], help: "Paths of --files-from end with NUL, as 'find -print0' writes them.")
+    var null = false
+
+    @Option(help: ArgumentHelp("Only part I of N of the files, for N machines: 1/2.", valueName: "I/N"))
+    var shard: Shard?
+
+    @Option(help: ArgumentHelp("Seconds that one file may take.", valueName: "seconds"))
+    var timeout: Double?
+
+    @Option(help: ArgumentHelp("Stop when this many files have failed.", valueName: "count"))
+    var maxFailures: Int?
+
+    @Flag(help: "Try files again that failed in an earlier run.")
+    var retryFailed = false
+
+    @Flag(help: "Remove each source once its record is kept; only with a profile that keeps the original.")
+    var move = false
+
+    @Flag(help: "Only look: count what there is and estimate the work.")
+    var dryRun = false
+
+    func validate() throws {
+        if sources.isEmpty && filesFrom == nil {
+            throw ValidationError("Name a directory, or give paths with --files-from.")
+        }
+        if let timeout, !(timeout > 0) {
+            throw ValidationError("--timeout must be more than 0 seconds, not \(timeout).")
+        }
+        if let maxFailures, maxFailures < 1 {
+            throw ValidationError("--max-failures must be at least 1, not \(maxFailures).")
+        }
+        if null && filesFrom == nil { throw ValidationError("--null goes with --files-from.") }
+        if dryRun && move { throw ValidationError("--dry-run and --move exclude each other.") }
+    }
+
+    func run() async throws {
+        let profile = try profiles.chosen()
+        if move && !profile.keepsOriginal {
+            throw CommandFailure(
+                "--move removes sources, so it needs a profile that keeps the original; '\(profile.name)' doesn't, 'archive' does.",
+                status: 2)
+        }
+        let files = try FileSupply(self)
+        if dryRun {
+            try await DryRun(profile: profile, codecs: codecs, files: files).run()
+            return
+        }
+        let workshop = try await Workshop.open(store, codecs, timeLimit: timeout.map { .seconds(fraction: $0) })
+        let mirror = try output.map {
+            try Mirror(
+                root: URL(filePath: $0, directoryHint: .isDirectory), sources: sources.map { URL(filePath: $0) },
+                blobs: workshop.store.blobs)
+        }
+        let run = BatchRun(
+            workshop: workshop, profile: profile, mirror: mirror, retryFailed: retryFailed, removesSources: move,
+            maximumFailures: maxFailures, width: (try codecs.poolConfiguration).codecs * 2 + 2)
+        var writer = try ResultWriter(format.format, report: report.map { URL(filePath: $0) })
+        let start = ContinuousClock.now
+        let summary: Summary
+        do {
+            summary = try await run.process(files) { try writer.write($0) }
+        } catch {
+            await workshop.close()
+            throw error
+        }
+        await workshop.close()
+        for line in summary.lines(profile: profile, elapsed: ContinuousClock.now - start) { Console.say(line) }
+        if let maxFailures, summary.failed >= maxFailures {
+            throw CommandFailure(
+                "stopped after \(summary.failed) failures (--max-failures); the same command carries on.")
+        }
+        if summary.failed > 0 { throw ExitCode(1) }
+    }
+}
+
+/// One of the parts that several machines share the files of a tree by.
+struct Shard: ExpressibleByArgument {
+    var index: UInt64
+    var count: UInt64
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let index = UInt64(parts[0]), let count = UInt64(parts[1]), index >= 1, index <= count
+        else { return nil }
+        self.index = index
+        self.count = count
+    }
+
+    /// Whether a path belongs to this part. FNV-1a (64 bit), so that every machine decides alike.
+    func contains(_ path: Data) -> Bool {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in path { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return hash % count == index - 1
+    }
+}

@@ -1,0 +1,107 @@
+import ArgumentParser
+import Attachments
+import Foundation
+import Glibc
+import Intake
+import Stores
+
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check this machine: the codec, its confinement, the store.",
+        discussion: """
+            Exit status 1 where something that is required is missing.
+
+              satchel doctor
+              satchel doctor --require-sandbox full
+            """)
+
+    @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Codecs") var codecs: CodecOptions
+
+    private struct Finding {
+        enum Grade: String {
+            case good = "ok"
+            case extra = "--"
+            case bad = "!!"
+        }
+        var grade: Grade
+        var subject: String
+        var detail: String
+    }
+
+    func run() async throws {
+        var findings = machine()
+        findings += await codec()
+        findings.append(storeFinding())
+        print(table(["", "WHAT", "HOW IT IS"], findings.map { [$0.grade.rawValue, $0.subject, $0.detail] }))
+        if findings.contains(where: { $0.grade == .bad }) {
+            throw CommandFailure("something that is required is missing; see the lines that start with !!.")
+        }
+    }
+
+    private func machine() -> [Finding] {
+        var name = utsname()
+        unsafe uname(&name)
+        let release = unsafe withUnsafeBytes(of: &name.release) { bytes in
+            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        return [
+            Finding(grade: .good, subject: "satchel", detail: Version.current),
+            Finding(grade: .good, subject: "kernel", detail: release),
+            Finding(
+                grade: .good, subject: "machine",
+                detail:
+                    "\(Quantity.count(CodecPoolConfiguration.usableProcessors, "core")), \(Quantity.bytes(CodecPoolConfiguration.physicalMemory)) of memory"
+            ),
+        ]
+    }
+
+    private func codec() async -> [Finding] {
+        do {
+            // What is missing is to be listed, not to stop the start.
+            var configuration = try codecs.poolConfiguration
+            let policy = configuration.sandbox
+            configuration.sandbox = .allowUnsandboxed
+            let pool = CodecPool(configuration)
+            let report = try await pool.start()
+            await pool.shutdown()
+            let missing = Set(report.missing(under: policy == .allowUnsandboxed ? .standard : policy).map(\.layer))
+            let layers = report.layers.map { layer in
+                Finding(
+                    grade: missing.contains(layer.layer) ? .bad : layer.state == .missing ? .extra : .good,
+                    subject: layer.layer.title, detail: Self.text(layer))
+            }
+            return [
+                Finding(
+                    grade: .good, subject: "codec", detail: configuration.executable.path(percentEncoded: false))
+            ] + layers
+        } catch {
+            let sentence = (error as? CommandFailure)?.sentence ?? "\(error)"
+            return [Finding(grade: .bad, subject: "codec", detail: sentence)]
+        }
+    }
+
+    private static func text(_ layer: SandboxLayerReport) -> String {
+        let kind = layer.layer.isRequired ? "required" : "extra"
+        let state =
+            switch layer.state {
+            case .holds: "holds"
+            case .needless: "not needed"
+            case .missing: "missing"
+            }
+        return "\(kind), \(state)" + (layer.reason.isEmpty ? "" : ": \(layer.reason)")
+    }
+
+    private func storeFinding() -> Finding {
+        let path = store.directory.path(percentEncoded: false)
+        guard FileManager.default.fileExists(atPath: path) else {
+            return Finding(grade: .good, subject: "store", detail: "\(path), will be made on first use")
+        }
+        do {
+            let opened = try openStore(store)
+            return Finding(grade: .good, subject: "store", detail: "\(path), schema \(opened.schemaVersion)")
+        } catch {
+            return Finding(grade: .bad, subject: "store", detail: (error as? CommandFailure)?.sentence ?? "\(error)")
+        }
+    }
+}

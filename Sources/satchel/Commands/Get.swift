@@ -1,0 +1,102 @@
+import ArgumentParser
+import Attachments
+import Foundation
+import Glibc
+import Stores
+
+struct Get: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Read the bytes of a rendition.",
+        discussion: """
+            By the attachment's id as its owner, or through a lease or link, which works until it ends or is revoked.
+
+              satchel get ID --output photo.jpg
+              satchel get ID --rendition thumbnail > thumbnail.jpg
+              satchel get --lease satl_… --output photo.jpg
+            """)
+
+    @Argument(help: ArgumentHelp("The attachment's id.", valueName: "id"))
+    var id: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The token of a lease or link, instead of an id; '-' reads it from standard input.", valueName: "token"))
+    var lease: String?
+
+    @Option(help: ArgumentHelp("Which rendition. Default: the one to show.", valueName: "name"))
+    var rendition: RenditionRole?
+
+    @Option(
+        name: [.long, .customShort("o")],
+        help: ArgumentHelp("Write to this file, which must not exist.", valueName: "file"))
+    var output: String?
+
+    @OptionGroup(title: "Where") var store: StoreOptions
+
+    func validate() throws {
+        if (id == nil) == (lease == nil) { throw ValidationError("Name an attachment's id, or give --lease.") }
+    }
+
+    func run() async throws {
+        if output == nil && isatty(STDOUT_FILENO) == 1 {
+            throw CommandFailure(
+                "a terminal can't show the bytes: give --output FILE, or redirect the output.", status: 2)
+        }
+        let store = try openStore(store)
+        let blob = try await store.blobs.open(found(in: store.records))
+        let target: Descriptor
+        if let output {
+            let number = unsafe open(output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+            guard number >= 0 else { throw CommandFailure("'\(output)' can't be made: \(SystemErrorText.current).") }
+            target = Descriptor(owning: number)
+        } else {
+            target = Descriptor(owning: dup(STDOUT_FILENO))
+        }
+        try copy(blob, to: target)
+    }
+
+    private func found(in records: any RecordStore) async throws -> BlobName {
+        if let lease {
+            let token = lease == "-" ? readLine() ?? "" : lease
+            guard let found = try await records.resolve(AccessToken(secretText: token), role: rendition ?? .main) else {
+                throw CommandFailure(
+                    "this token opens nothing: it is wrong, has ended, or was revoked, or it doesn't cover that rendition."
+                )
+            }
+            return found.1
+        }
+        let attachment = AttachmentID(rawValue: id ?? "")
+        guard let record = try await records.attachment(attachment, of: .local) else {
+            throw CommandFailure.unknown(attachment.rawValue)
+        }
+        let role = rendition ?? record.best ?? .main
+        guard let blob = try await records.blob(of: role, of: attachment, tenant: .local) else {
+            let names = record.renditions.keys.map(\.rawValue).sorted().joined(separator: ", ")
+            throw CommandFailure(
+                "the attachment has no rendition '\(role.rawValue)'; "
+                    + (names.isEmpty ? "it was not delivered." : "it has \(names)."))
+        }
+        return blob
+    }
+
+    private func copy(_ blob: consuming Descriptor, to target: consuming Descriptor) throws {
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = unsafe read(blob.number, &buffer, buffer.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw CommandFailure("the bytes can't be read: \(SystemErrorText.current).") }
+            if count == 0 { return }
+            var start = 0
+            while start < count {
+                let written = unsafe buffer.withUnsafeBytes {
+                    unsafe write(target.number, $0.baseAddress?.advanced(by: start), count - start)
+                }
+                if written < 0 && errno == EINTR { continue }
+                guard written > 0 else {
+                    throw CommandFailure("the bytes can't be written: \(SystemErrorText.current).")
+                }
+                start += written
+            }
+        }
+    }
+}

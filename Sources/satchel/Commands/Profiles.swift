@@ -1,0 +1,57 @@
+import ArgumentParser
+import Attachments
+import Foundation
+
+struct ProfileCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profile",
+        abstract: "The policies under which attachments are prepared.",
+        discussion: """
+            satchel profile list \
+            satchel profile show notification > mine.yaml \
+            satchel profile check mine.yaml \
+            satchel batch ~/Pictures --profiles mine.yaml --profile banner
+            """,
+        subcommands: [ListProfiles.self, ShowProfile.self, CheckProfiles.self])
+
+    struct ListProfiles: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "Name all profiles.")
+
+        @OptionGroup var file: ProfileFileOptions
+
+        func run() async throws {
+            print(table(["PROFILE", "WHAT IT IS FOR"], try file.all().map { [$0.name, $0.summary] }))
+        }
+    }
+
+    struct ShowProfile: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Print a profile as YAML, ready to be changed and used with --profiles.")
+
+        @Argument(help: ArgumentHelp("The profile's name.", valueName: "name"))
+        var name: String
+
+        @OptionGroup var file: ProfileFileOptions
+
+        func run() async throws {
+            print(try ProfileFile.yaml(of: file.named(name)), terminator: "")
+        }
+    }
+
+    struct CheckProfiles: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "check", abstract: "Check a profiles file and report every problem at once.")
+
+        @Argument(help: ArgumentHelp("The YAML file.", valueName: "file"))
+        var path: String
+
+        func run() async throws {
+            do {
+                let names = try ProfileFile(path: path).profiles.map(\.name)
+                print("\(path) is sound: \(names.joined(separator: ", "))")
+            } catch let error as ProfileFileError {
+                throw CommandFailure(error.description)
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+import Attachments
+import Stores
+
+struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rm",
+        abstract: "Delete attachments: all access to them ends at once.",
+        discussion: """
+            satchel rm 01a1fd9a-2518-7630-88ed-84357db1afa9
+            """)
+
+    @Argument(help: ArgumentHelp("The attachments' ids.", valueName: "id"))
+    var ids: [String]
+
+    @OptionGroup(title: "Where") var store: StoreOptions
+
+    func run() async throws {
+        let store = try openStore(store)
+        var unknown: [String] = []
+        for id in ids where try await !store.delete(AttachmentID(rawValue: id), of: .local) { unknown.append(id) }
+        if let first = unknown.first { throw CommandFailure.unknown(first) }
+    }
+}

@@ -1,0 +1,60 @@
+import Attachments
+import Foundation
+import Intake
+import Stores
+
+/// Everything that a command needs to process sources, put together in one place.
+struct Workshop {
+    let store: Store
+    let codecs: CodecPool
+    let pipeline: Pipeline
+    /// Under which this process claims jobs.
+    let worker = WorkerID(rawValue: RunID.generate().rawValue)
+
+    /// Opens the store and starts the codecs.
+    static func open(
+        _ storeOptions: StoreOptions, _ codecOptions: CodecOptions, fetch: FetchOptions? = nil,
+        timeLimit: Duration? = nil
+    ) async throws -> Workshop {
+        let store = try openStore(storeOptions, create: true)
+        let codecs = CodecPool(try codecOptions.poolConfiguration)
+        try await startCodecs(codecs)
+        let spool = try Spool(at: store.spool)
+        let pipeline = Pipeline(
+            records: store.records, blobs: store.blobs, codecs: codecs,
+            sources: SourceOpener(spool: spool, fetcher: try fetch?.fetcher(into: spool)),
+            configuration: Pipeline.Configuration(
+                limits: .commandLine, timeLimit: timeLimit, owner: CodecPool.Owner(name: TenantID.local.rawValue)))
+        return Workshop(store: store, codecs: codecs, pipeline: pipeline)
+    }
+
+    func close() async {
+        await codecs.shutdown()
+    }
+}
+
+/// Opens the store of the options, with one sentence when it can't be.
+func openStore(_ options: StoreOptions, create: Bool = false, exclusively: Bool = false) throws -> Store {
+    do {
+        return try Store.open(
+            at: options.directory.path(percentEncoded: false), keys: options.keysFile.path(percentEncoded: false),
+            create: create, exclusively: exclusively)
+    } catch {
+        throw CommandFailure(error.description, status: 2)
+    }
+}
+
+/// Starts the codecs, with one sentence when they can't be.
+func startCodecs(_ codecs: CodecPool) async throws {
+    do {
+        let missing = try await codecs.start().missing(under: .standard)
+        if !missing.isEmpty {
+            let layers = missing.map(\.layer.title).joined(separator: ", ")
+            Console.say(
+                "Warning: sources are decoded WITHOUT these layers of the confinement: \(layers). A hostile file can do harm."
+            )
+        }
+    } catch {
+        throw CommandFailure(error.description)
+    }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import Attachments
+import Foundation
+import Intake
+
+/// How sources are decoded.
+struct CodecOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Codec processes at work at once. Default: one per core.", valueName: "count"))
+    var codecs: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Memory for all codec processes together, such as 4G. Default: half of this machine's.",
+            valueName: "size"))
+    var memory: ByteCount?
+
+    @Option(
+        help: ArgumentHelp(
+            "What the confinement must hold: 'standard', or 'full' with the kernel's extras too (see 'satchel doctor').",
+            valueName: "level"))
+    var requireSandbox = SandboxLevel.standard
+
+    @Flag(help: "Work even where a required layer of the confinement is missing. For trusted sources only.")
+    var allowUnsandboxed = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Sources that share a codec process. More than 1 only for files that one person made themselves.",
+            valueName: "count"))
+    var sourcesPerProcess = 1
+
+    func validate() throws {
+        if let codecs, !(1...256).contains(codecs) {
+            throw ValidationError("--codecs must be between 1 and 256, not \(codecs).")
+        }
+        if let memory, memory.bytes < 256 << 20 {
+            throw ValidationError("--memory must be at least 256M: a picture of a phone needs that much.")
+        }
+        if !(1...1000).contains(sourcesPerProcess) {
+            throw ValidationError("--sources-per-process must be between 1 and 1000, not \(sourcesPerProcess).")
+        }
+        if allowUnsandboxed && requireSandbox == .full {
+            throw ValidationError("--allow-unsandboxed and --require-sandbox full exclude each other.")
+        }
+    }
+
+    var poolConfiguration: CodecPoolConfiguration {
+        get throws {
+            var configuration = CodecPoolConfiguration(executable: try CodecExecutable.located())
+            if let codecs { configuration.codecs = codecs }
+            if let memory { configuration.memory = memory.bytes }
+            configuration.sourcesPerProcess = sourcesPerProcess
+            if allowUnsandboxed { configuration.sandbox = .allowUnsandboxed }
+            if requireSandbox == .full { configuration.sandbox = .full }
+            return configuration
+        }
+    }
+}
+
+enum SandboxLevel: String, ExpressibleByArgument, CaseIterable {
+    case standard, full
+}
+
+/// Bytes, with an optional binary unit: `512M`, `4G`.
+struct ByteCount: ExpressibleByArgument {
+    var bytes: Int64
+
+    init?(argument: String) {
+        let units: [Character: Int64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
+        let unit = argument.last.flatMap { units[Character($0.uppercased())] }
+        let digits = unit == nil ? argument : String(argument.dropLast())
+        guard let number = Int64(digits), number > 0 else { return nil }
+        let (product, overflow) = number.multipliedReportingOverflow(by: unit ?? 1)
+        guard !overflow else { return nil }
+        bytes = product
+    }
+}
+
+/// Where `satchel-codec` is: beside `satchel`, else in `../libexec`.
+enum CodecExecutable {
+    static func located() throws -> URL {
+        let environment = ProcessInfo.processInfo.environment
+        if let named = environment["SATCHEL_CODEC"], !named.isEmpty { return URL(filePath: named) }
+        let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        let places = [
+            own.appending(path: "satchel-codec"), own.appending(path: "../libexec/satchel-codec").standardized,
+        ]
+        for place in places where FileManager.default.isExecutableFile(atPath: place.path(percentEncoded: false)) {
+            return place
+        }
+        throw CommandFailure(
+            "satchel-codec was found neither beside satchel nor in ../libexec; install both, or name it in SATCHEL_CODEC."
+        )
+    }
+}

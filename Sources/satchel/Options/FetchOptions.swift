@@ -1,0 +1,21 @@
+import ArgumentParser
+import Intake
+
+/// How URLs are fetched.
+struct FetchOptions: ParsableArguments {
+    @Option(
+        name: .customLong("fetch-allow"),
+        help: ArgumentHelp(
+            "An exception to the fetch guard: a host, an address or a CIDR, with an optional port. May be repeated.",
+            valueName: "host"))
+    var allow: [String] = []
+
+    func fetcher(into spool: Spool) throws -> Fetcher {
+        do {
+            let gate = FetchGuard(allowing: try FetchAllowance.list(allow))
+            return Fetcher(guardedBy: gate, into: spool, userAgent: "Satchel/\(Version.current)")
+        } catch {
+            throw CommandFailure("--fetch-allow: \(error)", status: 2)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Attachments
+import Foundation
+
+/// Which profiles there are.
+struct ProfileFileOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A YAML file of profiles that add to the built-in ones. Default: $SATCHEL_PROFILES.", valueName: "file"))
+    var profiles: String?
+
+    /// The built-in profiles and those of the file, which win by name.
+    func all() throws -> [Profile] {
+        guard let path = profiles ?? ProcessInfo.processInfo.environment["SATCHEL_PROFILES"], !path.isEmpty else {
+            return Profile.builtIn
+        }
+        do {
+            let own = try ProfileFile(path: path).profiles
+            let names = Set(own.map(\.name))
+            return Profile.builtIn.filter { !names.contains($0.name) } + own
+        } catch let error as ProfileFileError {
+            throw CommandFailure(error.description, status: 2)
+        }
+    }
+
+    func named(_ name: String) throws -> Profile {
+        let all = try all()
+        guard let profile = all.first(where: { $0.name == name }) else {
+            let names = all.map(\.name).joined(separator: ", ")
+            throw CommandFailure("there is no profile '\(name)'; there are \(names).", status: 2)
+        }
+        return profile
+    }
+}
+
+/// Which profile is used.
+struct ProfileOptions: ParsableArguments {
+    @Option(
+        name: [.long, .customShort("p")],
+        help: ArgumentHelp("What to make: see 'satchel profile list'.", valueName: "name"))
+    var profile = "notification"
+
+    @OptionGroup var file: ProfileFileOptions
+
+    func chosen() throws -> Profile {
+        try file.named(profile)
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+
+/// Numbers as people read them.
+enum Quantity {
+    /// Decimal units, three digits: `184 kB`, `3.1 MB`.
+    static func bytes(_ count: Int64?) -> String {
+        guard let count else { return "-" }
+        var value = Double(count)
+        for unit in ["B", "kB", "MB", "GB"] {
+            if value < 999.5 || unit == "GB" {
+                return unit == "B" || value >= 99.95
+                    ? "\(Int(value.rounded())) \(unit)" : "\(decimal(value)) \(unit)"
+            }
+            value /= 1000
+        }
+        return "\(count) B"
+    }
+
+    /// `0.15 s`, `12.3 s`, `4 min 10 s`.
+    static func seconds(_ seconds: Double?) -> String {
+        guard let seconds else { return "-" }
+        if seconds < 9.995 { return String(format: "%.2f s", seconds) }
+        if seconds < 99.95 { return String(format: "%.1f s", seconds) }
+        let whole = Int(seconds.rounded())
+        if whole < 3600 { return "\(whole / 60) min \(whole % 60) s" }
+        return "\(whole / 3600) h \(whole % 3600 / 60) min"
+    }
+
+    static func count(_ number: Int, _ singular: String, _ plural: String? = nil) -> String {
+        number == 1 ? "1 \(singular)" : "\(number) \(plural ?? singular + "s")"
+    }
+
+    private static func decimal(_ value: Double) -> String {
+        String(format: "%.1f", value)
+    }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import Glibc
+
+/// The command line: one file per command under `Commands/`.
+@main
+struct Satchel: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "satchel",
+        abstract: "Prepares media attachments: small, safe, private renditions in a store that it manages.",
+        discussion: """
+            Try it on a directory of photos, sounds and videos:
+
+              satchel batch ~/Pictures     prepare all; again, and nothing is done twice
+              satchel list                 what is in the store
+              satchel get ID -o photo.jpg  the bytes of one attachment
+              satchel lease ID             access that ends by itself, or when you say
+
+            A source is never changed. It is decoded in a confined process of its own, so a damaged or hostile file \
+            costs one line in the summary and nothing else. The store is the directory of --store, else of the \
+            environment variable SATCHEL_STORE, else satchel under the XDG data directory.
+
+            Exit status: 0 all delivered; 1 some were not; 2 wrong usage; 130 interrupted: the same command carries on.
+            """,
+        version: Version.current,
+        groupedSubcommands: [
+            CommandGroup(name: "Preparing attachments", subcommands: [Add.self, Batch.self, Inspect.self]),
+            CommandGroup(name: "Looking and reading", subcommands: [List.self, Show.self, Get.self, Remove.self]),
+            CommandGroup(name: "Access", subcommands: [LeaseCommand.self, GrantCommand.self, Revoke.self]),
+            CommandGroup(name: "Operation", subcommands: [ProfileCommand.self, StoreCommand.self, Doctor.self]),
+        ]
+    )
+
+    static func main() async {
+        do {
+            try await Interruption.cancelling {
+                var command = try parseAsRoot()
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+            }
+        } catch {
+            Glibc.exit(status(of: error))
+        }
+    }
+
+    /// Prints what is to be said about an error and answers the exit status.
+    private static func status(of error: any Error) -> Int32 {
+        if error is CancellationError {
+            Console.say("Interrupted. The same command carries on where this one stopped.")
+            return 130
+        }
+        if let failure = error as? CommandFailure {
+            Console.say("satchel: \(failure.sentence)")
+            return failure.status
+        }
+        let code = exitCode(for: error)
+        let message = fullMessage(for: error)
+        if code == .success {
+            print(message)
+            return 0
+        }
+        if !message.isEmpty { Console.say(message) }
+        // The parser's own status for wrong usage is 64.
+        return code == .validationFailure ? 2 : code.rawValue
+    }
+}
+
+enum Version {
+    static let current = "0.1.0"
+}
+
+/// An error that a command ends with: one clear sentence that says what to do.
+struct CommandFailure: Error {
+    var sentence: String
+    var status: Int32 = 1
+
+    init(_ sentence: String, status: Int32 = 1) {
+        self.sentence = sentence
+        self.status = status
+    }
+}
