@@ -73,7 +73,13 @@ var targets: [Target] = [
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
         ],
         exclude: ["HostileURLs.txt"]),
-    .testTarget(name: "StoresTests", dependencies: ["Attachments", "Stores", "TestSupport"]),
+    .testTarget(
+        name: "StoresTests",
+        dependencies: [
+            "Attachments", "Stores", "TestSupport",
+            .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "Crypto", package: "swift-crypto"),
+        ]),
     .testTarget(
         name: "SatchelTests",
         dependencies: ["Attachments", "Intake", "Stores", "TestSupport", "satchel", "satchel-codec", "fault-codec"]),

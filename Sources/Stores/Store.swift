@@ -10,6 +10,7 @@ internal import Synchronization
 ///     staging/         files in the making, where the file system has no unnamed ones
 ///     spool/           sources that were accepted and not yet worked on
 ///     workers/         a lock for each living worker
+///     opening          held while somebody opens the store
 ///     lock             shared by all who use the store, exclusive for whoever cleans it alone
 ///
 /// The keys of tokens are outside, so that a backup of the store opens nothing.
@@ -59,6 +60,12 @@ public struct Store: Sendable {
                 try Files.makeDirectories(directory)
             }
             lock = try StoreLock(path: directory + "/lock", exclusively: exclusively)
+            // One at a time: two first openings would both make the schema.
+            let opening = try Files.open(
+                directory + "/opening", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "open the store's lock")
+            while flock(opening.number, LOCK_EX) != 0 {
+                guard errno == EINTR else { throw SystemError("lock the store") }
+            }
             if !isThere {
                 try FileBlobStore.prepare(directory)
                 try Files.makeDirectory(directory + "/spool")
@@ -72,8 +79,6 @@ public struct Store: Sendable {
                     // Nobody waits for this, and what stays behind is found by the next sweep.
                     _ = try? blobs.remove(names)
                 }, clock: clock)
-            // SQLite syncs its journals' names, not the database's.
-            if !isThere { try Files.syncDirectory(directory) }
             self.blobs = blobs
             self.directory = directory
         } catch let error as SystemError {
@@ -86,7 +91,7 @@ public struct Store: Sendable {
     }
 
     /// What an earlier opening that was cut off may have left.
-    private static let ownNames: Set = ["lock", "blobs", "staging", "spool", "workers"]
+    private static let ownNames: Set = ["lock", "blobs", "opening", "staging", "spool", "workers"]
 
     /// Nothing is there, or nothing but what a store begins with.
     private static func isVacant(_ directory: String) throws(SystemError) -> Bool {

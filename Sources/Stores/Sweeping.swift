@@ -5,7 +5,7 @@ internal import Glibc
 
 /// What a sweep removed.
 public struct SweepReport: Hashable, Sendable, Codable {
-    /// Attachments' bytes whose retention was over.
+    /// Attachments whose retention was over.
     public var expired: Int
     /// Blobs that no record referred to.
     public var orphans: Int
@@ -25,10 +25,10 @@ extension Store {
         let age: Duration = isExclusive ? .zero : Self.youth
         var report = SweepReport(expired: 0, orphans: 0, bytes: 0, leftovers: 0)
         while true {
-            let names = try await records.deleteExpired(limit: 500)
-            try blobs.remove(names)
-            report.expired += names.count
-            if names.isEmpty { break }
+            let part = try await records.expire(limit: 500)
+            try blobs.remove(part.blobs)
+            report.expired += part.attachments
+            if part.attachments == 0 { break }
         }
         let old = try blobs.list().filter { isExclusive || $0.age >= age }
         for start in stride(from: 0, to: old.count, by: 500) {
@@ -43,6 +43,7 @@ extension Store {
         }
         report.leftovers += try blobs.removeAbandonedStaging(olderThan: age)
         report.leftovers += try await removeAbandonedSpool(olderThan: age)
+        do { try records.workers.clearAway() } catch { throw AttachmentError(error) }
         do {
             try keys.prune(keeping: await records.keysInUse())
         } catch let error as StoreError {

@@ -10,7 +10,7 @@ import Testing
 @Suite struct BlobStoreTests {
     @Test(arguments: Backend.allCases)
     func `what was sealed reads back whole, under a name that holds its hash`(backend: Backend) async throws {
-        let fixture = try Fixture(backend)
+        let fixture = try Fixture(backend, onDisk: true)
         var generator = SeededGenerator(seed: 1)
         let data = Data((0..<3_000_017).map { _ in UInt8.random(in: 0...255, using: &generator) })
         let blob = try await fixture.store.seal(data)
@@ -24,7 +24,7 @@ import Testing
 
     @Test(arguments: Backend.allCases)
     func `the same bytes get another name each time`(backend: Backend) async throws {
-        let fixture = try Fixture(backend)
+        let fixture = try Fixture(backend, onDisk: true)
         let first = try await fixture.store.seal("same")
         let second = try await fixture.store.seal("same")
         #expect(first.sha256 == second.sha256)
@@ -34,7 +34,7 @@ import Testing
 
     @Test(arguments: Backend.allCases)
     func `a file that somebody can still write is refused`(backend: Backend) async throws {
-        let fixture = try Fixture(backend)
+        let fixture = try Fixture(backend, onDisk: true)
         var file = try fixture.store.blobs.stage()
         let writer = file.takeWriter()
         #expect(unsafe write(writer.number, "12345", 5) == 5)
@@ -46,7 +46,7 @@ import Testing
     @Test(arguments: Backend.allCases)
     func `a file that is mapped for writing is refused, though its descriptor is closed`(backend: Backend) async throws
     {
-        let fixture = try Fixture(backend)
+        let fixture = try Fixture(backend, onDisk: true)
         var file = try fixture.store.blobs.stage()
         let map: UnsafeMutableRawPointer?
         do {
@@ -60,7 +60,7 @@ import Testing
 
     @Test(arguments: Backend.allCases, [0, 4, 6] as [Int64])
     func `a file of another size than reported is refused`(backend: Backend, expected: Int64) async throws {
-        let fixture = try Fixture(backend)
+        let fixture = try Fixture(backend, onDisk: true)
         var file = try fixture.store.blobs.stage()
         do {
             let writer = file.takeWriter()
@@ -118,7 +118,7 @@ import Testing
 
     @Test(arguments: Backend.allCases)
     func `what was removed is gone, and removing it again is no error`(backend: Backend) async throws {
-        let fixture = try Fixture(backend)
+        let fixture = try Fixture(backend, onDisk: true)
         let blob = try await fixture.store.seal("text")
         try fixture.store.blobs.remove([blob.name])
         try fixture.store.blobs.remove([blob.name])

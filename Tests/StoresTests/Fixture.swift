@@ -39,8 +39,9 @@ struct Fixture: ~Copyable {
     let clock = TestClock()
     let store: Store
 
-    init(_ backend: Backend = .files) throws {
-        let directory = try TemporaryDirectory()
+    /// - Parameter onDisk: For tests of what only a disk shows, such as how writes gather while one waits for it.
+    init(_ backend: Backend = .files, onDisk: Bool = false) throws {
+        let directory = try TemporaryDirectory(inMemory: !onDisk)
         store = try backend.open(directory, clock: clock)
         self.directory = directory
     }

@@ -4,8 +4,12 @@ public import Foundation
 public struct TemporaryDirectory: ~Copyable, Sendable {
     public let url: URL
 
-    public init() throws {
-        url = FileManager.default.temporaryDirectory.appending(path: "satchel-test-\(UUID().uuidString)")
+    /// - Parameter inMemory: On a file system in memory, where there is one, for tests that would wait for a disk.
+    public init(inMemory: Bool = false) throws {
+        let memory = URL(filePath: "/dev/shm")
+        let isThere = FileManager.default.isWritableFile(atPath: memory.path(percentEncoded: false))
+        let parent = inMemory && isThere ? memory : FileManager.default.temporaryDirectory
+        url = parent.appending(path: "satchel-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 

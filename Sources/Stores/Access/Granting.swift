@@ -38,6 +38,7 @@ extension SQLiteRecordStore {
     public func narrow(
         _ parent: AccessToken, renditions: [RenditionRole]?, for duration: Duration, leaseLimit: Int?
     ) async throws(AttachmentError) -> (GrantRecord, AccessToken)? {
+        guard try await isLiveGrant(parent) else { return nil }
         let kid = try currentKey()
         let record = try await write { [keys] database, now -> GrantRecord? in
             guard let parent = try database.access(parent, [.grant], keys: keys, at: now),
@@ -77,6 +78,7 @@ extension SQLiteRecordStore {
     public func startLease(
         under grant: AccessToken, renditions: [RenditionRole]?, for duration: Duration
     ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)? {
+        guard try await isLiveGrant(grant) else { return nil }
         let kid = try currentKey()
         let record = try await write { [keys] database, now -> LeaseRecord? in
             guard let grant = try database.access(grant, [.grant], keys: keys, at: now),
@@ -183,6 +185,13 @@ extension SQLiteRecordStore {
             Set(
                 try database.texts(
                     "SELECT DISTINCT kid FROM access WHERE expires_at > ? AND ended_at IS NULL", [now.milliseconds]))
+        }
+    }
+
+    /// A look before a write: who holds no good token makes no work for the writer.
+    private func isLiveGrant(_ token: AccessToken) async throws(AttachmentError) -> Bool {
+        try await read { [keys] database, now in
+            try database.access(token, [.grant], keys: keys, at: now) != nil
         }
     }
 

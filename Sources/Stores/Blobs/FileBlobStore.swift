@@ -37,7 +37,7 @@ public struct FileBlobStore: BlobStore {
             try Files.makeDirectory(blobs + "/" + hexadecimal(byte))
         }
         try Files.syncDirectory(blobs)
-        try Files.syncDirectory(directory)
+        // The names in `directory` become durable with the first commit: SQLite syncs the directory of a new journal.
     }
 
     public func open(_ name: BlobName) throws(AttachmentError) -> Descriptor {

@@ -7,9 +7,17 @@ extension SQLiteRecordStore {
         _ count: Int, from queue: JobQueue, by worker: WorkerID, for duration: Duration
     ) async throws(AttachmentError) -> [Claim] {
         guard count > 0 else { return [] }
+        // A worker that looks again and again must not wear out the disk: only what is there to take is written.
+        let isWorthwhile = try await read { [workers] database, now in
+            try !database.waiting(1, in: queue, at: now).isEmpty
+                || !database.interrupted(in: queue, at: now, lives: workers.lives).isEmpty
+        }
+        guard isWorthwhile else { return [] }
         do { try workers.register(worker) } catch { throw AttachmentError(error) }
         return try await write { [workers] database, now in
-            try database.takeBackInterrupted(from: queue, at: now, lives: workers.lives)
+            for key in try database.interrupted(in: queue, at: now, lives: workers.lives) {
+                try database.interrupt(key: key)
+            }
             return try database.waiting(count, in: queue, at: now).map { row in
                 try database.claim(row, by: worker, until: now + duration, at: now)
             }
@@ -94,9 +102,10 @@ extension Database {
         return row
     }
 
-    fileprivate func takeBackInterrupted(
-        from queue: JobQueue, at now: Instant, lives: (WorkerID) -> Bool
-    ) throws {
+    /// The running jobs whose claim ran out or whose worker is gone.
+    fileprivate func interrupted(
+        in queue: JobQueue, at now: Instant, lives: (WorkerID) -> Bool
+    ) throws -> Set<Int64> {
         let dead = try texts("SELECT DISTINCT worker FROM jobs WHERE run = ? AND state = 'running'", [queue.run])
             .filter { !lives(WorkerID(rawValue: $0)) }
         var keys = try Int64.fetchAll(
@@ -107,7 +116,7 @@ extension Database {
                 cachedStatement(sql: "SELECT key FROM jobs WHERE run = ? AND state = 'running' AND worker = ?"),
                 arguments: [queue.run, worker])
         }
-        for key in keys { try interrupt(key: key) }
+        return Set(keys)
     }
 
     /// The jobs to take next: interactive before bulk, then by the time they are due.

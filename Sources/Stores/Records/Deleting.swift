@@ -31,6 +31,11 @@ extension SQLiteRecordStore {
     }
 
     public func deleteExpired(limit: Int) async throws(AttachmentError) -> [BlobName] {
+        try await expire(limit: limit).blobs
+    }
+
+    /// One part of ``deleteExpired(limit:)``, with the number of attachments that were deleted.
+    func expire(limit: Int) async throws(AttachmentError) -> (attachments: Int, blobs: [BlobName]) {
         try await write { database, now in
             let expired = try database.rows(
                 """
@@ -53,7 +58,7 @@ extension SQLiteRecordStore {
             // No delivery is under way for so long.
             try database.run(
                 "DELETE FROM condemned WHERE condemned_at <= ?", [(now - .seconds(30 * 86_400)).milliseconds])
-            return blobs
+            return (expired.count, blobs)
         }
     }
 

@@ -26,7 +26,7 @@ final class GroupCommit: Sendable {
         self.clock = clock
     }
 
-    /// Transactions that were committed.
+    /// Transactions that changed something.
     var commits: Int { count.load(ordering: .relaxed) }
 
     /// Performs a write at the store's time; durable on return.
@@ -70,7 +70,8 @@ final class GroupCommit: Sendable {
         guard !group.isEmpty else { return }
         do {
             try database.inTransaction(.immediate) {
-                let now = try database.advanceTime(to: clock())
+                let now = try database.time(at: clock())
+                let before = database.totalChangesCount
                 for write in group {
                     write.perform(database, now)
                     // A full disk makes SQLite take back the whole transaction by itself.
@@ -78,9 +79,12 @@ final class GroupCommit: Sendable {
                         throw DatabaseError(resultCode: .SQLITE_FULL, message: "the transaction was taken back")
                     }
                 }
+                // A group that changed nothing costs no sync.
+                guard database.totalChangesCount != before else { return .commit }
+                try database.keepTime(now)
+                count.add(1, ordering: .relaxed)
                 return .commit
             }
-            count.add(1, ordering: .relaxed)
             for write in group { write.finish(nil) }
         } catch {
             for write in group { write.finish(error) }
@@ -109,9 +113,7 @@ extension Database {
         return max(clock, Instant(milliseconds: last))
     }
 
-    fileprivate func advanceTime(to clock: Instant) throws -> Instant {
-        let now = try time(at: clock)
+    fileprivate func keepTime(_ now: Instant) throws {
         try run("UPDATE store SET last_instant = ? WHERE last_instant < ?", [now.milliseconds, now.milliseconds])
-        return now
     }
 }

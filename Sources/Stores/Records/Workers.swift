@@ -52,7 +52,10 @@ final class Workers: Sendable {
 
     /// Whether the process behind a worker lives. One without a file has ended.
     func lives(_ worker: WorkerID) -> Bool {
-        let path = path(of: worker)
+        isLocked(path(of: worker))
+    }
+
+    private func isLocked(_ path: String) -> Bool {
         do {
             let file = try Files.open(path, O_RDWR | O_NOFOLLOW, to: "look for a worker")
             guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else { return true }
@@ -62,6 +65,11 @@ final class Workers: Sendable {
             // In doubt its claims are left to run out.
             return error.code != ENOENT
         }
+    }
+
+    /// Removes the files of all workers that have ended.
+    func clearAway() throws(SystemError) {
+        for name in try Files.names(in: directory) { _ = isLocked(directory + "/" + name) }
     }
 
     private func path(of worker: WorkerID) -> String {

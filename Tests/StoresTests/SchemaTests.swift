@@ -1,0 +1,151 @@
+import Attachments
+import GRDB
+import TestSupport
+import Testing
+
+@testable import Stores
+
+/// The rules hold even where the code is wrong: these tests go around it.
+@Suite struct SchemaTests {
+    @Test func `commits are durable, and foreign keys hold`() async throws {
+        let fixture = try Fixture()
+        let settings = try await fixture.records.pool.writeWithoutTransaction { database in
+            try ["journal_mode", "synchronous", "foreign_keys", "secure_delete"].map { name in
+                try String.fetchOne(database, sql: "PRAGMA \(name)")
+            }
+        }
+        #expect(settings == ["wal", "2", "1", "2"])
+    }
+
+    @Test(arguments: WorkState.allCases, WorkState.allCases)
+    func `a job changes its state only as the state machine says`(from: WorkState, to: WorkState) async throws {
+        let fixture = try Fixture()
+        try await fixture.put(from)
+        let change = fixture.change(to: to)
+        if from == to || from.canBecome(to) {
+            try await change()
+        } else {
+            await #expect(throws: DatabaseError.self) { try await change() }
+        }
+    }
+
+    @Test(arguments: [
+        "UPDATE jobs SET fence = fence - 1",
+        "UPDATE jobs SET state = 'lost'",
+        "UPDATE jobs SET tenant = 'other'",
+        "UPDATE jobs SET worker = NULL WHERE state = 'running'",
+        "UPDATE attachments SET tenant = 'other'",
+        "UPDATE attachments SET state = 'delivered'",
+        "UPDATE blobs SET bytes = bytes + 1",
+        "UPDATE blobs SET refs = -1",
+        "DELETE FROM blobs",
+        "INSERT INTO condemned SELECT name, 0 FROM blobs",
+        "UPDATE renditions SET role = 'poster'",
+        "UPDATE store SET last_instant = last_instant - 1",
+        "DELETE FROM store",
+        "INSERT INTO attachments (tenant, id, job, run, generation, ordinal, identifier, state, details, created_at) SELECT 'other', 'x', key, '', 9, 0, 'x', 'pending', '{}', 0 FROM jobs",
+        "UPDATE access SET expires_at = expires_at + 1 WHERE parent IS NOT NULL",
+        "UPDATE access SET kid = 'x'",
+        "INSERT INTO access (id, kind, tenant, attachment, parent, lease_limit, kid, created_at, expires_at) SELECT 'abcdefghijklmnopqrstuv', 'grant', tenant, attachment, id, lease_limit + 1, kid, 0, expires_at FROM access WHERE parent IS NULL",
+        "INSERT INTO access (id, kind, tenant, attachment, parent, kid, created_at, expires_at) SELECT 'abcdefghijklmnopqrstuv', 'lease', 'other', attachment, id, kid, 0, expires_at FROM access WHERE parent IS NULL",
+    ])
+    func `what breaks a rule is refused`(statement: String) async throws {
+        let fixture = try Fixture()
+        let attachment = try await fixture.store.deliver([.main: "text"])
+        _ = try await fixture.records.accept([.sample()], retryFailed: false)
+        _ = try await fixture.claim()
+        let granted = try await fixture.records.grant(
+            on: attachment.id, of: .local, renditions: nil, for: .seconds(60), leaseLimit: 3)
+        let (_, token) = try #require(granted)
+        _ = try await fixture.records.startLease(under: token, renditions: nil, for: .seconds(60))
+        await #expect(throws: DatabaseError.self) {
+            try await fixture.records.pool.write { try $0.execute(sql: statement) }
+        }
+    }
+
+    @Test func `access that was ended stays ended`() async throws {
+        let fixture = try Fixture()
+        let attachment = try await fixture.store.deliver([.main: "text"])
+        let started = try await fixture.records.startLease(
+            on: attachment.id, of: .local, renditions: nil, for: .seconds(60))
+        let (lease, _) = try #require(started)
+        #expect(try await fixture.records.revoke(lease.id, of: .local))
+        await #expect(throws: DatabaseError.self) {
+            try await fixture.records.pool.write { try $0.execute(sql: "UPDATE access SET ended_at = NULL") }
+        }
+    }
+
+    @Test func `what is asked often is found by an index, however much there is`() async throws {
+        let fixture = try Fixture()
+        let lists = [
+            ListQuery.jobs(of: .local, where: RecordFilter(), after: 10, limit: 10),
+            ListQuery.jobs(of: .local, where: RecordFilter(state: .failed), after: 10, limit: 10),
+            ListQuery.jobs(of: .local, where: RecordFilter(run: RunID(rawValue: "r")), after: nil, limit: 10),
+            ListQuery.attachments(of: .local, where: RecordFilter(), after: "a", limit: 10),
+            ListQuery.attachments(of: .local, where: RecordFilter(state: .failed), after: "a", limit: 10),
+            ListQuery.attachments(of: .local, where: RecordFilter(kind: .video), after: nil, limit: 10),
+            ListQuery.attachments(of: .local, where: RecordFilter(run: RunID(rawValue: "r")), after: nil, limit: 10),
+        ].map { ($0.sql, $0.arguments) }
+        let others: [(String, StatementArguments)] = [
+            (Database.waitingJobs, ["", 0, 0, 1]),
+            ("SELECT DISTINCT worker FROM jobs WHERE run = ? AND state = 'running'", [""]),
+            ("SELECT key FROM jobs WHERE run = ? AND state = 'running' AND worker = ?", ["", "w"]),
+            ("SELECT * FROM jobs WHERE tenant = ? AND work_key = ?", ["", ""]),
+            ("SELECT * FROM access WHERE id = ?", [""]),
+            ("SELECT name, bytes FROM blobs WHERE sha256 = ? AND damaged = 0", [""]),
+            ("SELECT 1 FROM attachments WHERE spool = ? LIMIT 1", [""]),
+            ("DELETE FROM attachments WHERE tenant = ? AND id = ?", ["", ""]),
+        ]
+        for (sql, arguments) in lists + others {
+            let plan = try await fixture.records.pool.read { database in
+                try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments)
+                    .map { $0["detail"] as String }
+            }
+            #expect(!plan.isEmpty)
+            for step in plan {
+                #expect(step.hasPrefix("SEARCH"), "\(sql): \(step)")
+            }
+        }
+    }
+}
+
+extension Fixture {
+    /// Brings one job into a state by the ordinary way.
+    fileprivate func put(_ state: WorkState) async throws {
+        let submission = JobSubmission.sample()
+        _ = try await records.accept([submission], retryFailed: false)
+        if state == .pending { return }
+        if state == .cancelled {
+            _ = try await records.cancel(submission.id, of: .local)
+            return
+        }
+        let claim = try await claim()
+        switch state {
+        case .failed:
+            _ = try await records.deliver([.failed(claim.attachments[0], .corrupt(reason: "x"))], under: claim)
+        case .delivered:
+            let blob = try await store.seal("x")
+            _ = try await records.deliver([.delivered(claim.attachments[0], [.main: blob])], under: claim)
+        default: break
+        }
+    }
+
+    /// Changes the state of all jobs, with every column as the state wants it.
+    fileprivate func change(to state: WorkState) -> @Sendable () async throws -> Void {
+        let pool = records.pool
+        return {
+            try await pool.write { database in
+                try database.execute(
+                    sql: """
+                        UPDATE jobs SET state = :state,
+                            fence = fence + (:state = 'running'),
+                            worker = iif(:state = 'running', 'w', NULL),
+                            claimed_until = iif(:state = 'running', 1, NULL),
+                            submission = iif(:state IN ('pending', 'running'), '{}', NULL),
+                            delivered_fence = iif(:state = 'delivered', fence, NULL),
+                            finished_at = iif(:state IN ('pending', 'running'), NULL, 1)
+                        """, arguments: ["state": state.rawValue])
+            }
+        }
+    }
+}
