@@ -50,7 +50,9 @@ var targets: [Target] = [
     // Tests, one target per seam; the fault codec takes the codec's place and misbehaves on command, the fetch probe
     // runs the fetcher inside a network namespace.
     .target(name: "TestSupport", dependencies: ["Attachments"], path: "Tests/Support"),
-    .executableTarget(name: "fault-codec", dependencies: ["Attachments", "Confinement"], path: "Tests/fault-codec"),
+    .target(name: "Misdeeds", path: "Tests/Misdeeds"),
+    .executableTarget(
+        name: "fault-codec", dependencies: ["Attachments", "Confinement", "Misdeeds"], path: "Tests/fault-codec"),
     .testTarget(name: "AttachmentsTests", dependencies: ["Attachments", "TestSupport"]),
     .testTarget(name: "CodecsTests", dependencies: ["Attachments", "Codecs", "TestSupport"]),
     .testTarget(

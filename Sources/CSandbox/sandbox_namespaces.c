@@ -48,7 +48,10 @@ static int enter_user_namespace_as_root(uint32_t first, uint32_t count) {
         close(entered[1]);
         int result = EPIPE;
         if (read(entered[0], &word, 1) == 1) {
-            snprintf(map, sizeof map, "0 0 1\n%u %u %u\n", first, first, count);
+            if (first == 0)
+                snprintf(map, sizeof map, "0 0 1\n");
+            else
+                snprintf(map, sizeof map, "0 0 1\n%u %u %u\n", first, first, count);
             snprintf(path, sizeof path, "/proc/%d/uid_map", (int)caller);
             result = write_file(path, map);
             snprintf(path, sizeof path, "/proc/%d/gid_map", (int)caller);
@@ -103,13 +106,16 @@ static bool empty_root(void) {
     return false;
 }
 
-struct sandbox_namespaces sandbox_enter_namespaces(uint32_t first, uint32_t count) {
+struct sandbox_namespaces sandbox_enter_namespaces(uint32_t wanted, uint32_t first, uint32_t count) {
     struct sandbox_namespaces result = {0};
-    result.user = geteuid() == 0 ? enter_user_namespace_as_root(first, count) : enter_user_namespace_as_user();
-    result.network = unshare(CLONE_NEWNET) == 0 ? 0 : errno;
-    result.ipc = unshare(CLONE_NEWIPC) == 0 ? 0 : errno;
-    result.mount = unshare(CLONE_NEWNS) == 0 ? 0 : errno;
-    if (result.mount == 0) result.empty_root = empty_root();
-    result.process = unshare(CLONE_NEWPID) == 0 ? 0 : errno;
+    if (wanted & sandbox_namespace_user)
+        result.user = geteuid() == 0 ? enter_user_namespace_as_root(first, count) : enter_user_namespace_as_user();
+    if (wanted & sandbox_namespace_network) result.network = unshare(CLONE_NEWNET) == 0 ? 0 : errno;
+    if (wanted & sandbox_namespace_ipc) result.ipc = unshare(CLONE_NEWIPC) == 0 ? 0 : errno;
+    if (wanted & sandbox_namespace_mount) {
+        result.mount = unshare(CLONE_NEWNS) == 0 ? 0 : errno;
+        if (result.mount == 0) result.empty_root = empty_root();
+    }
+    if (wanted & sandbox_namespace_process) result.process = unshare(CLONE_NEWPID) == 0 ? 0 : errno;
     return result;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -123,4 +124,13 @@ int sandbox_die_with_parent(void) {
 int sandbox_usable_processors(void) {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+int64_t sandbox_address_space_used(void) {
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (!file) return 0;
+    long long pages = 0;
+    if (fscanf(file, "%lld", &pages) != 1) pages = 0;
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
 }

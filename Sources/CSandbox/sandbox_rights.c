@@ -31,12 +31,10 @@ void sandbox_close_all_but(const int *kept, size_t count) {
     close_range(next, ~0U, 0);
 }
 
-int sandbox_silence(bool errors_too) {
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (nothing < 0) return errno;
-    for (int number = 0; number < (errors_too ? 3 : 2); number++) dup2(nothing, number);
-    if (nothing > 2) close(nothing);
-    return 0;
+size_t sandbox_environment_size(void) {
+    size_t count = 0;
+    while (environ && environ[count]) count++;
+    return count;
 }
 
 int sandbox_change_user(uint32_t id) {
@@ -46,9 +44,14 @@ int sandbox_change_user(uint32_t id) {
     return 0;
 }
 
-int sandbox_drop_capabilities(void) {
+int sandbox_drop_bounding_set(void) {
     for (int capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; capability++)
-        prctl(PR_CAPBSET_DROP, capability);
+        if (prctl(PR_CAPBSET_DROP, capability) != 0) return errno;
+    return 0;
+}
+
+int sandbox_drop_capabilities(void) {
+    sandbox_drop_bounding_set();
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2];

@@ -3,7 +3,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// How entering each namespace went: 0, or the errno.
+enum sandbox_namespace {
+    sandbox_namespace_user = 1,
+    sandbox_namespace_network = 2,
+    sandbox_namespace_mount = 4,
+    sandbox_namespace_ipc = 8,
+    sandbox_namespace_process = 16,
+};
+
+/// How entering each namespace went: 0 (also where it wasn't wanted), or the errno.
 struct sandbox_namespaces {
     int user;
     int network;
@@ -17,7 +25,7 @@ struct sandbox_namespaces {
 /// Whether a user id exists in the user namespace of the caller. Needs /proc.
 bool sandbox_user_exists(uint32_t first, uint32_t count);
 
-/// Moves the single-threaded caller into new namespaces, each where allowed, and gives it an empty root directory. Its
+/// Moves the single-threaded caller into those new namespaces of `wanted` that it may enter, and gives it an empty root directory. Its
 /// own user id stays what it is; root also keeps the ids from `first` on. The next fork becomes the process
 /// namespace's process 1.
-struct sandbox_namespaces sandbox_enter_namespaces(uint32_t first, uint32_t count);
+struct sandbox_namespaces sandbox_enter_namespaces(uint32_t wanted, uint32_t first, uint32_t count);

@@ -51,3 +51,6 @@ int sandbox_die_with_parent(void);
 
 /// Processors that the caller may run on; 0 where the kernel doesn't say.
 int sandbox_usable_processors(void);
+
+/// Bytes of address space that the caller has mapped; 0 where /proc is not there.
+int64_t sandbox_address_space_used(void);

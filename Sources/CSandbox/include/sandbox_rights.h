@@ -7,15 +7,18 @@
 
 // What a process gives up. Functions return 0, or the errno.
 
-/// Closes all descriptors but the `count` (at most 4) in `kept`; 0, 1 and 2 become what `kept` doesn't need: they stay
-/// open on nothing, so that no other file takes their number.
+/// Closes all descriptors from 3 on but the `count` (at most 4) in `kept`. What lies below stays, so that no other file
+/// takes the number of the standard error.
 void sandbox_close_all_but(const int *_Nonnull kept, size_t count);
 
-/// Opens /dev/null as 0 and 1, and as 2 where `errors_too`.
-int sandbox_silence(bool errors_too);
+/// The number of variables in the environment.
+size_t sandbox_environment_size(void);
 
 /// Takes on a user and a group id for good, without other groups.
 int sandbox_change_user(uint32_t id);
+
+/// Empties the set of capabilities that a program can gain. Needs CAP_SETPCAP.
+int sandbox_drop_bounding_set(void);
 
 /// Empties all sets of capabilities; the bounding set only where the caller has CAP_SETPCAP, without which (and with
 /// no new privileges) it grants nothing.

@@ -1,5 +1,6 @@
 public import Attachments
 import FoundationEssentials
+import Glibc
 
 /// Keeps confined codec processes ready and gives each source one of its own.
 ///
@@ -17,9 +18,16 @@ public final class CodecPool: Sendable {
     }
 
     private let configuration: CodecPoolConfiguration
+    private let shelf: TemplateShelf
+    /// One for each source that is worked on.
+    private let places: Turnstile
+    private let memory: Turnstile
 
     public init(_ configuration: CodecPoolConfiguration) {
         self.configuration = configuration
+        shelf = TemplateShelf(configuration)
+        places = Turnstile(capacity: Int64(configuration.codecs))
+        memory = Turnstile(capacity: configuration.memory)
     }
 
     /// Starts the first template and looks at what confines its processes.
@@ -27,7 +35,14 @@ public final class CodecPool: Sendable {
     /// - Returns: What holds on this machine.
     /// - Throws: ``CodecPoolError``: nothing was started.
     public func start() async throws(CodecPoolError) -> SandboxReport {
-        throw .cannotStart(path: configuration.executable.path(percentEncoded: false), reason: "the pool has no processes yet")
+        let report = try await shelf.open()
+        let lacking = report.missing(under: .standard)
+        if configuration.sandbox == .allowUnsandboxed, !lacking.isEmpty {
+            let list = lacking.map(\.layer.title).joined(separator: ", ")
+            let warning = "satchel: WARNING: hostile files are decoded without: \(list) (--allow-unsandboxed).\n"
+            _ = unsafe Array(warning.utf8).withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
+        }
+        return report
     }
 
     /// Has `source` identified and rendered by a process that serves nothing else.
@@ -52,9 +67,141 @@ public final class CodecPool: Sendable {
         decide: (Findings) async throws(AttachmentError) -> CodecDecision,
         received: (RenditionReport) async throws(AttachmentError) -> Void
     ) async throws(AttachmentError) -> CodecResult {
-        throw .codecCrashed(reason: "the pool has no processes yet")
+        let started = ContinuousClock.now
+        guard await places.acquire(1, until: deadline) == .granted else {
+            throw .deadlineExceeded(seconds: started.duration(to: .now).inSeconds)
+        }
+        defer { places.release(1) }
+
+        var crashed: RunningTemplate?
+        while true {
+            let (child, served) = try await take(for: owner, avoiding: crashed)
+            let conversation = Conversation(
+                child: child, configuration: configuration, order: order, started: started, deadline: deadline)
+            let findings: Findings
+            do {
+                findings = try await conversation.identify(source)
+            } catch {
+                switch error {
+                case .crashed(let error):
+                    await shelf.crashed(child.template)
+                    guard crashed == nil else { throw error }
+                    crashed = child.template
+                    continue
+                case .refused(let error):
+                    if child.isAlive { await release(child, owner: owner, served: served) }
+                    throw error
+                }
+            }
+            return try await finish(
+                conversation, findings, owner: owner, served: served, decide: decide, received: received)
+        }
     }
 
     /// Ends all templates and processes, and waits until they are gone. Sources under way fail.
-    public func shutdown() async {}
+    public func shutdown() async {
+        await shelf.close()
+    }
+
+    // MARK: Steps
+
+    private func take(
+        for owner: Owner?, avoiding crashed: RunningTemplate?
+    ) async throws(AttachmentError) -> (child: CodecChild, served: Int) {
+        do {
+            return try await shelf.take(for: configuration.sourcesPerProcess > 1 ? owner : nil, avoiding: crashed)
+        } catch {
+            throw .storeFailed(reason: error.description)
+        }
+    }
+
+    /// From the decision on.
+    private func finish(
+        _ conversation: Conversation, _ findings: Findings, owner: Owner?, served: Int,
+        decide: (Findings) async throws(AttachmentError) -> CodecDecision,
+        received: (RenditionReport) async throws(AttachmentError) -> Void
+    ) async throws(AttachmentError) -> CodecResult {
+        let child = conversation.child
+        let decision: CodecDecision
+        do {
+            decision = try await decide(findings)
+        } catch {
+            child.kill()
+            throw error
+        }
+
+        var granted: Int64 = 0
+        if case .proceed = decision {
+            do {
+                granted = try await grant(findings.estimate, to: conversation)
+            } catch {
+                child.kill()
+                throw error
+            }
+        }
+        // What is granted is free again when the process is dead, which takes 73 ms for each GiB it touched.
+        let memory = memory
+        defer {
+            if granted > 0 {
+                if child.isAlive, !(owner != nil && served + 1 < configuration.sourcesPerProcess) {
+                    Task.detached { [granted] in
+                        _ = await child.dies(before: .now + .seconds(10))
+                        memory.release(granted)
+                    }
+                } else {
+                    memory.release(granted)
+                }
+            }
+        }
+
+        do {
+            var ending: Ending?
+            switch decision {
+            case .stop: try await conversation.stop()
+            case .proceed(let effort, let outputs):
+                ending = try await conversation.render(
+                    findings, outputs: outputs, effort: effort, granted: granted, received: received)
+            }
+            let remains = await release(child, owner: owner, served: served)
+            return CodecResult(
+                findings: findings, ending: ending, cpuSeconds: remains?.cpuSeconds,
+                peakMemory: remains?.peakMemory, processIsDead: !child.isAlive)
+        } catch {
+            switch error {
+            case .crashed(let error):
+                await shelf.crashed(child.template)
+                throw error
+            case .refused(let error):
+                if child.isAlive { await release(child, owner: owner, served: served) }
+                throw error
+            }
+        }
+    }
+
+    /// Waits for the memory that the renditions are expected to need.
+    private func grant(_ estimate: Estimate, to conversation: Conversation) async throws(AttachmentError) -> Int64 {
+        let most = min(conversation.order.ceilings.memory, configuration.memory)
+        guard estimate.memory <= most else {
+            throw .tooExpensive(resource: "memory", granted: "\(most >> 20) MiB")
+        }
+        // An estimate is one: a quarter more, and what a small source needs at the least.
+        let wanted = min(most, estimate.memory + estimate.memory / 4 + 64 << 20)
+        guard await memory.acquire(wanted, until: conversation.deadline) == .granted else {
+            throw .deadlineExceeded(seconds: conversation.started.duration(to: .now).inSeconds)
+        }
+        return wanted
+    }
+
+    /// Lets go of a process that did as it was told: it ends, or serves its owner's next source.
+    @discardableResult
+    private func release(_ child: CodecChild, owner: Owner?, served: Int) async -> ProcessEnding? {
+        if let owner, served + 1 < configuration.sourcesPerProcess {
+            await shelf.keep(child, for: owner, served: served + 1)
+            return nil
+        }
+        child.packets.hangUp()
+        // It has nothing left to do but to end.
+        if await !child.dies(before: .now + .seconds(2)) { child.kill() }
+        return await child.template.ending(of: child.id)
+    }
 }

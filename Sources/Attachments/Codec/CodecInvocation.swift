@@ -1,0 +1,43 @@
+/// How a template is started: the service writes it, the codec's side reads it.
+public struct CodecInvocation: Hashable, Sendable {
+    public var policy: SandboxPolicy
+    public var sourcesPerProcess: Int
+    /// For the executable itself; the fault codec takes orders there.
+    public var rest: [String]
+
+    public init(policy: SandboxPolicy, sourcesPerProcess: Int = 1, rest: [String] = []) {
+        self.policy = policy
+        self.sourcesPerProcess = sourcesPerProcess
+        self.rest = rest
+    }
+
+    /// The number of the template's control socket.
+    public static let controlSocket: Int32 = 3
+
+    /// All that a template's environment holds, as `NAME=value`.
+    ///
+    /// Swift's backtracer would start a process; glibc's arenas reserve 64 MiB each; the rest keep libraries from
+    /// starting threads of their own or looking for files.
+    public static let environment = [
+        "SWIFT_BACKTRACE=enable=no", "MALLOC_ARENA_MAX=2", "OMP_NUM_THREADS=1", "TZ=UTC", "VIPS_CONCURRENCY=1",
+    ]
+
+    /// Without the program's name.
+    public var arguments: [String] {
+        ["--template", "--sandbox=\(policy.rawValue)", "--sources-per-process=\(sourcesPerProcess)"] + rest
+    }
+
+    /// Reads what ``arguments`` writes; nil for anything else, such as a person's attempt.
+    public init?(arguments: some Collection<String>) {
+        let list = Array(arguments)
+        guard list.count >= 3, list[0] == "--template",
+            let policy = Self.value(of: "--sandbox", in: list[1]).flatMap(SandboxPolicy.init(rawValue:)),
+            let sources = Self.value(of: "--sources-per-process", in: list[2]).flatMap({ Int($0) }), sources > 0
+        else { return nil }
+        self.init(policy: policy, sourcesPerProcess: sources, rest: Array(list.dropFirst(3)))
+    }
+
+    private static func value(of name: String, in argument: String) -> String? {
+        argument.hasPrefix(name + "=") ? String(argument.dropFirst(name.count + 1)) : nil
+    }
+}

@@ -1,0 +1,28 @@
+public import Attachments
+
+/// What a codec process does with one source. Called on one thread, inside the confinement but for ``prepare()``.
+///
+/// A codec starts no thread before it is asked to identify: forks of a process with threads are broken.
+public protocol ConfinedCodec: ~Copyable {
+    /// Loads and initialises what every source needs. Called once, in the template, unconfined.
+    mutating func prepare() throws(AttachmentError)
+
+    /// Says what `source` is, before any pixel is decoded, and keeps what rendering needs.
+    ///
+    /// - Parameter source: A read-only descriptor that stays open until ``forget()``.
+    mutating func identify(source: Int32, order: WorkOrder) throws(AttachmentError) -> Findings
+
+    /// Makes the renditions of the source that was identified last, smallest first.
+    ///
+    /// - Parameters:
+    ///   - outputs: A descriptor for each rendition, empty and open for reading and writing. The codec doesn't close
+    ///     them.
+    ///   - deliver: Closes the rendition's descriptor, then reports it. Called once for each.
+    mutating func render(
+        _ goAhead: GoAhead, outputs: [RenditionRole: Int32],
+        deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) -> Ending
+
+    /// Releases what ``identify(source:order:)`` kept.
+    mutating func forget()
+}

@@ -1,0 +1,61 @@
+import Attachments
+import Confinement
+import FoundationEssentials
+import Glibc
+import Misdeeds
+
+/// A codec that reads what to do wrong from its source: `fault: sleep`, or `fault: connect 8080`.
+///
+/// `fault: null` does nothing wrong: its findings are an image and each rendition holds its role's name.
+struct FaultCodec: ConfinedCodec, ~Copyable {
+    private var command = ""
+    private var argument = ""
+
+    mutating func prepare() throws(AttachmentError) {
+        if CommandLine.arguments.contains("--unprepared") { throw .corrupt(reason: "told not to prepare") }
+    }
+
+    mutating func identify(source: Int32, order: WorkOrder) throws(AttachmentError) -> Findings {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe pread(source, &bytes, bytes.count, 0)
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        guard words.count >= 2, words[0] == "fault:" else { throw .unrecognizedType(sniffed: "text/plain") }
+        command = words[1]
+        argument = words.count > 2 ? words[2] : ""
+        let note = try Misdeed.early(command, argument)
+        var findings = Findings(
+            kind: .image, type: .jpeg, sniffedType: "image/jpeg", size: PixelSize(width: 4, height: 3), note: note,
+            planned: [.thumbnail, .main], estimate: Estimate(memory: 1 << 20, cpuSeconds: 0.01))
+        Misdeed.lie(command, argument, &findings)
+        return findings
+    }
+
+    mutating func render(
+        _ goAhead: GoAhead, outputs: [RenditionRole: Int32],
+        deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) -> Ending {
+        for role in goAhead.outputs {
+            guard let output = outputs[role] else { continue }
+            let bytes = Array("\(role.rawValue) by pid \(getpid())".utf8)
+            guard unsafe write(output, bytes, bytes.count) == bytes.count else {
+                throw .corrupt(reason: "cannot write: \(SystemError("write").reason)")
+            }
+            var report = RenditionReport(
+                role: role, type: .jpeg, size: PixelSize(width: 4, height: 3), bytes: Int64(bytes.count),
+                note: "effort \(goAhead.effort.rawValue)", effort: goAhead.effort)
+            try Misdeed.late(command, argument, output, &report, deliver)
+            try deliver(report)
+            try Misdeed.afterwards(command, report, deliver)
+        }
+        var ending = Ending(warnings: ["a warning with \u{1b}[31mcolour"])
+        Misdeed.lie(command, &ending)
+        return ending
+    }
+
+    mutating func forget() {}
+
+    static func value(of name: String, in argument: String) -> String? {
+        argument.hasPrefix(name + "=") ? String(argument.dropFirst(name.count + 1)) : nil
+    }
+}

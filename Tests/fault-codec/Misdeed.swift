@@ -1,0 +1,151 @@
+import Attachments
+import FoundationEssentials
+import Glibc
+import Misdeeds
+
+/// What the commands do, by the moment of the conversation.
+enum Misdeed {
+    /// While the source is identified.
+    ///
+    /// - Returns: What became of an attempt that the kernel answered.
+    static func early(_ command: String, _ argument: String) throws(AttachmentError) -> String {
+        switch command {
+        case "null", "busy": return "null"
+        case "segv": misdeed_segfault()
+        case "abort": abort()
+        case "trap": misdeed_trap()
+        case "exit": _exit(3)
+        case "spin": while true {}
+        case "sleep": sleep(1000)
+        case "eat": misdeed_eat_memory()
+        case "open": return answer(unsafe misdeed_open(argument))
+        case "create": return answer(unsafe misdeed_write_file(argument))
+        case "connect": return answer(misdeed_connect(UInt16(argument) ?? 0))
+        case "fork": return answer(misdeed_fork())
+        case "exec": return answer(unsafe misdeed_exec(argument))
+        case "ptrace": return answer(misdeed_ptrace(getppid()))
+        case "ptrace-process": return answer(misdeed_ptrace(Int32(argument) ?? 1))
+        case "signal": return answer(misdeed_signal(Int32(argument) ?? getppid()))
+        case "peek": return answer(misdeed_read_memory(Int32(argument) ?? 1))
+        case "limit": return answer(misdeed_limit(Int32(argument) ?? 1))
+        case "root": return answer(misdeed_become_root())
+        case "namespace": return answer(misdeed_namespace())
+        case "dumpable": return answer(misdeed_dumpable())
+        case "nonsense": send(Array("no message at all".utf8))
+        case "oversize": send([UInt8](repeating: 32, count: CodecMessage.maximumBytes + 1))
+        case "flood":
+            for _ in 0..<100_000 { send(#"{"findings":{}}"#) }
+        case "hang-up": hangUp()
+        case "refuse": throw .corrupt(reason: "a clause\u{7} with a bell")
+        case "refuse-falsely": throw .blockedAddress(host: "codec", address: "127.0.0.1")
+        case "rendition-first":
+            let report = RenditionReport(role: .main, type: .jpeg, bytes: 1, note: "")
+            if let bytes = try? JSON.encode(CodecMessage.rendition(report)) { send(Array(bytes)) }
+        default: break
+        }
+        return command
+    }
+
+    /// Before a rendition is delivered.
+    static func late(
+        _ command: String, _ argument: String, _ output: Int32, _ report: inout RenditionReport,
+        _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) {
+        switch command {
+        case "late-segv": misdeed_segfault()
+        case "late-sleep": sleep(1000)
+        case "late-eat": misdeed_eat_memory()
+        case "late-main-segv" where report.role == .main: misdeed_segfault()
+        case "wrong-size": report.bytes += 1
+        case "wrong-type": report.type = .heic
+        case "negative": report.size = PixelSize(width: -1, height: 3)
+        case "unordered":
+            var stray = report
+            stray.role = .waveform
+            if let bytes = try? JSON.encode(CodecMessage.rendition(stray)) { send(Array(bytes)) }
+        case "large":
+            var written = Int64(report.bytes)
+            let block = [UInt8](repeating: 7, count: 1 << 20)
+            while true {
+                let count = unsafe write(output, block, block.count)
+                guard count > 0 else { break }
+                written += Int64(count)
+            }
+            throw .corrupt(reason: "\(SystemError("write").reason) after \(written) bytes")
+        case "hold":
+            // A second descriptor stays open, and so does the right to write.
+            unsafe held = dup(output)
+        case "busy":
+            // Honest work: as much processor time as asked for.
+            let end = clock() + (Int(argument) ?? 0) * CLOCKS_PER_SEC / 1000
+            while clock() < end {}
+        default: break
+        }
+    }
+
+    nonisolated(unsafe) private static var held: Int32 = -1
+
+    /// After a rendition was delivered.
+    static func afterwards(
+        _ command: String, _ report: RenditionReport, _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) {
+        switch command {
+        case "twice":
+            if let bytes = try? JSON.encode(CodecMessage.rendition(report)) { send(Array(bytes)) }
+        case "hold":
+            for _ in 0..<50 {
+                let bytes = Array("later".utf8)
+                _ = unsafe write(held, bytes, bytes.count)
+                usleep(20_000)
+            }
+        default: break
+        }
+    }
+
+    static func lie(_ command: String, _ argument: String, _ findings: inout Findings) {
+        switch command {
+        case "kind": findings.kind = .audio
+        case "plan": findings.planned = [.main, .waveform]
+        case "plan-twice": findings.planned = [.main, .main]
+        case "estimate": findings.estimate.memory = -1
+        case "costly": findings.estimate.memory = Int64(argument) ?? 1 << 50
+        case "escape": findings.note = "\u{1b}[2J\u{202e}note" + String(repeating: "x", count: 5000)
+        default: break
+        }
+    }
+
+    static func lie(_ command: String, _ ending: inout Ending) {
+        switch command {
+        case "ending": ending.thumbnailClippingRect = UnitRect(x: 5, y: 5, width: 5, height: 5)
+        case "warnings": ending.warnings = Array(repeating: String(repeating: "w", count: 400), count: 100)
+        default: break
+        }
+    }
+
+    private static func answer(_ code: Int32) -> String {
+        code == 0 ? "done" : "errno \(code)"
+    }
+
+    // MARK: The socket that Confinement keeps for itself
+
+    private static var socket: Int32? {
+        (3..<64).first { number in
+            var status = stat()
+            return unsafe fstat(number, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+        }
+    }
+
+    private static func send(_ text: String) {
+        send(Array(text.utf8))
+    }
+
+    private static func send(_ bytes: [UInt8]) {
+        guard let socket else { return }
+        _ = unsafe misdeed_send(socket, bytes, bytes.count)
+    }
+
+    private static func hangUp() {
+        if let socket { close(socket) }
+        sleep(1000)
+    }
+}
