@@ -53,3 +53,15 @@ def insert(data: bytes, at: int, more: bytes, *path: bytes) -> bytes:
                 changed[place:place + 4] = (offset + len(more)).to_bytes(4, "big")
             place += 8
     return bytes(changed[:at]) + more + bytes(changed[at:])
+
+
+def timeless(data: bytes) -> bytes:
+    """Without the times of creation and change, which differ from run to run."""
+    changed = bytearray(data)
+    for name in (b"mvhd", b"tkhd", b"mdhd"):
+        place = data.find(name)
+        while place >= 0:
+            size = 16 if data[place + 4] == 1 else 8
+            changed[place + 8:place + 8 + size] = bytes(size)
+            place = data.find(name, place + 4)
+    return bytes(changed)

@@ -152,7 +152,7 @@ sample("ogg/chained.ogg", chained, of="voice", traits="stereo, vorbis, chained",
 
 
 def narrow(kit: Kit, out):
-    kit.run("sox", kit.sources["voice"], "-r", "8000", "-t", "amr-nb", out, "trim", "0", "4")
+    kit.run("sox", "-D", kit.sources["voice"], "-r", "8000", "-t", "amr-nb", out, "trim", "0", "4")
 
 
 def wide(kit: Kit, out):

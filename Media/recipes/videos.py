@@ -157,7 +157,7 @@ sample("3gp/film.3gp", film(), type="video/3gpp", traits="h264, aac", **Q)
 def old_phone(kit: Kit, out):
     """H.263 and AMR, which FFmpeg copies but doesn't encode."""
     amr = kit.work / "voice.amr"
-    kit.run("sox", kit.sources["voice"], "-r", "8000", "-t", "amr-nb", amr, "trim", "0", "2")
+    kit.run("sox", "-D", kit.sources["voice"], "-r", "8000", "-t", "amr-nb", amr, "trim", "0", "2")
     kit.ffmpeg("-i", kit.sources["film"], "-i", amr, "-t", "2", "-map", "0:v", "-map", "1:a", "-vf", "scale=176:144,fps=12",
                "-c:v", "h263", "-b:v", "150k", "-c:a", "copy", out)
 
