@@ -101,8 +101,10 @@ struct ProfileReader {
             }
         }
         // Values that could not be read keep their defaults; to complain about those as well would mislead.
-        if problems.count == before {
-            problems += profile.problems().map { "line \(node.mark?.line ?? 1): \(name).\($0)" }
+        let unread = problems[before...]
+        for problem in profile.problems() where !unread.contains(where: { $0.contains("\(name).\(problem.key):") }) {
+            if problem.key == "profile" && !unread.isEmpty { continue }
+            problems.append("line \(node.mark?.line ?? 1): \(name).\(problem)")
         }
         return profile
     }

@@ -1,0 +1,209 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct BatchTests {
+    @Test func `a second run does nothing twice, and a changed file is new work`() throws {
+        let person = try Person()
+        try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
+        try person.sample("png/alpha.png", as: "in/deep/er/b.png")
+        let first = try person.batch("in")
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(first.lines.map { $0["state"] as? String } == ["delivered", "delivered"])
+        #expect(Set(first.lines.compactMap { $0["path"] as? String }) == ["a.jpg", "deep/er/b.png"])
+
+        let second = try person.batch("in")
+        #expect(second.status == 0)
+        #expect(second.lines.allSatisfy { $0["state"] as? String == "unchanged" })
+        #expect(
+            Set(second.lines.compactMap { $0["attachment_id"] as? String })
+                == Set(first.lines.compactMap { $0["attachment_id"] as? String }))
+        #expect(second.errors.contains("Nothing was left to do"))
+
+        try person.sample("jpeg/coffee.jpg", as: "in/deep/er/b.png")
+        let third = try person.batch("in")
+        #expect(third.lines.compactMap { $0["state"] as? String }.sorted() == ["delivered", "unchanged"])
+        let list = try person.run("list", "--format", "jsonl").outputText
+        #expect(list.split(separator: "\n").count == 3)
+    }
+
+    @Test func `another profile is other work`() throws {
+        let person = try Person()
+        try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
+        #expect(try person.batch("in").status == 0)
+        let other = try person.batch("in", "--profile", "avatar")
+        #expect(other.lines.first?["state"] as? String == "delivered")
+        let main = try #require((other.lines.first?["renditions"] as? [String: [String: Any]])?["main"])
+        #expect(main["width"] as? Int == main["height"] as? Int)
+    }
+
+    @Test func `what is no media is skipped, what is damaged fails, and the rest is delivered`() throws {
+        let person = try Person()
+        let photo = try person.sample("jpeg/coffee.jpg", as: "in/good.jpg")
+        try person.file("in/cut.jpg", Data(contentsOf: photo).prefix(9_000))
+        try person.file("in/note.txt", Data("just a note\n".utf8))
+        try person.file("in/empty.jpg", Data())
+        try FileManager.default.createSymbolicLink(
+            at: person.home.url.appending(path: "in/link.jpg"), withDestinationURL: photo)
+        let result = try person.batch("in")
+        #expect(result.status == 1)
+        let states = Dictionary(
+            uniqueKeysWithValues: result.lines.map { ($0["path"] as? String ?? "", $0["state"] as? String ?? "") })
+        #expect(
+            states == [
+                "good.jpg": "delivered", "cut.jpg": "failed", "note.txt": "skipped", "empty.jpg": "skipped",
+                "link.jpg": "skipped",
+            ])
+        #expect(result.errors.contains("cut.jpg: corrupt."))
+        // Old failures are shown again, and tried again when asked.
+        let again = try person.batch("in")
+        #expect(again.status == 1 && again.errors.contains("--retry-failed"))
+        let retried = try person.batch("in", "--retry-failed")
+        #expect(retried.lines.first { $0["path"] as? String == "cut.jpg" }?["state"] as? String == "failed")
+        #expect(retried.lines.first { $0["path"] as? String == "cut.jpg" }?["attempt"] as? Int ?? 0 >= 1)
+        let verified = try person.run("store", "verify")
+        #expect(verified.status == 0, "\(verified.errorText)")
+        #expect(!verified.outputText.contains("unused"), "a failed source left a file behind")
+    }
+
+    @Test func `odd names are data`() throws {
+        let person = try Person()
+        let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
+        let names = ["-rf.jpg", "a\nb.jpg", "…\u{202E}gpj.exe.jpg", " .jpg", "'$(touch x)'.jpg"]
+        for name in names { try person.file("in/" + name, photo) }
+        let bytes = person.home.path + "/in/"
+        let path = Array(bytes.utf8) + [0xFF, 0xFE] + Array(".jpg".utf8) + [0]
+        let opened = unsafe path.withUnsafeBytes {
+            unsafe open($0.assumingMemoryBound(to: CChar.self).baseAddress!, O_CREAT | O_WRONLY, 0o644)
+        }
+        try FileHandle(fileDescriptor: opened, closeOnDealloc: true).write(contentsOf: photo)
+        let result = try person.batch("in", "--output", "out")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.lines.count == names.count + 1)
+        #expect(Set(result.lines.compactMap { $0["path"] as? String }) == Set(names))
+        #expect(
+            result.lines.contains {
+                $0["path_base64"] as? String == Data([0xFF, 0xFE, 0x2E, 0x6A, 0x70, 0x67]).base64EncodedString()
+            })
+        let table = try person.run("batch", "in").outputText
+        #expect(!table.unicodeScalars.contains("\u{202E}"))
+        #expect(table.split(separator: "\n").count == names.count + 2, "a line feed in a name must not make a line")
+    }
+
+    @Test func `a filter, a shard and a list choose the files`() throws {
+        let person = try Person()
+        let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
+        for name in ["a.jpg", "b.jpg", "sub/c.jpg", "sub/d.jpeg"] { try person.file("in/" + name, photo) }
+        func paths(_ arguments: [String]) throws -> Set<String> {
+            let result = try person.satchel.run(["batch", "--format", "jsonl"] + arguments)
+            return Set(
+                result.outputText.split(separator: "\n").compactMap {
+                    (try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])?["path"] as? String
+                })
+        }
+        #expect(try paths(["in", "--include", "*.jpeg"]) == ["sub/d.jpeg"])
+        #expect(try paths(["in", "--exclude", "sub"]) == ["a.jpg", "b.jpg"])
+        let halves = try [paths(["in", "--shard", "1/2"]), paths(["in", "--shard", "2/2"])]
+        #expect(halves[0].isDisjoint(with: halves[1]) && halves[0].union(halves[1]).count == 4)
+        let listed = try person.satchel.run(
+            ["batch", "--format", "jsonl", "--files-from", "-", "--null"], input: Data("in/a.jpg\0in/sub/c.jpg\0".utf8))
+        #expect(listed.status == 0 && listed.outputText.split(separator: "\n").count == 2, "\(listed.errorText)")
+    }
+
+    @Test func `the output mirrors the tree, never over a source`() throws {
+        let person = try Person()
+        try person.sample("jpeg/coffee.jpg", as: "in/2024/a.jpg")
+        let result = try person.batch("in", "--output", "out")
+        #expect(result.status == 0, "\(result.errors)")
+        let renditions = try #require(result.lines.first?["renditions"] as? [String: [String: Any]])
+        for (role, rendition) in renditions {
+            let file = try #require(rendition["file"] as? String)
+            #expect(file == "2024/a.jpg.\(role).jpg")
+            let size =
+                try FileManager.default.attributesOfItem(
+                    atPath: person.home.path + "/out/" + file)[.size] as? Int
+            #expect(size == rendition["bytes"] as? Int)
+        }
+        // What is missing is put back by a run that has nothing else to do.
+        try FileManager.default.removeItem(atPath: person.home.path + "/out/2024/a.jpg.main.jpg")
+        #expect(try person.batch("in", "--output", "out").status == 0)
+        #expect(FileManager.default.fileExists(atPath: person.home.path + "/out/2024/a.jpg.main.jpg"))
+        for output in ["in", "."] {
+            let refused = try person.batch("in", "--output", output)
+            #expect(refused.status == 2 && refused.errors.contains("--output"), "\(refused.errors)")
+        }
+        // Beneath the source it is not taken for a source.
+        let inside = try person.batch("in", "--output", "in/out")
+        #expect(inside.lines.count == 1)
+        #expect(try person.batch("in", "--output", "in/out").lines.count == 1)
+    }
+
+    @Test func `sources are moved only where the original is kept`() throws {
+        let person = try Person()
+        let photo = try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
+        let bytes = try Data(contentsOf: photo)
+        try person.file("in/broken.jpg", bytes.prefix(9_000))
+        #expect(try person.batch("in", "--move").status == 2)
+        #expect(FileManager.default.fileExists(atPath: photo.path))
+        let result = try person.batch("in", "--move", "--profile", "archive")
+        #expect(result.status == 1, "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: photo.path))
+        #expect(FileManager.default.fileExists(atPath: person.home.path + "/in/broken.jpg"))
+        let delivered = try #require(result.lines.first { $0["state"] as? String == "delivered" })
+        let id = try #require(delivered["attachment_id"] as? String)
+        #expect(try person.run("get", id, "--rendition", "original").output == bytes)
+    }
+
+    @Test func `a dry run looks and leaves nothing`() throws {
+        let person = try Person()
+        try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
+        try person.file("in/note.txt", Data("note".utf8))
+        let result = try person.run("batch", "in", "--dry-run")
+        #expect(result.status == 0, "\(result.errorText)")
+        #expect(result.outputText.contains("image") && result.outputText.contains("unrecognized_type"))
+        #expect(result.errorText.contains("Estimated"))
+        #expect(!FileManager.default.fileExists(atPath: person.store.path))
+    }
+
+    @Test func `a run stops at its number of failures, and the same command carries on`() throws {
+        let person = try Person()
+        let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
+        for number in 0..<40 { try person.file("in/\(number).jpg", photo.prefix(2_000 + number)) }
+        let result = try person.batch("in", "--max-failures", "3")
+        #expect(result.status == 1 && result.errors.contains("--max-failures"), "\(result.errors)")
+        #expect(result.lines.count < 40)
+        let rest = try person.batch("in")
+        #expect(rest.lines.count == 40)
+        #expect(rest.lines.contains { $0["state"] as? String == "failed" })
+    }
+
+    @Test(arguments: [SIGINT, SIGKILL])
+    func `what was interrupted carries on, and nothing is done twice`(signal: Int32) throws {
+        let person = try Person()
+        let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
+        for number in 0..<60 { try person.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
+        let running = try person.satchel.start(["batch", "in", "--format", "jsonl"])
+        let end = Date(timeIntervalSinceNow: 30)
+        func finished() throws -> Int {
+            try person.run("list", "--state", "delivered", "--limit", "0", "--format", "jsonl").outputText
+                .split(separator: "\n").count
+        }
+        while Date() < end, (try? finished()) ?? 0 < 5 { Thread.sleep(forTimeInterval: 0.05) }
+        kill(running.process.processIdentifier, signal)
+        let result = try running.wait()
+        #expect(signal == SIGKILL ? result.signal == SIGKILL : result.status == 130, "\(result.errorText)")
+        let before = try finished()
+        #expect(before >= 5 && before < 60, "the signal came too late to interrupt anything")
+        let start = Date()
+        let rest = try person.batch("in")
+        #expect(rest.status == 0, "\(rest.errors)")
+        #expect(Date().timeIntervalSince(start) < 20, "a dead run's claims were waited for")
+        #expect(rest.lines.count == 60)
+        #expect(rest.lines.count { $0["state"] as? String == "unchanged" } == before)
+        #expect(try finished() == 60)
+        #expect(try person.run("store", "gc").status == 0)
+        let verified = try person.run("store", "verify").outputText
+        #expect(!verified.contains("missing") && !verified.contains("unused"), "\(verified)")
+    }
+}

@@ -1,0 +1,132 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct CommandTests {
+    @Test(arguments: [
+        [], ["batch"], ["add"], ["inspect"], ["list"], ["show"], ["get"], ["rm"], ["lease"], ["grant"], ["revoke"],
+        ["profile"], ["profile", "list"], ["profile", "show"], ["profile", "check"], ["store"], ["store", "gc"],
+        ["store", "verify"], ["store", "migrate"], ["doctor"],
+    ])
+    func `every command teaches with --help`(command: [String]) throws {
+        let person = try Person()
+        let result = try person.satchel.run(command + ["--help"])
+        #expect(result.status == 0 && result.errorText.isEmpty)
+        #expect(result.outputText.contains("OVERVIEW: "))
+        if command != ["profile", "list"] && command.count < 2 {
+            #expect(result.outputText.contains("  satchel \(command.joined(separator: " "))"), "there is no example")
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `there is a completion for every shell`(shell: String) throws {
+        let person = try Person()
+        let result = try person.run("--generate-completion-script", shell)
+        #expect(result.status == 0 && result.outputText.contains("retry-failed"))
+    }
+
+    @Test(arguments: [
+        (["batch"], "--files-from"), (["batch", "/nonexistent-directory"], "'/nonexistent-directory'"),
+        (["batch", ".", "--nope"], "--nope"), (["batch", ".", "--profile", "nope"], "there is no profile 'nope'"),
+        (["batch", ".", "--codecs", "0"], "--codecs"), (["batch", ".", "--shard", "3/2"], "--shard"),
+        (["batch", ".", "--timeout", "-1"], "--timeout"), (["add"], "source"),
+        (["add", "nothing.jpg"], "no such file"),
+        (["add", "."], "directory"), (["get"], "--lease"), (["list", "--state", "odd"], "--state"),
+        (["inspect", "a.jpg", "--memory", "1k"], "--memory"), (["lease", "a", "--for", "never"], "--for"),
+        (["nonsense"], "nonsense"),
+    ])
+    func `wrong usage is one clear complaint, exit status 2, and no trace`(arguments: [String], names: String) throws {
+        let person = try Person()
+        let result = try person.satchel.run(arguments)
+        #expect(result.status == 2, "\(result.errorText)")
+        #expect(result.errorText.contains(names), "\(result.errorText)")
+        #expect(result.output.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: person.store.path))
+    }
+
+    @Test func `an unwritable store is one clear sentence`() throws {
+        let person = try Person()
+        try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
+        try person.file("occupied/file", Data("x".utf8))
+        let occupied = try person.run("batch", "in", "--store", "occupied")
+        #expect(occupied.status == 2 && occupied.errorText.contains("is not a Satchel store"), "\(occupied.errorText)")
+        let impossible = try person.run("batch", "in", "--store", "/proc/satchel")
+        #expect(impossible.status == 2 && impossible.errorText.contains("/proc/satchel"), "\(impossible.errorText)")
+        let missing = try person.run("list")
+        #expect(missing.status == 2 && missing.errorText.contains("no Satchel store"), "\(missing.errorText)")
+    }
+
+    @Test(arguments: ["size=600k", "nr_inodes=14"])
+    func `a full disk, or one without inodes, is one clear sentence and loses nothing`(option: String) throws {
+        let person = try Person()
+        let disk = person.home.url.appending(path: "disk")
+        try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
+        let mounted = try Program.tool("mount").run(["-t", "tmpfs", "-o", option, "tmpfs", disk.path])
+        try #require(mounted.status == 0, "this test needs to mount a small disk: \(mounted.errorText)")
+        defer { _ = try? Program.tool("umount").run([disk.path]) }
+        let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
+        for number in 0..<30 { try person.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
+        let store = disk.appending(path: "store").path
+        let full = try person.run("batch", "in", "--store", store)
+        #expect(full.status == 1 || full.status == 2)
+        #expect(full.errorText.contains("Free some space or inodes"), "\(full.errorText)")
+        #expect(!full.errorText.contains("SQLite") && !full.errorText.contains("Fatal"), "\(full.errorText)")
+        // With room, the same command carries on and everything comes out.
+        let grown = try Program.tool("mount").run(["-o", "remount,size=200m,nr_inodes=10000", disk.path])
+        try #require(grown.status == 0)
+        let rest = try person.run("batch", "in", "--store", store)
+        #expect(rest.status == 0, "\(rest.errorText)")
+        #expect(try person.run("store", "gc", "--store", store).status == 0)
+        let verified = try person.run("store", "verify", "--store", store)
+        #expect(verified.status == 0 && !verified.outputText.contains("unused"), "\(verified.outputText)")
+    }
+
+    @Test func `a strict job delivers all or nothing, a lenient one what it can`() throws {
+        let person = try Person()
+        let photo = try person.sample("jpeg/coffee.jpg", as: "good.jpg")
+        try person.file("bad.jpg", Data(contentsOf: photo).prefix(5_000))
+        func states(_ mode: String) throws -> [String] {
+            let result = try person.run("add", "good.jpg", "bad.jpg", "--mode", mode, "--format", "jsonl")
+            #expect(result.status == 1)
+            return result.outputText.split(separator: "\n").map {
+                $0.contains("\"state\":\"delivered\"") ? "delivered" : "failed"
+            }
+        }
+        #expect(try states("lenient") == ["delivered", "failed"])
+        #expect(try states("strict") == ["failed", "failed"])
+    }
+
+    @Test func `inspect tells what a file really is without storing anything`() throws {
+        let person = try Person()
+        try person.sample("jpeg/coffee.jpg", as: "picture.png")
+        let result = try person.run("inspect", "picture.png", "--format", "json")
+        #expect(result.status == 0, "\(result.errorText)")
+        let findings = try JSON.decode(Findings.self, from: result.output)
+        #expect(findings.kind == .image && findings.type == .jpeg && findings.planned.contains(.main))
+        #expect(!FileManager.default.fileExists(atPath: person.store.path))
+        try person.file("note.txt", Data("note".utf8))
+        let refused = try person.run("inspect", "note.txt")
+        #expect(refused.status == 1 && refused.errorText.contains("unrecognized_type"))
+    }
+
+    @Test func `doctor names every layer of the confinement`() throws {
+        let person = try Person()
+        let result = try person.run("doctor")
+        #expect(result.status == 0, "\(result.outputText)")
+        for layer in SandboxLayer.allCases { #expect(result.outputText.contains(layer.title)) }
+    }
+
+    @Test func `a record explains itself`() throws {
+        let person = try Person()
+        try person.sample("jpeg/coffee.jpg", as: "a.jpg")
+        let line = try person.run("add", "a.jpg", "--identifier", "photo", "--format", "jsonl")
+        let object = try #require(try JSONSerialization.jsonObject(with: line.output) as? [String: Any])
+        let shown = try person.run("show", try #require(object["attachment_id"] as? String))
+        let record = try JSON.decode(AttachmentRecord.self, from: shown.output)
+        #expect(record.identifier == "photo" && record.state == .delivered && record.fidelity == .full)
+        #expect(record.steps.map(\.name).contains("identify") && record.steps.map(\.name).contains("commit"))
+        #expect(record.best == .main && record.options.typeHint == "public.jpeg")
+        #expect(record.contentSizeRatio != nil && record.placeholder?.thumbhash != nil)
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A person at a terminal: the real program with a store, keys and a directory of its own.
+struct Person: ~Copyable {
+    let home: TemporaryDirectory
+    let satchel: Program
+
+    init() throws {
+        home = try TemporaryDirectory()
+        satchel = Program(
+            try Repository.product("satchel"),
+            environment: [
+                "SATCHEL_STORE": home.url.appending(path: "store").path(percentEncoded: false),
+                "SATCHEL_ACCESS_KEYS": home.url.appending(path: "keys/access.keys").path(percentEncoded: false),
+                "SATCHEL_PROFILES": "",
+            ],
+            in: home.url)
+    }
+
+    var store: URL { home.url.appending(path: "store") }
+
+    @discardableResult
+    func run(_ arguments: String..., input: Data? = nil) throws -> ProgramResult {
+        try satchel.run(arguments, input: input)
+    }
+
+    /// A file of the person's own.
+    @discardableResult
+    func file(_ path: String, _ contents: Data) throws -> URL {
+        let url = home.url.appending(path: path)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try contents.write(to: url)
+        return url
+    }
+
+    /// A copy of a sample file.
+    @discardableResult
+    func sample(_ sample: String, as path: String) throws -> URL {
+        try file(path, Data(contentsOf: Repository.media.appending(path: sample)))
+    }
+
+    /// The lines of a batch as dictionaries.
+    func batch(_ arguments: String...) throws -> (status: Int32, lines: [[String: Any]], errors: String) {
+        let result = try satchel.run(["batch", "--format", "jsonl"] + arguments)
+        let lines = try result.output.split(separator: UInt8(ascii: "\n")).map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
+        }
+        return (result.status, lines, result.errorText)
+    }
+}

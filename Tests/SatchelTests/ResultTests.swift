@@ -1,0 +1,85 @@
+import Attachments
+import Foundation
+import Testing
+
+@testable import satchel
+
+@Suite struct ResultLineTests {
+    @Test func `a path that is no UTF-8 is written in base64`() throws {
+        let path = Data([0x66, 0xFF, 0x2E, 0x6A])
+        let line = ResultLine(path: path, refused: .storeFull, skipped: false)
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: try JSON.encode(line)) as? [String: Any])
+        #expect(object["path"] == nil)
+        #expect(object["path_base64"] as? String == path.base64EncodedString())
+        #expect(object["state"] as? String == "failed")
+        #expect(object["kind"] is NSNull && object["attachment_id"] is NSNull)
+    }
+
+    @Test func `what is no media does not count as a failure, what was refused does`() {
+        func record(_ error: AttachmentError) -> AttachmentRecord {
+            var record = AttachmentRecord(
+                id: .generate(), tenant: .local, job: .generate(), identifier: "a", state: .failed,
+                source: SourceFacts(bytes: 10), options: DisplayOptions(), createdAt: Instant(milliseconds: 0))
+            record.error = ErrorReport(error)
+            return record
+        }
+        func line(_ error: AttachmentError, isUnchanged: Bool) -> ResultLine {
+            ResultLine(path: Data("a".utf8), record: record(error), attempt: 1, isUnchanged: isUnchanged)
+        }
+        #expect(line(.unrecognizedType(sniffed: "text/plain"), isUnchanged: false).state == .skipped)
+        #expect(!line(.unrecognizedType(sniffed: "text/plain"), isUnchanged: true).isFailure)
+        #expect(line(.corrupt(reason: "it ends"), isUnchanged: false).state == .failed)
+        #expect(line(.corrupt(reason: "it ends"), isUnchanged: true).state == .unchanged)
+        #expect(line(.corrupt(reason: "it ends"), isUnchanged: true).isFailure)
+    }
+
+    @Test func `a cell with commas, quotes or line feeds is quoted`() {
+        #expect(CSV.row(["a", "b,c", "d\"e", "f\ng"]) == "a,\"b,c\",\"d\"\"e\",\"f\ng\"")
+    }
+}
+
+@Suite struct ShardTests {
+    @Test(arguments: 1...7 as ClosedRange<UInt64>)
+    func `every path belongs to exactly one shard`(count: UInt64) throws {
+        let shards = try (1...count).map { try #require(Shard(argument: "\($0)/\(count)")) }
+        var sizes = [Int](repeating: 0, count: shards.count)
+        for number in 0..<700 {
+            let owners = shards.indices.filter { shards[$0].contains(Data("2024/IMG_\(number).jpg".utf8)) }
+            #expect(owners.count == 1)
+            sizes[owners.first ?? 0] += 1
+        }
+        #expect(sizes.allSatisfy { $0 > 700 / Int(count) / 2 }, "\(sizes)")
+    }
+
+    @Test(arguments: ["", "1", "0/2", "3/2", "1/0", "a/b", "1/2/3"])
+    func `a shard that makes no sense is refused`(text: String) {
+        #expect(Shard(argument: text) == nil)
+    }
+}
+
+@Suite struct OptionValueTests {
+    @Test func `sizes and times have units`() {
+        #expect(ByteCount(argument: "4G")?.bytes == 4 << 30)
+        #expect(ByteCount(argument: "512m")?.bytes == 512 << 20)
+        #expect(ByteCount(argument: "99999999999T") == nil)
+        #expect(ByteCount(argument: "-1") == nil)
+        #expect(TimeSpan(argument: "10m")?.duration == .seconds(600))
+        #expect(TimeSpan(argument: "0") == nil)
+    }
+
+    @Test func `a crop is a word, a point or a rectangle inside the picture`() {
+        #expect(Crop(argument: "attention") == .attention)
+        #expect(Crop(argument: "0.5,0.25") == .focalPoint(x: 0.5, y: 0.25))
+        #expect(Crop(argument: "0,0,1,0.5") == .rect(UnitRect(x: 0, y: 0, width: 1, height: 0.5)))
+        for text in ["", "1", "2,0", "0,0,1,1.1", "0,0,0,1", "a,b"] { #expect(Crop(argument: text) == nil, "\(text)") }
+    }
+
+    @Test func `bytes and seconds read as people read them`() {
+        #expect(Quantity.bytes(999) == "999 B")
+        #expect(Quantity.bytes(184_302) == "184 kB")
+        #expect(Quantity.bytes(3_121_884) == "3.1 MB")
+        #expect(Quantity.seconds(0.152) == "0.15 s")
+        #expect(Quantity.seconds(250) == "4 min 10 s")
+    }
+}

@@ -1,0 +1,152 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+/// Every sample file through the real program once; the suite's tests look at what came out.
+private let processed = Result { try ProcessedSamples() }
+
+private struct ProcessedSamples: Sendable {
+    let manifest: MediaManifest
+    let lines: [String: Line]
+    let output: URL
+    let home: URL
+
+    struct Line: Decodable, Sendable {
+        struct File: Decodable, Sendable {
+            var mediaType: MediaType
+            var bytes: Int64
+            var width: Int?
+            var height: Int?
+            var duration: Double?
+            var file: String
+        }
+        var path: String
+        var state: String
+        var kind: MediaKind?
+        var fidelity: Fidelity?
+        var attachmentId: String?
+        var source: SourceFacts
+        var renditions: [String: File]
+        var error: ErrorReport?
+
+        struct SourceFacts: Decodable, Sendable {
+            var mediaType: String?
+            var width: Int?
+            var height: Int?
+            var duration: Double?
+        }
+    }
+
+    init() throws {
+        manifest = try MediaManifest.load()
+        home = FileManager.default.temporaryDirectory.appending(path: "satchel-samples-\(UUID().uuidString)")
+        output = home.appending(path: "out")
+        let satchel = Program(
+            try Repository.product("satchel"),
+            environment: [
+                "SATCHEL_STORE": home.appending(path: "store").path(percentEncoded: false),
+                "SATCHEL_ACCESS_KEYS": home.appending(path: "access.keys").path(percentEncoded: false),
+            ])
+        let list = manifest.files.map(\.path).joined(separator: "\n")
+        let result = try satchel.run([
+            "batch", Repository.media.path(percentEncoded: false), "--output", output.path(percentEncoded: false),
+            "--format", "jsonl",
+        ])
+        var lines: [String: Line] = [:]
+        for text in result.outputText.split(separator: "\n") {
+            let line = try JSON.decode(Line.self, from: Data(text.utf8))
+            lines[line.path] = line
+        }
+        self.lines = lines
+        #expect(!list.isEmpty && result.status == 1, "\(result.errorText)")
+    }
+
+    /// The renditions of what was delivered.
+    var renditions: [(line: Line, role: String, file: Line.File, url: URL)] {
+        lines.values.sorted { $0.path < $1.path }.flatMap { line in
+            line.renditions.sorted { $0.key < $1.key }.map { (line, $0.key, $0.value, output.appending(path: $0.value.file)) }
+        }
+    }
+}
+
+@Suite struct SampleTests {
+    @Test func `every sample comes out as the manifest expects`() throws {
+        let samples = try processed.get()
+        for sample in samples.manifest.files {
+            let line = try #require(samples.lines[sample.path], "\(sample.path) has no result")
+            let expect = sample.expect
+            #expect(line.state == expect.state, "\(sample.path): \(line.error?.message ?? "delivered")")
+            if let code = expect.code { #expect(line.error?.code == code, "\(sample.path)") }
+            guard expect.state == "delivered" else { continue }
+            #expect(line.fidelity == .full, "\(sample.path)")
+            if let kind = expect.kind { #expect(line.kind == kind, "\(sample.path)") }
+            if let type = expect.type { #expect(line.source.mediaType == type.rawValue, "\(sample.path)") }
+            if let width = expect.width { #expect(line.source.width == width, "\(sample.path)") }
+            if let height = expect.height { #expect(line.source.height == height, "\(sample.path)") }
+            if let duration = expect.duration, let found = line.source.duration {
+                #expect(abs(found - duration) < max(0.1, duration * 0.05), "\(sample.path): \(found), not \(duration)")
+            }
+        }
+    }
+
+    @Test func `an independent decoder opens every rendition, and finds the size that the record says`() throws {
+        let samples = try processed.get()
+        #expect(samples.renditions.count > 150)
+        for (line, role, file, url) in samples.renditions {
+            let name = "\(line.path) \(role)"
+            let size = try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int64
+            #expect(size == file.bytes, "\(name)")
+            let decoded = try Program.tool("ffmpeg").run(["-v", "error", "-xerror", "-i", url.path, "-f", "null", "-"])
+            #expect(decoded.status == 0 && decoded.errors.isEmpty, "\(name): \(decoded.errorText)")
+            guard let width = file.width, let height = file.height else { continue }
+            let probed = try Program.tool("ffprobe").run([
+                "-v", "error", "-select_streams", "v:0", "-show_entries", "stream=width,height", "-of", "csv=p=0",
+                url.path,
+            ])
+            #expect(
+                probed.outputText.trimmingCharacters(in: .whitespacesAndNewlines).hasPrefix("\(width),\(height)"),
+                "\(name): \(probed.outputText)")
+        }
+    }
+
+    @Test func `nothing is over its cap, and a notification gets only what iOS takes`() throws {
+        let samples = try processed.get()
+        let accepted: Set<MediaType> = [.jpeg, .png, .gif, .mp4, .m4a, .mp3, .wav, .aiff]
+        for (line, role, file, _) in samples.renditions {
+            let kind = try #require(line.kind)
+            let cap = try #require(Profile.notification.cap(of: RenditionRole(rawValue: role) ?? .main, for: kind))
+            #expect(file.bytes <= cap, "\(line.path) \(role)")
+            #expect(accepted.contains(file.mediaType), "\(line.path) \(role)")
+            if role == "main", kind == .video { #expect(file.duration ?? 0 <= 10.1, "\(line.path)") }
+            if role == "main", kind == .audio { #expect(file.duration ?? 0 <= 30.1, "\(line.path)") }
+            if role == "main", kind == .image { #expect(max(file.width ?? 0, file.height ?? 0) <= 1038, "\(line.path)") }
+        }
+    }
+
+    @Test func `no place, device or person of a source is in any rendition`() throws {
+        let samples = try processed.get()
+        let judged = try Program.tool("exiftool").run(
+            ["-r", "-ee", "-G1", "-json", "-GPS:all", "-XMP:all", "-IPTC:all", "-EXIF:all", "-QuickTime:Title",
+             "-QuickTime:Artist", "-Keys:all", "-UserData:all", "-ItemList:all", "-ID3:all", "-PNG:Comment", "-GIF:Comment",
+             samples.output.path])
+        let files = try #require(try JSONSerialization.jsonObject(with: judged.output) as? [[String: Any]])
+        #expect(files.count == samples.renditions.count)
+        for file in files {
+            let tags = file.keys.filter { $0 != "SourceFile" }
+            #expect(tags.isEmpty, "\(file["SourceFile"] ?? ""): \(tags)")
+        }
+        for (line, role, _, url) in samples.renditions {
+            let data = try Data(contentsOf: url)
+            #expect(data.range(of: Data("CANARY".utf8)) == nil && data.range(of: Data("canary".utf8)) == nil, "\(line.path) \(role)")
+        }
+    }
+
+    @Test func `a file under Media that is no sample is skipped`() throws {
+        let samples = try processed.get()
+        let known = Set(samples.manifest.files.map(\.path))
+        for line in samples.lines.values where !known.contains(line.path) {
+            #expect(line.state == "skipped", "\(line.path)")
+        }
+    }
+}
