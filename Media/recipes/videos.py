@@ -85,13 +85,14 @@ sample("mp4/60-per-second.mp4", lambda kit, out: kit.ffmpeg(
 sample("mp4/one-frame.mp4", film("-frames:v", "1", audio=SILENT), of="film", traits="h264, one frame",
        type="video/mp4", **V)
 sample("mp4/odd-size.mp4", film(size="321:181", audio=SILENT, codec=(
-    "-c:v", "libx264", "-threads", "1", "-pix_fmt", "yuv444p")), of="film", traits="h264, odd size, 4:4:4", kind="video",
-       type="video/mp4", width=321, height=181, duration=2.0)
+    "-c:v", "libx264", "-threads", "1", "-pix_fmt", "yuv444p")), of="film", traits="h264, odd size, 4:4:4",
+       kind="video", type="video/mp4", width=321, height=181, duration=2.0)
 sample("mp4/anamorphic.mp4", film(size="240:180", filters=",setsar=4/3"), of="film",
        traits="h264, anamorphic", type="video/mp4", duration=2.0, **V)
 sample("mp4/private.mp4", film(
     "-metadata", "location=+12.3456+098.7654/", "-metadata", f"title={CANARY} title", "-metadata",
-    f"comment={CANARY} comment", "-metadata", f"artist={CANARY} artist", "-metadata:s:v", f"handler_name={CANARY} handler"),
+    f"comment={CANARY} comment", "-metadata", f"artist={CANARY} artist", "-metadata:s:v",
+    f"handler_name={CANARY} handler"),
     traits="h264, aac, gps, canary", **M)
 sample("mp4/offset.mp4", film("-output_ts_offset", "0.7", "-movflags", "+faststart"),
        traits="h264, aac, edit list, late start", of="film", kind="video", type="video/mp4", width=320, height=180)
@@ -144,7 +145,8 @@ sample("mov/phone.mov", film(
     "-metadata", f"com.apple.quicktime.model={CANARY} model", "-metadata", f"com.apple.quicktime.make={CANARY} make",
     codec=(*HEVC, "-pix_fmt", "yuv420p")), traits="hevc, aac, gps, canary", **O)
 sample("mov/prores.mov", film("-profile:v", "0", "-q:v", "20", crf=None, size="160:90", seconds=1, audio=(
-    "-c:a", "pcm_s16le", "-ac", "1", "-ar", "16000"), codec=("-c:v", "prores_ks", "-threads", "1")), of="film", traits="prores, pcm", kind="video",
+    "-c:a", "pcm_s16le", "-ac", "1", "-ar", "16000"), codec=("-c:v", "prores_ks", "-threads", "1")),
+       of="film", traits="prores, pcm", kind="video",
        type="video/quicktime", width=160, height=90, duration=1.0)
 sample("mov/timecode.mov", film("-timecode", "01:00:00:00"), traits="h264, aac, timecode", **O)
 sample("mov/motion-jpeg.mov", film("-q:v", "12", crf=None, size="160:90", seconds=1, codec=(
@@ -158,8 +160,8 @@ def old_phone(kit: Kit, out):
     """H.263 and AMR, which FFmpeg copies but doesn't encode."""
     amr = kit.work / "voice.amr"
     kit.run("sox", "-D", kit.sources["voice"], "-r", "8000", "-t", "amr-nb", amr, "trim", "0", "2")
-    kit.ffmpeg("-i", kit.sources["film"], "-i", amr, "-t", "2", "-map", "0:v", "-map", "1:a", "-vf", "scale=176:144,fps=12",
-               "-c:v", "h263", "-b:v", "150k", "-c:a", "copy", out)
+    kit.ffmpeg("-i", kit.sources["film"], "-i", amr, "-t", "2", "-map", "0:v", "-map", "1:a", "-vf",
+               "scale=176:144,fps=12", "-c:v", "h263", "-b:v", "150k", "-c:a", "copy", out)
 
 
 sample("3gp/old-phone.3gp", old_phone, of="film", traits="h263, amr", kind="video", type="video/3gpp", width=176,
@@ -169,7 +171,8 @@ sample("3gp/old-phone.3gp", old_phone, of="film", traits="h263, amr", kind="vide
 
 MPEG2 = ("-c:v", "mpeg2video", "-q:v", "8", "-threads", "1")
 MP2 = ("-c:a", "mp2", "-b:a", "64k")
-sample("mpeg/film.mpg", film("-f", "vob", crf=None, codec=MPEG2, audio=MP2), type="video/mpeg", traits="mpeg-2, mp2", **Q)
+sample("mpeg/film.mpg", film("-f", "vob", crf=None, codec=MPEG2, audio=MP2), type="video/mpeg",
+       traits="mpeg-2, mp2", **Q)
 sample("mpeg/interlaced.mpg", film("-f", "vob", "-flags", "+ildct+ilme", "-top", "1", crf=None, codec=MPEG2, audio=MP2,
                                    filters=",fps=50,interlace"), type="video/mpeg", traits="mpeg-2, mp2, interlaced",
        **Q)
@@ -186,8 +189,9 @@ sample("avi/camera.avi", film("-q:v", "12", crf=None, size="160:120", seconds=1,
 OPUS = ("-c:a", "libopus", "-b:a", "48k", "-ac", "2")
 VP9 = ("-c:v", "libvpx-vp9", "-b:v", "0", "-cpu-used", "5", "-threads", "1")
 sample("webm/film.webm", film(codec=VP9, crf=45, audio=OPUS), type="video/webm", traits="vp9, opus", **Q)
-sample("webm/vp8.webm", film("-b:v", "200k", "-cpu-used", "5", "-threads", "1", crf=30, codec=("-c:v", "libvpx"), audio=(
-    "-c:a", "libvorbis", "-b:a", "64k", "-ac", "2")), type="video/webm", traits="vp8, vorbis", **Q)
+sample("webm/vp8.webm", film("-b:v", "200k", "-cpu-used", "5", "-threads", "1", crf=30, codec=("-c:v", "libvpx"),
+                             audio=("-c:a", "libvorbis", "-b:a", "64k", "-ac", "2")), type="video/webm",
+       traits="vp8, vorbis", **Q)
 sample("webm/av1.webm", film("-b:v", "0", "-cpu-used", "8", "-row-mt", "0", "-threads", "1", crf=45, audio=OPUS,
                              codec=("-c:v", "libaom-av1")), type="video/webm", traits="av1, opus", **Q)
 
@@ -201,8 +205,9 @@ sample("webm/recorded.webm", live, type="video/webm", traits="vp9, opus, no dura
 
 
 def clear_webm(kit: Kit, out):
-    kit.ffmpeg("-f", "lavfi", "-t", "1", "-i", "color=red@0.0:size=128x96:rate=10,format=yuva420p,geq=lum=120:a='255*lt(hypot(X-64,Y-48),20+2*N)'",
-               "-c:v", "libvpx-vp9", "-threads", "1", "-crf", "40", "-b:v", "0", "-auto-alt-ref", "0", "-pix_fmt", "yuva420p", out)
+    disc = "geq=lum=120:a='255*lt(hypot(X-64,Y-48),20+2*N)'"
+    kit.ffmpeg("-f", "lavfi", "-t", "1", "-i", f"color=red@0.0:size=128x96:rate=10,format=yuva420p,{disc}", *VP9,
+               "-crf", "40", "-auto-alt-ref", "0", "-pix_fmt", "yuva420p", out)
 
 
 sample("webm/alpha.webm", clear_webm, type="video/webm", traits="vp9, alpha, no sound", kind="video", width=128,
