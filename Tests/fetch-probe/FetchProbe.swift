@@ -8,10 +8,14 @@ import Synchronization
 /// Tries hostile URLs for real, with listeners on every address as the judge. For a network namespace in which
 /// `ip route add local 0.0.0.0/0 dev lo` and `ip -6 route add local ::/0 dev lo` make every address this machine's.
 ///
-/// Arguments: a directory for the spool. Standard input: one JSON object for each URL, `{"url": …, "answers": […]}`.
+/// Arguments: a directory for the spool; standard input: one JSON object for each URL, `{"url": …, "answers": […]}`.
 /// Standard output: a ``ProbeReport``.
 @main enum FetchProbe {
     static func main() async throws {
+        if CommandLine.arguments.count == 3 {
+            try await measure(CommandLine.arguments[2])
+            return
+        }
         guard try isAlone() else {
             FileHandle.standardError.write(Data("fetch-probe runs only in a namespace with lo alone\n".utf8))
             exit(2)
@@ -67,6 +71,30 @@ import Synchronization
         report.heardControls = canary.heard - heard
         report.left = try spool.list().count - report.controls.count
         FileHandle.standardOutput.write(try JSONEncoder().encode(report))
+    }
+
+    /// With a URL on the loopback as the second argument: fetches it and prints the bytes that came, and by how many KiB
+    /// the process's peak memory grew after a first, small fetch.
+    private static func measure(_ url: String) async throws {
+        let fetcher = Fetcher(
+            guardedBy: FetchGuard(allowing: [try FetchAllowance("127.0.0.1")]),
+            into: try Spool(at: CommandLine.arguments[1]),
+            userAgent: "probe")
+        _ = try await fetcher.fetch(url + "/small")
+        let before = try peakMemory()
+        let source = try await fetcher.fetch(url + "/large", within: FetchLimits(bytes: 4_000_000_000))
+        print(source.bytes, try peakMemory() - before)
+    }
+
+    /// The most memory that was resident so far, in KiB.
+    private static func peakMemory() throws -> Int {
+        let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
+        let line = lines.first { $0.hasPrefix("VmHWM:") } ?? ""
+        let words = line.split { $0 == " " || $0 == "\t" }
+        guard words.count == 3, let peak = Int(words[1]) else {
+            throw CocoaError(.fileReadCorruptFile)
+        }
+        return peak
     }
 
     /// The error's code, or `fetched`.

@@ -1,0 +1,40 @@
+import Foundation
+import NIOCore
+import TestSupport
+import Testing
+
+@Suite struct FetchMemoryTests {
+    @Test func `a large body passes through in little memory, however fast it comes`() async throws {
+        // 1 GB with SATCHEL_FETCH_BYTES=1000000000; memory doesn't depend on it.
+        let bytes = ProcessInfo.processInfo.environment["SATCHEL_FETCH_BYTES"].flatMap { Int($0) } ?? 256_000_000
+        let directory = try TemporaryDirectory()
+        let path = directory.path
+        let words = try await LocalServer.run { request, answer in
+            let count = request.hasPrefix("GET /large") ? bytes : 100_000
+            try await answer.send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n")
+            let piece = ByteBuffer(repeating: 0x41, count: 100_000)
+            for _ in 0..<(count / 100_000) { try await answer.write(piece) }
+        } _: { server in
+            try await Self.probe(path + "/spool", server.url(""))
+        }
+        let figures = words.split(separator: " ").compactMap { Int($0) }
+        try #require(figures.count == 2)
+        #expect(figures[0] == bytes)
+        #expect(figures[1] < 16 * 1024, "\(figures[1]) KiB")
+    }
+
+    private static func probe(_ arguments: String...) async throws -> String {
+        let probe = Process()
+        probe.executableURL = try Repository.product("fetch-probe")
+        probe.arguments = arguments
+        let output = Pipe()
+        probe.standardOutput = output
+        let status = await withCheckedContinuation { continuation in
+            probe.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try probe.run() } catch { continuation.resume(returning: -1) }
+        }
+        try #require(status == 0)
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
