@@ -8,6 +8,7 @@
 // return vips_error_buffer() says why; the buffer is global and keeps old text until satchel_error_clear().
 
 #include <stdlib.h>
+#include <string.h>
 #include <vips/vips.h>
 
 #pragma clang assume_nonnull begin
@@ -35,8 +36,17 @@ static inline VipsSource *_Nullable satchel_source_from_blob(VipsBlob *blob) {
 
 // MARK: Start and errors
 
-/// Starts libvips. It may be called again.
+static inline void satchel_ignore_log(
+    const gchar *_Nullable domain, GLogLevelFlags level, const gchar *_Nullable text, gpointer _Nullable data) {
+    (void)domain, (void)level, (void)text, (void)data;
+}
+
+/// Starts libvips, which then says nothing on stderr: what a file provokes is a fact about the file. It may be called
+/// again.
 static inline int satchel_vips_start(void) {
+    g_log_set_handler(
+        "VIPS", (GLogLevelFlags)(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE | G_LOG_LEVEL_INFO | G_LOG_LEVEL_DEBUG),
+        satchel_ignore_log, NULL);
     return VIPS_INIT("satchel-codec");
 }
 
@@ -139,6 +149,15 @@ static inline int satchel_autorot(VipsImage *in, VipsImage *_Nullable *_Nonnull 
     return vips_autorot(in, out, NULL);
 }
 
+/// Where the image began in the one that it was cut from.
+static inline int satchel_left_offset(VipsImage *image) {
+    return -vips_image_get_xoffset(image);
+}
+
+static inline int satchel_top_offset(VipsImage *image) {
+    return -vips_image_get_yoffset(image);
+}
+
 /// The part of this size that catches the eye.
 static inline int satchel_attention(VipsImage *in, VipsImage *_Nullable *_Nonnull out, int width, int height) {
     return vips_smartcrop(in, out, width, height, "interesting", VIPS_INTERESTING_ATTENTION, NULL);
@@ -188,9 +207,59 @@ static inline int satchel_flatten(
     return result;
 }
 
+// MARK: Rows in order
+
+/// Gives the bytes of `height` whole rows from `top` on, `stride` bytes apart; anything but 0 is a failure.
+typedef int (*satchel_rows)(void *context, int top, int height, unsigned char *to, size_t stride);
+
+static inline int satchel_generate(
+    VipsRegion *region, void *_Nullable sequence, void *_Nullable context, void *_Nullable rows,
+    gboolean *_Nullable stop) {
+    (void)sequence, (void)stop;
+    VipsRect *area = &region->valid;
+    if (area->left != 0 || area->width != region->im->Xsize) {
+        vips_error("satchel", "rows are given whole");
+        return -1;
+    }
+    return ((satchel_rows)rows)(
+        context, area->top, area->height, VIPS_REGION_ADDR(region, 0, area->top), VIPS_REGION_LSKIP(region));
+}
+
+/// An sRGB image whose rows `rows` gives when they are asked for; `context` must outlive it. NULL on failure.
+static inline VipsImage *_Nullable satchel_image_from_rows(
+    int width, int height, int bands, satchel_rows rows, void *context) {
+    VipsImage *image = vips_image_new();
+    vips_image_init_fields(
+        image, width, height, bands, VIPS_FORMAT_UCHAR, VIPS_CODING_NONE, VIPS_INTERPRETATION_sRGB, 1, 1);
+    if (vips_image_pipelinev(image, VIPS_DEMAND_STYLE_THINSTRIP, NULL) ||
+        vips_image_generate(image, NULL, satchel_generate, NULL, context, (void *)rows)) {
+        g_object_unref(image);
+        return NULL;
+    }
+    return image;
+}
+
+/// Computes `height` rows from `top` on into `to`, without gaps.
+///
+/// The region lives no longer than the call, because it belongs to the thread that made it.
+static inline int satchel_read_rows(VipsImage *image, int top, int height, unsigned char *to) {
+    VipsRegion *region = vips_region_new(image);
+    VipsRect area = {0, top, image->Xsize, height};
+    int result = vips_region_prepare(region, &area);
+    if (result == 0) {
+        size_t row = VIPS_IMAGE_SIZEOF_LINE(image);
+        for (int y = 0; y < height; y++) {
+            memcpy(to + y * row, VIPS_REGION_ADDR(region, 0, top + y), row);
+        }
+    }
+    g_object_unref(region);
+    return result;
+}
+
 // MARK: Saving
 
-// The buffers are the caller's, to be given back with g_free. Nothing but pixels is written.
+// The buffers are the caller's, to be given back with g_free. What is saved has had its metadata removed; the savers of
+// stills are told to strip besides, those of animations would drop the delays.
 
 static inline int satchel_save_jpeg(VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int quality) {
     return vips_jpegsave_buffer(in, buffer, length, "Q", quality, "optimize_coding", TRUE, "strip", TRUE, NULL);
@@ -208,12 +277,12 @@ static inline int satchel_save_png(
 /// Stills and, where the image has a page height, animations.
 static inline int satchel_save_webp(
     VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int quality, int effort) {
-    return vips_webpsave_buffer(in, buffer, length, "Q", quality, "effort", effort, "strip", TRUE, NULL);
+    return vips_webpsave_buffer(in, buffer, length, "Q", quality, "effort", effort, NULL);
 }
 
 /// Frames by the image's page height, `delay` and `loop`.
 static inline int satchel_save_gif(VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int effort) {
-    return vips_gifsave_buffer(in, buffer, length, "effort", effort, "strip", TRUE, NULL);
+    return vips_gifsave_buffer(in, buffer, length, "effort", effort, NULL);
 }
 
 #pragma clang assume_nonnull end

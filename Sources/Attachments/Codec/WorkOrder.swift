@@ -7,14 +7,18 @@ public struct RenditionRequest: Hashable, Sendable, Codable {
     public var thumbnailTime: Double?
     /// A frame of an animation.
     public var thumbnailFrame: Int?
+    /// The part to show as a thumbnail, which ``Ending/thumbnailClippingRect`` gives back in terms of the output.
+    public var thumbnailClippingRect: UnitRect?
 
     public init(
-        trim: TrimRequest? = nil, crop: Crop? = nil, thumbnailTime: Double? = nil, thumbnailFrame: Int? = nil
+        trim: TrimRequest? = nil, crop: Crop? = nil, thumbnailTime: Double? = nil, thumbnailFrame: Int? = nil,
+        thumbnailClippingRect: UnitRect? = nil
     ) {
         self.trim = trim
         self.crop = crop
         self.thumbnailTime = thumbnailTime
         self.thumbnailFrame = thumbnailFrame
+        self.thumbnailClippingRect = thumbnailClippingRect
     }
 }
 

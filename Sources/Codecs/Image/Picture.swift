@@ -119,7 +119,7 @@ extension Picture {
 // MARK: What can be made of it
 
 extension Picture {
-    /// The pixels computed, once, in memory, and nothing but the pixels: no metadatum comes along.
+    /// The pixels computed, once, in memory.
     func computed() throws(VipsFailure) -> Picture {
         satchel_error_clear()
         let pixels = unsafe withHandle { unsafe vips_image_copy_memory($0) }
@@ -202,8 +202,12 @@ extension Picture {
     }
 
     /// The part of this size that catches the eye.
-    func attention(_ size: PixelSize) throws(VipsFailure) -> Picture {
-        try unsafe derive { unsafe satchel_attention($0, $1, Int32(size.width), Int32(size.height)) }
+    func attention(_ size: PixelSize) throws(VipsFailure) -> PixelRect {
+        let cut = try unsafe derive { unsafe satchel_attention($0, $1, Int32(size.width), Int32(size.height)) }
+        return unsafe cut.withHandle { handle in
+            unsafe PixelRect(
+                left: Int(satchel_left_offset(handle)), top: Int(satchel_top_offset(handle)), size: size)
+        }
     }
 
     func withoutAlpha() throws(VipsFailure) -> Picture {

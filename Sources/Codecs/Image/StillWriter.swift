@@ -8,7 +8,7 @@ extension Raster {
         as policy: StillPolicy, effort: Effort = .full, to descriptor: Int32
     ) throws(AttachmentError) -> RenditionReport {
         let picture = try picture()
-        return try StillWriter(policy: policy, effort: effort).write(picture, to: descriptor)
+        return try StillWriter(policy: policy, effort: effort).write(picture, to: descriptor).report
     }
 }
 
@@ -17,38 +17,41 @@ struct StillWriter {
     var policy: StillPolicy
     var effort: Effort = .full
 
-    /// - Parameter picture: Upright, sRGB, 8 bits, 3 or 4 bands; in memory.
-    func write(_ picture: borrowing Picture, to descriptor: Int32) throws(AttachmentError) -> RenditionReport {
-        let watch = Stopwatch()
-        let framed = try frame(picture)
-        let encoded = try StillEncoder(policy: policy, effort: effort).encode(framed)
-        try encoded.bytes.write(to: descriptor)
-        return RenditionReport(
-            role: policy.role, type: encoded.type, size: encoded.size, bytes: Int64(encoded.bytes.count),
-            seconds: watch.seconds, note: encoded.note, effort: effort)
+    struct Written {
+        var report: RenditionReport
+        /// What part of the picture the rendition shows.
+        var part: UnitRect
     }
 
-    private func frame(_ picture: borrowing Picture) throws(AttachmentError) -> Picture {
-        do {
-            return try framing(picture)
-        } catch {
-            throw .codecCrashed(reason: "scaling failed: \(error.text)")
-        }
+    /// - Parameter picture: Upright, sRGB, 8 bits, 3 or 4 bands; in memory.
+    func write(_ picture: borrowing Picture, to descriptor: Int32) throws(AttachmentError) -> Written {
+        let watch = Stopwatch()
+        let framed = try scaling { () throws(VipsFailure) in try frame(picture) }
+        let encoded = try StillEncoder(policy: policy, effort: effort).encode(framed.picture)
+        try encoded.bytes.write(to: descriptor)
+        let report = RenditionReport(
+            role: policy.role, type: encoded.type, size: encoded.size, bytes: Int64(encoded.bytes.count),
+            seconds: watch.seconds, note: encoded.note, effort: effort)
+        return Written(report: report, part: framed.part)
+    }
+
+    private struct Framed: ~Copyable {
+        var picture: Picture
+        var part: UnitRect
     }
 
     /// Scaled, and cropped where a square is wanted.
-    private func framing(_ picture: borrowing Picture) throws(VipsFailure) -> Picture {
+    private func frame(_ picture: borrowing Picture) throws(VipsFailure) -> Framed {
         let framing = policy.framing
         let scaled = try picture.resized(to: framing.scaledSize(of: picture.size)).stripped().computed()
         let result = framing.resultSize(of: picture.size)
-        guard result != scaled.size else { return scaled }
-        switch framing.gaze {
-        case .centre:
-            return try scaled.extracted(Framing.square(of: result.width, around: 0.5, 0.5, in: scaled.size))
-        case .point(let x, let y):
-            return try scaled.extracted(Framing.square(of: result.width, around: x, y, in: scaled.size))
-        case .attention:
-            return try scaled.attention(result)
-        }
+        guard result != scaled.size else { return Framed(picture: scaled, part: .whole) }
+        let square =
+            switch framing.gaze {
+            case .centre: Framing.square(of: result.width, around: 0.5, 0.5, in: scaled.size)
+            case .point(let x, let y): Framing.square(of: result.width, around: x, y, in: scaled.size)
+            case .attention: try scaled.attention(result)
+            }
+        return Framed(picture: try scaled.extracted(square), part: square.part(of: scaled.size))
     }
 }

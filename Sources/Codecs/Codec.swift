@@ -1,0 +1,79 @@
+public import Attachments
+
+/// What a codec process does with a source: look at it, then make renditions of it.
+///
+/// Synchronous from top to bottom, and for one source at a time: libvips' errors and FFmpeg's log are global.
+public enum Codec {
+    /// Initialises libvips, libmagic and FFmpeg; in the template, once.
+    ///
+    /// Loads all modules and tables, so that nothing is opened later. Never runs a pipeline, which would start threads.
+    ///
+    /// - Throws: ``AttachmentError/codecCrashed(reason:)`` where a library or a decoder of this list is missing.
+    public static func prepare() throws(AttachmentError) {
+        try Libvips.prepare()
+        try Sniffer.prepare()
+        FFmpegLibraries.prepare()
+    }
+
+    /// Looks at a source: with libmagic over its first 64 KiB, then with the decoder that this names.
+    ///
+    /// Decodes no pixel. Limits, and whether the profile takes the kind, are checked here.
+    ///
+    /// - Parameter source: Open for reading, at any offset; it must stay open as long as the answer lives.
+    public static func identify(_ source: Int32, order: WorkOrder) throws(AttachmentError) -> Identified {
+        let watch = Stopwatch()
+        let sniffed = try Sniffer.sniff(source)
+        guard let format = sniffed.imageFormat else {
+            throw .unrecognizedType(sniffed: sniffed.type)
+        }
+        let content = try ImageIdentification.open(source, format: format, sniffed: sniffed, limits: order.limits)
+        return try Identified(content, order: order, watch: watch)
+    }
+
+    /// Makes the renditions of `goAhead.outputs`, smallest first.
+    ///
+    /// - Parameters:
+    ///   - outputs: An empty file for each rendition, open for writing.
+    ///   - deliver: Called when an output is written and no library holds its descriptor; closes it and sends the report.
+    public static func render(
+        _ source: consuming Identified, goAhead: GoAhead, outputs: [RenditionRole: Int32],
+        deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) -> Ending {
+        let order = source.order
+        switch source.content {
+        case .still(let still):
+            return try StillRendering(order: order, goAhead: goAhead, outputs: outputs).run(still, deliver)
+        case .animation(let animation):
+            return try AnimationRendering(order: order, goAhead: goAhead, outputs: outputs).run(animation, deliver)
+        }
+    }
+}
+
+/// A source whose decoder is known and has read its header.
+public struct Identified: ~Copyable {
+    /// What the source is.
+    public let findings: Findings
+    let order: WorkOrder
+    let content: Content
+
+    /// Who decodes it.
+    enum Content: ~Copyable {
+        case still(StillSource)
+        case animation(AnimationSource)
+    }
+
+    init(_ content: consuming Content, order: WorkOrder, watch: Stopwatch) throws(AttachmentError) {
+        var findings =
+            switch content {
+            case .still(let still): still.findings(for: order)
+            case .animation(let animation): animation.findings(for: order)
+            }
+        guard order.profile.accepts(findings.kind) else {
+            throw .unacceptedKind(kind: findings.kind, profile: order.profile.name)
+        }
+        findings.seconds = watch.seconds
+        self.findings = findings
+        self.order = order
+        self.content = content
+    }
+}

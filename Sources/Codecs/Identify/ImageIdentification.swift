@@ -1,0 +1,54 @@
+import Attachments
+
+/// Opens what libmagic takes for an image with the one decoder for it.
+enum ImageIdentification {
+    static func open(
+        _ descriptor: Int32, format: ImageFormat, sniffed: Sniffed, limits: Limits
+    ) throws(AttachmentError) -> Identified.Content {
+        switch format {
+        case .bmp:
+            return .still(try StillSource(bitmap: descriptor, sniffed: sniffed, limits: limits))
+        case .png:
+            // libvips knows the first frame of an APNG only.
+            if let animation = try AnimationSource.open(apng: descriptor, sniffed: sniffed, limits: limits) {
+                return .animation(animation)
+            }
+        default:
+            break
+        }
+        let bytes = try SourceBytes(descriptor, limit: limits.imageBytes)
+        let header = try header(of: bytes, format, sniffed)
+        if format == .gif {
+            try check(unsafe bytes.withBytes { unsafe GIFStructure($0) }, size: header.size, limits: limits)
+        }
+        if format == .gif || format == .webp, header.pages > 1 {
+            return .animation(
+                try AnimationSource(bytes, format: format, header: header, sniffed: sniffed, limits: limits))
+        }
+        return .still(try StillSource(bytes, format: format, header: header, sniffed: sniffed, limits: limits))
+    }
+
+    private static func check(
+        _ structure: GIFStructure, size: PixelSize, limits: Limits
+    ) throws(AttachmentError) {
+        // The limit first: a file over it is refused for that, complete or not.
+        if structure.frames > 1 { try AnimationFacts.check(frames: structure.frames, size: size, limits: limits) }
+        if structure.isTruncated {
+            throw .corrupt(reason: "the file ends in the middle of frame \(max(1, structure.frames))")
+        }
+    }
+
+    private static func header(
+        of bytes: borrowing SourceBytes, _ format: ImageFormat, _ sniffed: Sniffed
+    ) throws(AttachmentError) -> Picture {
+        do {
+            return try bytes.load(format)
+        } catch {
+            // Six letters make a GIF for libmagic, whatever script or text follows.
+            if format == .gif, error.text.contains("no frames in GIF") {
+                throw .unrecognizedType(sniffed: sniffed.type)
+            }
+            throw error.damage(of: format.name)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Attachments
+import CMagic
+import Glibc
+import Synchronization
+
+/// What libmagic makes of the start of a source.
+struct Sniffed: Hashable, Sendable {
+    /// libmagic's media type.
+    var type: String
+    /// Up to ``Sniffer/headBytes`` of the source.
+    var head: [UInt8]
+
+    /// The one image decoder that may try the source; nil where it is no image.
+    var imageFormat: ImageFormat? {
+        ImageFormat(sniffed: type) ?? ImageFormat(head: head)
+    }
+}
+
+/// libmagic, with its database in memory.
+@safe
+struct Sniffer: ~Copyable {
+    /// Bytes that libmagic looks at.
+    static let headBytes = 64 << 10
+
+    private let cookie: magic_t
+
+    private static let shared = Mutex<Sniffer?>(nil)
+
+    /// Takes over a cookie whose database is loaded.
+    private init(owning cookie: magic_t) {
+        unsafe self.cookie = unsafe cookie
+    }
+
+    private static func open() throws(AttachmentError) -> Sniffer {
+        // Archives, documents and text are refused whatever they are: what would parse them deeper stays off.
+        let flags =
+            MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS | MAGIC_NO_CHECK_TAR | MAGIC_NO_CHECK_APPTYPE
+            | MAGIC_NO_CHECK_ELF | MAGIC_NO_CHECK_CDF | MAGIC_NO_CHECK_TOKENS | MAGIC_NO_CHECK_CSV | MAGIC_NO_CHECK_JSON
+        guard let cookie = unsafe magic_open(flags) else {
+            throw .codecCrashed(reason: "libmagic does not start")
+        }
+        let sniffer = unsafe Sniffer(owning: cookie)
+        guard unsafe magic_load(cookie, nil) == 0 else {
+            throw .codecCrashed(reason: "libmagic's database cannot be loaded")
+        }
+        return sniffer
+    }
+
+    deinit {
+        unsafe magic_close(cookie)
+    }
+
+    /// Loads the database, once.
+    static func prepare() throws(AttachmentError) {
+        do {
+            try shared.withLock { sniffer in
+                if sniffer == nil { sniffer = try open() }
+            }
+        } catch let error as AttachmentError {
+            throw error
+        } catch {
+            throw .codecCrashed(reason: "\(error)")
+        }
+    }
+
+    /// Names the type of an open file, by its first bytes.
+    static func sniff(_ descriptor: Int32) throws(AttachmentError) -> Sniffed {
+        let head = try readBytes(descriptor, count: headBytes)
+        let type = shared.withLock { sniffer in sniffer?.type(of: head) }
+        return Sniffed(type: type ?? "application/octet-stream", head: head)
+    }
+
+    private func type(of head: [UInt8]) -> String? {
+        unsafe head.withUnsafeBytes { bytes in
+            unsafe magic_buffer(cookie, bytes.baseAddress, bytes.count).map { unsafe String(cString: $0) }
+        }
+    }
+}
+
+/// The first `count` bytes of a file, or all of them where it has fewer; leaves its offset alone.
+func readBytes(_ descriptor: Int32, count: Int) throws(AttachmentError) -> [UInt8] {
+    var failed = false
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+        while initialized < count {
+            let got = unsafe pread(
+                descriptor, buffer.baseAddress.map { unsafe $0 + initialized }, count - initialized, off_t(initialized))
+            if got > 0 {
+                initialized += got
+            } else if got == 0 {
+                break
+            } else if errno != EINTR {
+                failed = true
+                break
+            }
+        }
+    }
+    if failed { throw .invalidSource(reason: "it cannot be read") }
+    return bytes
+}

@@ -1,0 +1,65 @@
+import Attachments
+
+/// What an order asks of a picture: which part of it, and the still renditions, smallest first.
+struct ImagePolicies: Hashable, Sendable {
+    private(set) var thumbnail: StillPolicy?
+    /// Nil where the main rendition is an animation.
+    private(set) var main: StillPolicy?
+    private let crop: UnitRect?
+    let roles: [RenditionRole]
+
+    init(order: WorkOrder, kind: MediaKind) {
+        let profile = order.profile
+        let gaze: Framing.Gaze =
+            switch order.request.crop {
+            case .focalPoint(let x, let y): .point(x: min(max(x, 0), 1), y: min(max(y, 0), 1))
+            case .attention: .attention
+            case .centre: .centre
+            case .rect, nil: profile.image?.attention == true ? .attention : .centre
+            }
+        if case .rect(let rect) = order.request.crop, rect.isValid { crop = rect } else { crop = nil }
+        thumbnail = .thumbnail(of: profile, gaze: gaze)
+        switch kind {
+        case .image: main = profile.image.map { Self.main($0, gaze: gaze) }
+        case .animation: main = profile.animation.flatMap { Self.still($0, beside: profile.image, gaze: gaze) }
+        case .audio, .video: main = nil
+        }
+        roles = (thumbnail == nil ? [] : [.thumbnail]) + (profile.accepts(kind) ? [.main] : [])
+    }
+
+    private static func main(_ policy: ImagePolicy, gaze: Framing.Gaze) -> StillPolicy {
+        StillPolicy(
+            role: .main, framing: Framing(side: policy.longestSide, fit: policy.fit, gaze: gaze),
+            types: policy.types, quality: policy.quality, minimumQuality: policy.minimumQuality, aim: policy.aim,
+            cap: policy.cap, background: RGB(policy.background) ?? .white)
+    }
+
+    /// An animation's first frame, where its policy wants a still; shaped as the profile shapes images.
+    private static func still(
+        _ policy: AnimationPolicy, beside image: ImagePolicy?, gaze: Framing.Gaze
+    ) -> StillPolicy? {
+        guard policy.type != .gif && policy.type != .webp else { return nil }
+        let image = image ?? ImagePolicy(cap: policy.cap)
+        var still = main(image, gaze: gaze)
+        still.types = [policy.type]
+        still.framing.side = policy.longestSide
+        still.aim = policy.aim
+        still.cap = policy.cap
+        return still
+    }
+
+    /// The still renditions among `roles`, smallest first.
+    func stills(_ roles: [RenditionRole]) -> [StillPolicy] {
+        [thumbnail, main].compactMap(\.self).filter { roles.contains($0.role) }
+    }
+
+    /// The part of an upright picture that is shown at all.
+    func region(of size: PixelSize) -> PixelRect {
+        crop.map { PixelRect($0, in: size) } ?? PixelRect(size)
+    }
+
+    /// The size to which a region is decoded so that every still rendition can be made from it.
+    func workingSize(of region: PixelSize) -> PixelSize {
+        stills([.thumbnail, .main]).map { $0.framing.scaledSize(of: region) }.max { $0.area < $1.area } ?? region
+    }
+}

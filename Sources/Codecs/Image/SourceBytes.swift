@@ -1,0 +1,86 @@
+import Attachments
+import CVips
+import Glibc
+
+/// A whole source in memory, from which libvips may read as often as it likes.
+///
+/// In memory, because a mapped file that its owner shortens would end the process, and because descriptors that were
+/// passed share their offset with others.
+@safe
+struct SourceBytes: ~Copyable {
+    private let blob: UnsafeMutablePointer<VipsBlob>
+    let count: Int
+
+    /// Reads all of `descriptor`.
+    ///
+    /// - Throws: ``AttachmentError/sourceTooLarge(bytes:limit:)`` before anything is read.
+    init(_ descriptor: Int32, limit: Int64) throws(AttachmentError) {
+        let size = try fileBytes(descriptor)
+        guard size <= limit else { throw .sourceTooLarge(bytes: size, limit: limit) }
+        let length = Int(size)
+        guard let start = unsafe malloc(max(length, 1)) else {
+            throw .tooExpensive(resource: "memory", granted: "memory")
+        }
+        guard unsafe Self.fill(start, length, from: descriptor) else {
+            unsafe free(start)
+            throw .invalidSource(reason: "it became shorter while it was read")
+        }
+        unsafe blob = satchel_blob_owning(start, length)
+        count = length
+    }
+
+    private static func fill(_ start: UnsafeMutableRawPointer, _ length: Int, from descriptor: Int32) -> Bool {
+        var filled = 0
+        while filled < length {
+            let got = unsafe pread(descriptor, start + filled, length - filled, off_t(filled))
+            if got > 0 {
+                filled += got
+            } else if got == 0 || errno != EINTR {
+                return false
+            }
+        }
+        return true
+    }
+
+    deinit {
+        unsafe satchel_blob_unref(blob)
+    }
+
+    borrowing func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        var length = 0
+        let start = unsafe vips_blob_get(blob, &length)
+        return unsafe body(UnsafeRawBufferPointer(start: start, count: length))
+    }
+
+    /// How an image is loaded.
+    struct Loading: Hashable {
+        /// JPEG: 1, 2, 4 or 8.
+        var shrink = 1
+        /// WebP: at most 1.
+        var scale = 1.0
+        /// GIF, WebP: -1 loads all pages, one above the other.
+        var pages = 1
+    }
+
+    /// Opens the image with the one loader of `format`. Pixels are decoded when they are asked for, in order, once.
+    borrowing func load(_ format: ImageFormat, _ loading: Loading = Loading()) throws(VipsFailure) -> Picture {
+        satchel_error_clear()
+        guard let source = unsafe satchel_source_from_blob(blob) else { throw VipsFailure.current() }
+        // The image holds references of its own.
+        defer { unsafe satchel_unref(source) }
+        let pages = Int32(loading.pages)
+        return try unsafe Picture.make { out in
+            switch format {
+            case .jpeg: unsafe satchel_load_jpeg(source, out, Int32(loading.shrink))
+            case .png: unsafe satchel_load_png(source, out)
+            case .gif: unsafe satchel_load_gif(source, out, 0, pages)
+            case .webp: unsafe satchel_load_webp(source, out, 0, pages, loading.scale)
+            case .heif: unsafe satchel_load_heif(source, out)
+            case .tiff: unsafe satchel_load_tiff(source, out)
+            case .jxl: unsafe satchel_load_jxl(source, out)
+            // FFmpeg's: see ``BitmapSource``.
+            case .bmp: -1
+            }
+        }
+    }
+}

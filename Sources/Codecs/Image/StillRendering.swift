@@ -1,0 +1,92 @@
+import Attachments
+
+/// Makes the renditions of a still: one decode serves them all.
+struct StillRendering {
+    var order: WorkOrder
+    var goAhead: GoAhead
+    var outputs: [RenditionRole: Int32]
+
+    /// How much larger than needed a JPEG's own scaling may leave the picture at least.
+    ///
+    /// At 1 the remaining factor is between 1 and 2, which Lanczos 3 resolves.
+    private var margin: Double { 1 }
+
+    func run(
+        _ source: borrowing StillSource, _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) -> Ending {
+        let watch = Stopwatch()
+        let policies = ImagePolicies(order: order, kind: .image)
+        let size = source.facts.size
+        let region = policies.region(of: size)
+        let working = policies.workingSize(of: region.size)
+        let picture = try source.decode(region, scaledTo: working, margin: margin)
+        return try StillRenditions(
+            order: order, goAhead: goAhead, outputs: outputs, policies: policies, part: region.part(of: size)
+        ).write(picture, since: watch, deliver)
+    }
+}
+
+/// Writes the still renditions of one decoded picture.
+struct StillRenditions {
+    var order: WorkOrder
+    var goAhead: GoAhead
+    var outputs: [RenditionRole: Int32]
+    var policies: ImagePolicies
+    /// What part of the source the picture is.
+    var part: UnitRect
+
+    /// - Parameter watch: Runs since the decode began; the first rendition's time includes it.
+    func write(
+        _ picture: borrowing Picture, since watch: Stopwatch,
+        _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) -> Ending {
+        var ending = Ending()
+        var watch = watch
+        for policy in policies.stills(goAhead.outputs) {
+            guard let descriptor = outputs[policy.role] else { continue }
+            let written = try StillWriter(policy: policy, effort: goAhead.effort).write(picture, to: descriptor)
+            var report = written.report
+            report.seconds = watch.seconds
+            if policy.role == .main {
+                ending.thumbnailClippingRect = order.request.thumbnailClippingRect?.mapped(
+                    into: part.part(written.part))
+            }
+            try deliver(report)
+            watch = Stopwatch()
+        }
+        ending.placeholder = try picture.placeholder()
+        return ending
+    }
+}
+
+extension PixelRect {
+    /// This rectangle in parts of a picture of `size`.
+    func part(of size: PixelSize) -> UnitRect {
+        UnitRect(
+            x: Double(left) / Double(size.width), y: Double(top) / Double(size.height),
+            width: Double(self.size.width) / Double(size.width),
+            height: Double(self.size.height) / Double(size.height))
+    }
+}
+
+extension UnitRect {
+    static let whole = UnitRect(x: 0, y: 0, width: 1, height: 1)
+
+    /// `inner`, which is in parts of this rectangle, in parts of what this rectangle is a part of.
+    func part(_ inner: UnitRect) -> UnitRect {
+        UnitRect(
+            x: x + inner.x * width, y: y + inner.y * height, width: inner.width * width, height: inner.height * height)
+    }
+
+    /// The rectangle in terms of `shown`, the part of the source that an output shows; nil where none of it is shown.
+    func mapped(into shown: UnitRect) -> UnitRect? {
+        let left = max(x, shown.x)
+        let top = max(y, shown.y)
+        let right = min(x + width, shown.x + shown.width)
+        let bottom = min(y + height, shown.y + shown.height)
+        guard right > left, bottom > top else { return nil }
+        return UnitRect(
+            x: (left - shown.x) / shown.width, y: (top - shown.y) / shown.height,
+            width: (right - left) / shown.width, height: (bottom - top) / shown.height)
+    }
+}

@@ -1,0 +1,194 @@
+import Attachments
+import CVips
+
+/// What a still says of itself in its header.
+struct StillFacts: Hashable, Sendable {
+    var type: MediaType
+    var sniffedType: String
+    /// As stored.
+    var storedSize: PixelSize
+    /// EXIF's: 1…8.
+    var orientation: Int
+    /// Bytes of a decoded pixel.
+    var pixelBytes: Int
+    /// Scanned more than once, so that a decoder holds all coefficients.
+    var isProgressive = false
+    /// Bytes of the file.
+    var bytes: Int
+
+    /// Upright.
+    var size: PixelSize { orientation >= 5 ? storedSize.swapped : storedSize }
+}
+
+/// A source in memory, for the one loader of libvips that may read it.
+struct Loadable: ~Copyable {
+    var bytes: SourceBytes
+    var format: ImageFormat
+}
+
+/// A source that FFmpeg's decoders read through its descriptor.
+struct Readable: Hashable, Sendable {
+    var descriptor: Int32
+    var limits: Limits
+}
+
+/// A still that one decoder has opened.
+struct StillSource: ~Copyable {
+    let facts: StillFacts
+    private let origin: Origin
+
+    enum Origin: ~Copyable {
+        case vips(Loadable)
+        /// FFmpeg's decoder.
+        case bitmap(Readable)
+    }
+
+    /// Opens the first picture of what libvips decodes, and checks limits; decodes no pixel.
+    ///
+    /// - Parameter header: What `bytes` was found to hold.
+    init(
+        _ bytes: consuming SourceBytes, format: ImageFormat, header: borrowing Picture, sniffed: Sniffed,
+        limits: Limits
+    ) throws(AttachmentError) {
+        let type = MediaType(decoded: format, compression: header.text("heif-compression"), sniffed: sniffed.type)
+        // Of a picture with several pages the header is the first page's.
+        let size = PixelSize(width: header.width, height: header.height)
+        let shrinksOnLoad = format == .jpeg || format == .webp
+        let limit = shrinksOnLoad ? limits.stillPixels : limits.wholeStillPixels
+        guard size.area <= limit else { throw .tooManyPixels(pixels: size.area, limit: limit) }
+        let profileBytes = Int64(unsafe header.withBlob("icc-profile-data") { $0.count })
+        guard profileBytes <= limits.iccBytes else {
+            throw .tooMuch(what: "bytes of colour profile", count: profileBytes, limit: limits.iccBytes)
+        }
+        facts = StillFacts(
+            type: type, sniffedType: sniffed.type, storedSize: size, orientation: header.orientation,
+            pixelBytes: header.pixelBytes,
+            isProgressive: header.has("jpeg-multiscan") || header.has("interlaced"), bytes: bytes.count)
+        origin = .vips(Loadable(bytes: bytes, format: format))
+    }
+
+    /// Opens a BMP, and checks limits; decodes no pixel.
+    init(bitmap descriptor: Int32, sniffed: Sniffed, limits: Limits) throws(AttachmentError) {
+        var limits = limits
+        // A BMP is a still, so the limit of stills holds for its one frame.
+        limits.framePixels = limits.wholeStillPixels
+        let bytes = try fileBytes(descriptor)
+        guard bytes <= limits.imageBytes else { throw .sourceTooLarge(bytes: bytes, limit: limits.imageBytes) }
+        guard let reader = try FrameReader.open(descriptor, format: .bmp, limits: limits) else {
+            throw .corrupt(reason: "its BMP header cannot be read")
+        }
+        facts = StillFacts(
+            type: .bmp, sniffedType: sniffed.type, storedSize: reader.size, orientation: 1, pixelBytes: 4,
+            bytes: Int(bytes))
+        origin = .bitmap(Readable(descriptor: descriptor, limits: limits))
+    }
+
+    /// Decodes `region` of the upright picture once, scaled to `size`.
+    ///
+    /// - Parameter margin: How many times larger than `size` the decoder's own scaling may leave the picture at least.
+    /// - Returns: Upright, sRGB, 8 bits, 3 or 4 bands, without metadata; in memory.
+    borrowing func decode(
+        _ region: PixelRect, scaledTo size: PixelSize, margin: Double
+    ) throws(AttachmentError) -> Picture {
+        switch origin {
+        case .vips(let source):
+            let decode = StillDecoding(
+                facts: facts, format: source.format, region: region, size: size, margin: margin)
+            return try decode.runOrRefuse(source.bytes)
+        case .bitmap(let source):
+            guard var reader = try FrameReader.open(source.descriptor, format: .bmp, limits: source.limits),
+                let frame = try reader.next()
+            else { throw .corrupt(reason: "the file ends before its BMP picture is complete") }
+            let raster = Raster(
+                width: reader.size.width, height: reader.size.height, channels: 4, bytes: frame.pixels)
+            let picture = try raster.picture()
+            return try picture.scaled(region, to: size)
+        }
+    }
+}
+
+extension Picture {
+    /// `region` of pixels in memory, scaled to `size`; in memory again.
+    func scaled(_ region: PixelRect, to size: PixelSize) throws(AttachmentError) -> Picture {
+        do {
+            return try extracted(region).resized(to: size).computed()
+        } catch {
+            throw .codecCrashed(reason: "scaling failed: \(error.text)")
+        }
+    }
+}
+
+/// Runs `body` on pixels that were decoded before, where only the machine can fail.
+func scaling<Result: ~Copyable>(_ body: () throws(VipsFailure) -> Result) throws(AttachmentError) -> Result {
+    do {
+        return try body()
+    } catch {
+        throw .codecCrashed(reason: "scaling failed: \(error.text)")
+    }
+}
+
+/// One decode by libvips: what it is asked for.
+private struct StillDecoding {
+    var facts: StillFacts
+    var format: ImageFormat
+    var region: PixelRect
+    var size: PixelSize
+    var margin: Double
+
+    func runOrRefuse(_ bytes: borrowing SourceBytes) throws(AttachmentError) -> Picture {
+        do {
+            return try run(bytes)
+        } catch {
+            throw error.damage(of: facts.type.imageName)
+        }
+    }
+
+    private func run(_ bytes: borrowing SourceBytes) throws(VipsFailure) -> Picture {
+        let loaded = try bytes.load(format, loading)
+        let stored = region.stored(orientation: facts.orientation, upright: facts.size)
+            .scaled(from: facts.storedSize, to: loaded.size)
+        let target = facts.orientation >= 5 ? size.swapped : size
+        let part = try loaded.extracted(stored)
+        let small = try part.resized(to: target).standardColour().computed()
+        return try small.upright().stripped().computed()
+    }
+
+    /// As much of the scaling as the decoder can do by itself.
+    private var loading: SourceBytes.Loading {
+        let factor = min(
+            Double(region.size.width) / Double(size.width), Double(region.size.height) / Double(size.height))
+        var loading = SourceBytes.Loading()
+        switch format {
+        case .jpeg:
+            loading.shrink = [8, 4, 2].first { factor / Double($0) >= margin } ?? 1
+        case .webp where factor > 2 * margin:
+            loading.scale = 2 / factor
+        default:
+            break
+        }
+        return loading
+    }
+}
+
+extension MediaType {
+    /// The type of what a decoder opened.
+    ///
+    /// - Parameter compression: HEIF's: `hevc`, `av1` or another.
+    init(decoded format: ImageFormat, compression: String?, sniffed: String) {
+        switch format {
+        case .jpeg: self = .jpeg
+        case .png: self = .png
+        case .gif: self = .gif
+        case .webp: self = .webp
+        case .tiff: self = .tiff
+        case .jxl: self = .jxl
+        case .bmp: self = .bmp
+        case .heif:
+            switch compression {
+            case "av1": self = .avif
+            case "hevc" where sniffed != MediaType.heif.rawValue: self = .heic
+            default: self = .heif
+            }
+        }
+    }
+}

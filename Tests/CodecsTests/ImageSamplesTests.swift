@@ -1,0 +1,71 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Codecs
+
+@Suite struct ImageSamplesTests: ~Copyable {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    static let pictures: [MediaSample] = {
+        let files = (try? MediaManifest.load().files) ?? []
+        // This sample's item lies beyond its end for libheif too.
+        let broken = "heic/rotated.heic"
+        return files.filter { $0.path != broken }.filter {
+            [.image, .animation].contains($0.expect.kind) && $0.expect.state == "delivered"
+        }
+    }()
+
+    static let refused: [MediaSample] = {
+        let files = (try? MediaManifest.load().files) ?? []
+        let images = ["png", "jpeg", "gif", "webp", "heic", "heif", "avif", "tiff", "bmp", "jxl"]
+        let troubles = ["script.gif", "header-only.png", "truncated.tiff"]
+        return files.filter { sample in
+            guard sample.expect.state != "delivered", sample.expect.code != nil else { return false }
+            return sample.expect.kind == .image || sample.expect.kind == .animation
+                || troubles.contains { sample.path == "trouble/\($0)" }
+                || images.contains { sample.path.hasPrefix("\($0)/") }
+        }
+    }()
+
+    @Test func `the manifest has pictures and refusals`() {
+        #expect(Self.pictures.count >= 60)
+        #expect(Self.refused.count >= 10)
+    }
+
+    @Test(arguments: pictures)
+    func `a picture becomes renditions that another decoder opens`(sample: MediaSample) throws {
+        let rendered = try Rendered.of(sample.url, in: directory.url)
+        #expect(rendered.findings.kind == sample.expect.kind)
+        #expect(rendered.findings.type == sample.expect.type)
+        #expect(rendered.findings.size?.width == sample.expect.width)
+        #expect(rendered.findings.size?.height == sample.expect.height)
+        #expect(rendered.findings.frames == sample.expect.frames)
+        if let duration = sample.expect.duration {
+            #expect(abs((rendered.findings.duration ?? 0) - duration) < 0.01)
+        }
+        #expect(rendered.reports.map(\.role) == [.thumbnail, .main])
+        for report in rendered.reports {
+            let size = try #require(report.size)
+            let format = report.type == .jpeg ? "JPEG" : report.type == .png ? "PNG" : "GIF"
+            #expect(try rendered.judged(report.role) == "\(format) \(size.width) \(size.height)|")
+            let file = try #require(rendered.files[report.role])
+            #expect(try file.resourceValues(forKeys: [.fileSizeKey]).fileSize == Int(report.bytes))
+            let cap = Profile.notification.cap(of: report.role, for: rendered.findings.kind) ?? 0
+            #expect(report.bytes <= cap)
+        }
+        #expect(rendered.ending.placeholder?.thumbhash != nil)
+        #expect(rendered.ending.placeholder?.blurhash?.count == 28)
+    }
+
+    @Test(arguments: refused)
+    func `a refused picture gets the code that the manifest says`(sample: MediaSample) throws {
+        let error = try Rendered.refusal(of: sample.url, in: directory.url)
+        #expect(error?.code == sample.expect.code, "\(String(describing: error))")
+    }
+}

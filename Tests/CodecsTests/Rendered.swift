@@ -1,0 +1,70 @@
+import Attachments
+import Foundation
+import TestSupport
+
+@testable import Codecs
+
+/// What the codec made of a source, in files that the tools can judge.
+struct Rendered {
+    var findings: Findings
+    var reports: [RenditionReport]
+    var ending: Ending
+    var files: [RenditionRole: URL]
+
+    func report(_ role: RenditionRole) -> RenditionReport? { reports.first { $0.role == role } }
+
+    /// A codec process has one source at a time; so has this test process.
+    private static let turn = NSLock()
+
+    /// Runs `source` through identify and render, as a codec process does.
+    static func of(
+        _ source: URL, in directory: URL, profile: Profile = .notification,
+        request: RenditionRequest = RenditionRequest(), limits: Limits = .service, effort: Effort = .full
+    ) throws -> Rendered {
+        turn.lock()
+        defer { turn.unlock() }
+        try Codec.prepare()
+        let order = WorkOrder(profile: profile, request: request, limits: limits)
+        return try withDescriptor(source) { descriptor in
+            let identified = try Codec.identify(descriptor, order: order)
+            let findings = identified.findings
+            var files: [RenditionRole: URL] = [:]
+            var outputs: [RenditionRole: Int32] = [:]
+            for role in findings.planned {
+                let file = directory.appending(path: "\(role.rawValue)-\(UUID().uuidString)")
+                files[role] = file
+                outputs[role] = unsafe open(file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            }
+            var reports: [RenditionReport] = []
+            let goAhead = GoAhead(memory: 1 << 30, outputs: findings.planned, effort: effort)
+            let ending = try Codec.render(identified, goAhead: goAhead, outputs: outputs) { report in
+                reports.append(report)
+                if let descriptor = outputs.removeValue(forKey: report.role) { close(descriptor) }
+            }
+            return Rendered(findings: findings, reports: reports, ending: ending, files: files)
+        }
+    }
+
+    /// The error that identifying or rendering ends with; nil where it doesn't.
+    static func refusal(
+        of source: URL, in directory: URL, profile: Profile = .notification, limits: Limits = .service,
+        request: RenditionRequest = RenditionRequest()
+    ) throws -> AttachmentError? {
+        do {
+            _ = try of(source, in: directory, profile: profile, request: request, limits: limits)
+            return nil
+        } catch let error as AttachmentError {
+            return error
+        }
+    }
+
+    func path(_ role: RenditionRole) throws -> String {
+        guard let file = files[role] else { throw Tool.Failure(description: "no \(role.rawValue) was made") }
+        return file.path
+    }
+
+    /// `format width height` by ImageMagick, which decodes it.
+    func judged(_ role: RenditionRole) throws -> String {
+        try Tool.text("identify", ["-format", "%m %w %h|", try path(role) + "[0]"])
+    }
+}
