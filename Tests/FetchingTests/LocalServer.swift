@@ -49,32 +49,45 @@ final class LocalServer: Sendable {
         let server = LocalServer(port: listener.channel.localAddress?.port ?? 0)
         let serving = Task {
             try await listener.executeThenClose { connections in
-                await withTaskGroup(of: Void.self) { group in
-                    do {
-                        for try await connection in connections {
-                            group.addTask { try? await server.serve(connection, script) }
-                        }
-                    } catch {
-                        group.cancelAll()
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for try await connection in connections {
+                        group.addTask { try? await server.serve(connection, script) }
                     }
+                    group.cancelAll()
                 }
             }
         }
-        defer { serving.cancel() }
-        return try await body(server)
+        let result: Result
+        do {
+            result = try await body(server)
+        } catch {
+            try await stop(listener.channel, serving)
+            throw error
+        }
+        try await stop(listener.channel, serving)
+        return result
+    }
+
+    /// Closes the listener, not the task that accepts: connections that wait to be accepted must be closed by someone.
+    private static func stop(_ channel: any Channel, _ serving: Task<Void, any Error>) async throws {
+        try await channel.close()
+        try await serving.value
     }
 
     private func serve(_ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>, _ script: Script) async throws {
         try await connection.executeThenClose { inbound, outbound in
             var head = ""
-            for try await piece in inbound {
+            var pieces = inbound.makeAsyncIterator()
+            while !head.contains("\r\n\r\n") {
+                guard let piece = try await pieces.next() else { return }
                 head += String(buffer: piece)
-                if head.contains("\r\n\r\n") { break }
             }
-            guard head.contains("\r\n\r\n") else { return }
             let request = head
             heads.withLock { $0.append(request) }
             try await script(request, outbound)
+            // The end of the answer; the connection lasts until the client has it all and closes.
+            outbound.finish()
+            while try await pieces.next() != nil {}
         }
     }
 }

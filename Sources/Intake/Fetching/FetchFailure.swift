@@ -15,6 +15,7 @@ enum FetchFailure {
         case let error as HTTPClientError: describe(error)
         case let error as IOError: describe(error)
         case is NIOConnectionError: failed("it doesn't take connections")
+        case HTTPParserError.invalidEOFState: failed("it closed the connection before the end of the file")
         case is HTTPParserError: failed("its answer breaks the rules of HTTP")
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             failed("no secure connection can be made, or its certificate is not valid for it")
@@ -26,7 +27,7 @@ enum FetchFailure {
     /// Whether no connection was made, so that another address may do better.
     static func isConnectionFailure(_ error: any Error) -> Bool {
         switch error {
-        case let error as HTTPClientError: error == .connectTimeout
+        case let error as HTTPClientError: [.connectTimeout, .getConnectionFromPoolTimeout].contains(error)
         case let error as ChannelError:
             if case .connectTimeout = error { true } else { false }
         case let error as IOError:
@@ -38,7 +39,7 @@ enum FetchFailure {
 
     private static func describe(_ error: HTTPClientError) -> AttachmentError {
         switch error {
-        case .connectTimeout: failed("it doesn't take connections in time")
+        case .connectTimeout, .getConnectionFromPoolTimeout: failed("it doesn't take connections in time")
         case .tlsHandshakeTimeout: failed("no secure connection can be made in time")
         case .remoteConnectionClosed, .uncleanShutdown: failed("it closed the connection before the end of the file")
         case .deadlineExceeded, .readTimeout: failed("it doesn't answer in time")

@@ -5,9 +5,10 @@ import Synchronization
 
 /// Resolves host names with the system's name service.
 enum NameResolver {
-    // Of its own, so that names that take long don't keep files from being written. Lives as long as the process.
+    // Of its own, so that names that take long don't keep files from being written; with so many threads that a few
+    // name servers that never answer don't hold up the others. Lives as long as the process.
     private static let threads: NIOThreadPool = {
-        let pool = NIOThreadPool(numberOfThreads: 4)
+        let pool = NIOThreadPool(numberOfThreads: 16)
         pool.start()
         return pool
     }()

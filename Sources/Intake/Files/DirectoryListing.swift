@@ -23,7 +23,7 @@ enum DirectoryListing {
 
         var names: [[UInt8]] = []
         func keepSmallest() {
-            names.sort { $0.lexicographicallyPrecedes($1) }
+            names.sort { compare($0, $1) < 0 }
             if names.count > limit { names.removeLast(names.count - limit) }
         }
         while true {
@@ -42,11 +42,23 @@ enum DirectoryListing {
                 }
             }
             guard name != [UInt8(ascii: ".")], name != [UInt8(ascii: "."), UInt8(ascii: ".")] else { continue }
-            if let last, !last.lexicographicallyPrecedes(name) { continue }
+            if let last, compare(last, name) >= 0 { continue }
             names.append(name)
             if names.count / 2 >= limit { keepSmallest() }
         }
         keepSmallest()
         return names
+    }
+
+    /// Negative where `left` comes first. In C, for a directory may hold millions of names.
+    private static func compare(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        let common = unsafe left.withUnsafeBytes { left in
+            unsafe right.withUnsafeBytes { right in
+                // Names are never empty, so both have an address.
+                guard let one = left.baseAddress, let other = right.baseAddress else { return Int32(0) }
+                return unsafe memcmp(one, other, min(left.count, right.count))
+            }
+        }
+        return common != 0 ? Int(common) : left.count - right.count
     }
 }

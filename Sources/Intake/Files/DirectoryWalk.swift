@@ -57,13 +57,15 @@ public struct DirectoryWalk: ~Copyable, Sendable {
 
     /// The next entry; nil at the end.
     public mutating func next() -> WalkEntry? {
-        while let level = levels.last {
-            guard let name = level.pending.last else {
+        while let deepest = levels.indices.last {
+            // In place: a copy of the level would make each removal copy all names.
+            guard let name = levels[deepest].pending.popLast() else {
                 if let failure = moreNames() { return failure }
                 continue
             }
-            levels[levels.count - 1].pending.removeLast()
-            let path = level.path.isEmpty ? Data(name) : level.path + Data([UInt8(ascii: "/")]) + Data(name)
+            var path = levels[deepest].path
+            if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+            path.append(contentsOf: name)
             if let entry = entry(at: path) { return entry }
         }
         return nil

@@ -1,0 +1,49 @@
+import Foundation
+import NIOCore
+import TestSupport
+import Testing
+
+@Suite struct SpoolOrderTests {
+    /// strace is the witness: SIGKILL would keep the page cache and hide a missing sync.
+    @Test func `bytes are synced before they have a name, and the name before anyone hears of it`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path
+        try await LocalServer.run { request, answer in
+            let count = request.hasPrefix("GET /large") ? 1_000_000 : 10
+            try await answer.send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n")
+            try await answer.write(ByteBuffer(repeating: 0x41, count: count))
+        } _: { server in
+            let status = try await Self.trace(path + "/trace", [path + "/spool", server.url("")])
+            try #require(status == 0)
+        }
+        let trace = try String(contentsOfFile: path + "/trace", encoding: .utf8)
+        // `write(7</…/x.part>` becomes `write part`, and so on.
+        let calls = trace.split(separator: "\n").compactMap { line -> String? in
+            let name = line.drop { $0.isNumber || $0 == " " }.prefix { $0 != "(" }
+            if name == "write", line.contains("/spool/"), line.contains(".part") { return "write part" }
+            if name == "fsync" { return line.contains(".part") ? "sync part" : "sync directory" }
+            if name.hasPrefix("rename") { return "name" }
+            return nil
+        }
+        let steps = calls.reduce(into: [String]()) { steps, call in if steps.last != call { steps.append(call) } }
+        #expect(
+            steps == ["write part", "sync part", "name", "sync directory"] + [
+                "write part", "sync part", "name", "sync directory",
+            ])
+    }
+
+    private static func trace(_ output: String, _ arguments: [String]) async throws -> Int32 {
+        let strace = Process()
+        strace.executableURL = URL(filePath: "/usr/bin/strace")
+        strace.arguments =
+            [
+                "-f", "-y", "-o", output, "-e", "trace=write,fsync,fdatasync,rename,renameat,renameat2",
+                try Repository.product("fetch-probe").path(percentEncoded: false),
+            ] + arguments
+        strace.standardOutput = FileHandle.nullDevice
+        return await withCheckedContinuation { continuation in
+            strace.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try strace.run() } catch { continuation.resume(returning: -1) }
+        }
+    }
+}
