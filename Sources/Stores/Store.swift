@@ -53,9 +53,10 @@ public struct Store: Sendable {
         while directory.count > 1, directory.hasSuffix("/") { directory.removeLast() }
         let database = directory + "/records.sqlite"
         do {
-            let isThere = try Files.facts(of: database) != nil
+            let isVacant = try Self.isVacant(directory)
+            let isThere = try !isVacant && Files.facts(of: database) != nil
             if !isThere {
-                guard try Self.isVacant(directory) else { throw StoreError.notAStore(path: directory) }
+                guard isVacant else { throw StoreError.notAStore(path: directory) }
                 guard create else { throw StoreError.missing(path: directory) }
                 try Files.makeDirectories(directory)
             }
@@ -95,8 +96,8 @@ public struct Store: Sendable {
 
     /// Nothing is there, or nothing but what a store begins with.
     private static func isVacant(_ directory: String) throws(SystemError) -> Bool {
-        guard try Files.facts(of: directory) != nil else { return true }
         do {
+            guard try Files.facts(of: directory) != nil else { return true }
             return try Files.names(in: directory).allSatisfy(ownNames.contains)
         } catch {
             if error.code == ENOTDIR { return false }
@@ -142,9 +143,13 @@ final class StoreLock: Sendable {
     init(path: String, exclusively: Bool) throws(StoreError) {
         do {
             descriptor = try Files.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "open the store's lock")
-            if exclusively, flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 {
-                isExclusive = true
-                return
+            // A process that is just being started holds copies of all locks until its exec: wait for that.
+            for _ in 0..<(exclusively ? 10 : 0) {
+                if flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 {
+                    isExclusive = true
+                    return
+                }
+                usleep(2_000)
             }
             isExclusive = false
             for _ in 0..<Self.patience * 20 {

@@ -22,7 +22,12 @@ extension Store {
     /// Removes what outlived its retention, and what no record refers to: older than an hour, or all of it when the
     /// store is held exclusively. Drops keys that no token needs any more.
     public func sweep() async throws(AttachmentError) -> SweepReport {
-        let age: Duration = isExclusive ? .zero : Self.youth
+        try await sweep(sparing: isExclusive ? nil : Self.youth)
+    }
+
+    /// - Parameter age: What is younger stays; nil spares nothing.
+    func sweep(sparing age: Duration?) async throws(AttachmentError) -> SweepReport {
+        let isOld = { (facts: Duration) in age.map { facts >= $0 } ?? true }
         var report = SweepReport(expired: 0, orphans: 0, bytes: 0, leftovers: 0)
         while true {
             let part = try await records.expire(limit: 500)
@@ -30,7 +35,7 @@ extension Store {
             report.expired += part.attachments
             if part.attachments == 0 { break }
         }
-        let old = try blobs.list().filter { isExclusive || $0.age >= age }
+        let old = try blobs.list().filter { isOld($0.age) }
         for start in stride(from: 0, to: old.count, by: 500) {
             let part = old[start..<min(start + 500, old.count)]
             // A read first: nearly all are referred to, and only what isn't needs a write.
@@ -41,8 +46,8 @@ extension Store {
             report.orphans += condemned.count
             report.bytes += part.reduce(0) { $0 + (condemned.contains($1.name) ? $1.bytes : 0) }
         }
-        report.leftovers += try blobs.removeAbandonedStaging(olderThan: age)
-        report.leftovers += try await removeAbandonedSpool(olderThan: age)
+        report.leftovers += try blobs.removeAbandonedStaging(where: isOld)
+        report.leftovers += try await removeAbandonedSpool(where: isOld)
         do { try records.workers.clearAway() } catch { throw AttachmentError(error) }
         do {
             try keys.prune(keeping: await records.keysInUse())
@@ -56,11 +61,11 @@ extension Store {
         return report
     }
 
-    private func removeAbandonedSpool(olderThan age: Duration) async throws(AttachmentError) -> Int {
+    private func removeAbandonedSpool(where isOld: (Duration) -> Bool) async throws(AttachmentError) -> Int {
         do {
             var count = 0
             for name in try Files.names(in: spool) {
-                guard let facts = try Files.facts(of: spool + "/" + name), facts.age >= age else { continue }
+                guard let facts = try Files.facts(of: spool + "/" + name), isOld(facts.age) else { continue }
                 if try await records.needsSpool(name) { continue }
                 if try Files.remove(spool + "/" + name) { count += 1 }
             }

@@ -74,13 +74,13 @@ public struct FileBlobStore: BlobStore {
         }
     }
 
-    /// Removes named staged files that were left behind: those at least `age` old.
-    func removeAbandonedStaging(olderThan age: Duration) throws(AttachmentError) -> Int {
+    /// Removes named staged files that were left behind, as their age tells.
+    func removeAbandonedStaging(where isOld: (Duration) -> Bool) throws(AttachmentError) -> Int {
         do {
             var count = 0
             for name in try Files.names(in: directory + "/staging") {
                 let path = directory + "/staging/" + name
-                guard let facts = try Files.facts(of: path), facts.age >= age else { continue }
+                guard let facts = try Files.facts(of: path), isOld(facts.age) else { continue }
                 if try Files.remove(path) { count += 1 }
             }
             return count

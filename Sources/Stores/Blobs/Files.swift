@@ -78,7 +78,7 @@ enum Files {
     static func facts(of path: String) throws(SystemError) -> (bytes: Int64, age: Duration)? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
-            guard errno == ENOENT else { throw SystemError("look at '\(path)'") }
+            guard errno == ENOENT || errno == ENOTDIR else { throw SystemError("look at '\(path)'") }
             return nil
         }
         var now = timespec()

@@ -130,13 +130,17 @@ extension Database {
     ) throws -> JobRecord {
         let key: Int64 = row["key"]
         let generation: Int = row["generation"]
-        let identifiers = try texts(
-            "SELECT identifier FROM attachments WHERE job = ? AND generation = ? ORDER BY ordinal", [key, generation])
-        guard identifiers.count == job.attachments.count else { return try renew(row, as: job, stored, at: now) }
+        let known = try rows(
+            "SELECT ordinal, identifier FROM attachments WHERE job = ? AND generation = ? ORDER BY ordinal",
+            [key, generation])
+        // Where some were deleted, it is no longer the same work.
+        guard known.map({ $0["ordinal"] }) == Array(job.attachments.indices) else {
+            return try renew(row, as: job, stored, at: now)
+        }
         // The identifiers were given to the client: they stay.
         var adopted = job
         adopted.id = JobID(rawValue: row["id"])
-        for (index, identifier) in identifiers.enumerated() { adopted.attachments[index].identifier = identifier }
+        for (index, row) in known.enumerated() { adopted.attachments[index].identifier = row["identifier"] }
         let body = try StoredSubmission(adopted)
         try run(
             """

@@ -9,6 +9,9 @@ final class Workers: Sendable {
     private let directory: String
     private let held = Mutex<[WorkerID: Held]>([:])
 
+    /// Attempts at a lock that somebody looks at just now, a millisecond each.
+    private static let patience = 500
+
     private struct Held: Sendable {
         let descriptor: Int32
         let path: String
@@ -30,7 +33,7 @@ final class Workers: Sendable {
     func register(_ worker: WorkerID) throws(SystemError) {
         if held.withLock({ $0[worker] != nil }) { return }
         let path = path(of: worker)
-        while true {
+        for _ in 0..<Self.patience {
             let file = try Files.open(
                 path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "make the worker's lock '\(path)'")
             guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
@@ -48,6 +51,7 @@ final class Workers: Sendable {
             held.withLock { $0[worker] = Held(descriptor: number, path: path) }
             return
         }
+        throw SystemError("be the worker '\(worker.rawValue)', who already lives", code: EBUSY)
     }
 
     /// Whether the process behind a worker lives. One without a file has ended.
