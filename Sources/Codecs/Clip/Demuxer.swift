@@ -18,7 +18,8 @@ import Glibc
     ///   - formats: Names of demuxers.
     ///   - forced: A demuxer to use without asking which one suits best.
     ///   - minimumScore: How sure FFmpeg must be, of 100.
-    /// - Returns: Nil where no allowed demuxer takes it, with no word about why.
+    /// - Returns: Nil where no allowed demuxer claims it.
+    /// - Throws: `AVERROR_INVALIDDATA` where one claims it and cannot read it.
     static func open(
         _ descriptor: Int32, bytes: Int64, formats: [String], forced: String? = nil,
         minimumScore: Int32 = 1, settings: [String: String] = [:]
@@ -50,8 +51,7 @@ import Glibc
         // Frees the context where it fails.
         let code = unsafe avformat_open_input(&opened, nil, format, &options.raw)
         guard code >= 0, let opened = unsafe opened else {
-            if code == satchel_averror(ENOMEM) { throw .noMemory }
-            return nil
+            throw FFmpegFailure(code == satchel_averror(ENOMEM) ? code : satchel_averror_invaliddata)
         }
         return unsafe Demuxer(raw: opened, io: io, name: name, bytes: bytes)
     }
@@ -78,6 +78,24 @@ import Glibc
     func stream(_ index: Int) -> UnsafeMutablePointer<AVStream>? {
         guard index >= 0, index < streamCount else { return nil }
         return unsafe raw.pointee.streams[index]
+    }
+
+    /// The shape of a stored pixel, width by height; 1 where nothing or nonsense is said.
+    func sampleAspect(of stream: UnsafeMutablePointer<AVStream>) -> Double {
+        let aspect = unsafe av_q2d(av_guess_sample_aspect_ratio(raw, stream, nil))
+        return aspect.isFinite && aspect > 0.1 && aspect < 10 ? aspect : 1
+    }
+
+    /// Of the MP4 family: the main one of its brands. The tag of that name may be somebody's own.
+    var brand: String? {
+        guard let start = io.bytes(12), start[4..<8].elementsEqual("ftyp".utf8) else { return nil }
+        return String(decoding: start[8..<12], as: UTF8.self)
+    }
+
+    /// Of Matroska: whether the header says that it keeps to WebM.
+    var holdsOnlyWebM: Bool {
+        guard let start = io.bytes(64) else { return false }
+        return start.indices.dropLast(3).contains { start[$0..<$0 + 4].elementsEqual("webm".utf8) }
     }
 
     /// The next packet of any stream.

@@ -6,15 +6,33 @@ import Glibc
 struct FFmpegFailure: Error {
     /// An `AVERROR`.
     let code: Int32
+    /// Whether an output could not be written: no fault of the source.
+    let isWriting: Bool
+    /// The refusal that our own checks came to.
+    let refusal: AttachmentError?
 
-    init(_ code: Int32) {
+    init(refusal: AttachmentError) {
+        code = satchel_averror_exit
+        isWriting = false
+        self.refusal = refusal
+    }
+
+    init(_ code: Int32, isWriting: Bool = false) {
         self.code = code
+        self.isWriting = isWriting
+        refusal = nil
     }
 
     static let noMemory = FFmpegFailure(satchel_averror(ENOMEM))
 
     /// The refusal of a source that broke while `what` was being done: `reading its header`.
     func refusal(of what: String) -> AttachmentError {
+        if let refusal { return refusal }
+        if isWriting {
+            let system = SystemError("write a rendition", code: -code)
+            if code == satchel_averror(EFBIG) { return .tooExpensive(resource: "file size", granted: "amount") }
+            return system.isOutOfSpace ? .storeFull : .storeFailed(reason: system.reason)
+        }
         if code == satchel_averror(ENOMEM) { return .tooExpensive(resource: "memory", granted: "amount") }
         return .corrupt(reason: "\(what) failed")
     }

@@ -47,6 +47,8 @@ package enum FFmpegLibraries {
             for character in text where (32...126).contains(character) {
                 line.unicodeScalars.append(Unicode.Scalar(UInt8(bitPattern: character)))
             }
+            // A subtitle that we don't decode is no error.
+            if line.contains("not on whitelist") { return }
             FFmpegLibraries.lines.withLock { lines in
                 if lines.count < keptLines && !lines.contains(line) { lines.append(line) }
             }

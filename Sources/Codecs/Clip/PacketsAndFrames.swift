@@ -23,9 +23,9 @@ import CFFmpeg
     var isDiscarded: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
     var isCorrupt: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
 
-    var pts: Int64? { unsafe raw.pointee.pts == satchel_no_pts ? nil : raw.pointee.pts }
-    var dts: Int64? { unsafe raw.pointee.dts == satchel_no_pts ? nil : raw.pointee.dts }
-    var duration: Int64 { unsafe max(0, raw.pointee.duration) }
+    var pts: Int64? { unsafe sane(raw.pointee.pts) }
+    var dts: Int64? { unsafe sane(raw.pointee.dts) }
+    var duration: Int64 { unsafe max(0, sane(raw.pointee.duration) ?? 0) }
 }
 
 /// Owns a frame: a decoded picture, or samples.
@@ -58,10 +58,16 @@ import CFFmpeg
 
     /// When it is shown, in the time base of its stream.
     var timestamp: Int64? {
-        let best = unsafe raw.pointee.best_effort_timestamp
-        if best != satchel_no_pts { return best }
-        return unsafe raw.pointee.pts == satchel_no_pts ? nil : raw.pointee.pts
+        unsafe sane(raw.pointee.best_effort_timestamp) ?? sane(raw.pointee.pts)
     }
 
-    var duration: Int64 { unsafe max(0, raw.pointee.pkt_duration) }
+    /// What whoever made the frame set; unlike ``timestamp`` true of a frame that was filtered.
+    var pts: Int64? { unsafe sane(raw.pointee.pts) }
+
+    var duration: Int64 { unsafe max(0, sane(raw.pointee.pkt_duration) ?? 0) }
+}
+
+/// A time, if there is one and it doesn't overflow when another is added to it.
+private func sane(_ time: Int64) -> Int64? {
+    time.magnitude < UInt64(TimeBase.saneTicks) ? time : nil
 }

@@ -1,0 +1,247 @@
+package import Attachments
+import CFFmpeg
+import Glibc
+
+/// A sound or a video: opened, understood, and made into the renditions that its profile asks for.
+package struct Clip: ~Copyable {
+    /// What it is, by the demuxer and the decoders that will be used.
+    package let findings: Findings
+
+    private let demuxer: Demuxer
+    private let facts: ClipFacts
+    private let order: WorkOrder
+    private let part: ClipPart
+
+    /// Opens `descriptor`, which is read with `pread` only and must outlive the clip.
+    ///
+    /// - Parameter sniffed: libmagic's media type; it decides which demuxers are asked.
+    /// - Returns: Nil where no allowed demuxer and decoder agree that it is sound or video.
+    /// - Throws: ``AttachmentError/unacceptedKind(kind:profile:)``, limits (``AttachmentError/sourceTooLarge(bytes:limit:)``,
+    ///   ``AttachmentError/tooManyPixels(pixels:limit:)``, ``AttachmentError/tooMuch(what:count:limit:)``,
+    ///   ``AttachmentError/tooLong(seconds:limit:)``), ``AttachmentError/invalidSource(reason:)`` for a trim outside the
+    ///   clip, ``AttachmentError/corrupt(reason:)``.
+    package static func open(
+        _ descriptor: Int32, sniffed: String, order: WorkOrder
+    ) throws(AttachmentError) -> Clip? {
+        let watch = Stopwatch()
+        FFmpegLibraries.clearLog()
+        let probed = try ProbedClip.open(descriptor, sniffed: sniffed, limits: order.limits)
+        guard let probed else { return nil }
+        let facts = probed.facts
+        guard order.profile.accepts(facts.kind) else {
+            throw .unacceptedKind(kind: facts.kind, profile: order.profile.name)
+        }
+        let part = try ClipPart(of: facts, order: order)
+        let findings = Findings(
+            kind: facts.kind, type: facts.type, sniffedType: sniffed, size: facts.picture?.upright,
+            duration: facts.duration, note: facts.note, planned: facts.renditions(for: order.profile),
+            estimate: facts.estimate(for: order.profile, part: part), seconds: watch.seconds)
+        return Clip(probed: probed, findings: findings, order: order, part: part)
+    }
+
+    private init(probed: consuming ProbedClip, findings: Findings, order: WorkOrder, part: ClipPart) {
+        facts = probed.facts
+        demuxer = probed.takeDemuxer()
+        self.findings = findings
+        self.order = order
+        self.part = part
+    }
+
+    /// Makes the renditions in `goAhead.outputs`, smallest first.
+    ///
+    /// - Parameters:
+    ///   - outputs: A descriptor for each, at an empty file, open for reading and writing.
+    ///   - deliver: Called when an output is completely written, before the next is begun.
+    /// - Throws: ``AttachmentError/corrupt(reason:)`` where nothing could be decoded,
+    ///   ``AttachmentError/capUnreachable(rendition:bytes:cap:advice:)``, ``AttachmentError/storeFailed(reason:)`` and
+    ///   ``AttachmentError/storeFull`` where an output can't be written.
+    package mutating func render(
+        goAhead: GoAhead, outputs: [RenditionRole: Int32],
+        deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) -> Ending {
+        let wanted = outputs.filter { goAhead.outputs.contains($0.key) }
+        var ending = Ending()
+        switch facts.kind {
+        case .video: try renderVideo(wanted, goAhead.effort, &ending, deliver)
+        default: try renderAudio(wanted, goAhead.effort, &ending, deliver)
+        }
+        ending.warnings += [facts.durationNote].compactMap(\.self) + FFmpegLibraries.loggedErrors
+        return ending
+    }
+
+    private func renderVideo(
+        _ outputs: [RenditionRole: Int32], _ effort: Effort, _ ending: inout Ending,
+        _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) {
+        guard let picture = facts.picture, let policy = order.profile.video else { return }
+        let request = order.request
+        let watch = Stopwatch()
+        let picker = PosterPicker(
+            picture: picture, start: facts.origin + part.start, end: facts.origin + part.end,
+            maximumPixels: order.limits.framePixels, effort: effort)
+        let pick = try refusing("decoding a picture") { () throws(FFmpegFailure) in
+            try picker.pick(from: demuxer, at: request.thumbnailTime.map { $0 + facts.origin })
+        }
+        guard let pick else { throw .corrupt(reason: "none of its pictures could be decoded") }
+        let seconds = watch.seconds
+        let where_ = "the picture at \(rounded(max(0, pick.time - facts.origin))) s"
+        for still in stills(poster: policy.poster) {
+            guard let descriptor = outputs[still.role] else { continue }
+            var report = try pick.raster.write(as: still, effort: effort, to: descriptor)
+            report.seconds += seconds
+            report.note = "\(where_); \(report.note)"
+            try deliver(report)
+        }
+        ending.placeholder = try pick.raster.placeholder()
+
+        if let descriptor = outputs[.main] {
+            let maker = VideoMaker(
+                facts: facts, picture: picture, policy: policy, part: part, effort: effort,
+                maximumPixels: order.limits.framePixels)
+            let watch = Stopwatch()
+            let made = try refusing("decoding it") { () throws(FFmpegFailure) in
+                try maker.make(from: demuxer, to: descriptor)
+            }
+            try finish(made, cap: policy.cap, watch, effort, &ending, deliver)
+            if let time = request.thumbnailTime {
+                ending.thumbnailTime = max(0, min(time - made.start, made.duration))
+            }
+        }
+    }
+
+    private func renderAudio(
+        _ outputs: [RenditionRole: Int32], _ effort: Effort, _ ending: inout Ending,
+        _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) {
+        guard let sound = facts.sound, let policy = order.profile.audio else { return }
+        if let descriptor = outputs[.thumbnail], let cover = facts.cover,
+            let still = StillPolicy.thumbnail(of: order.profile)
+        {
+            let raster = try refusing("decoding its cover art") { () throws(FFmpegFailure) in
+                try CoverArt.raster(demuxer, stream: cover, maximumPixels: order.limits.framePixels)
+            }
+            if let raster {
+                var report = try raster.write(as: still, effort: effort, to: descriptor)
+                report.note = "cover art; \(report.note)"
+                try deliver(report)
+                ending.placeholder = try raster.placeholder()
+            } else {
+                ending.warnings.append("its cover art could not be decoded")
+            }
+        }
+        if let waveform = policy.waveform {
+            let watch = Stopwatch()
+            let reader = WaveformReader(facts: facts, sound: sound, part: part)
+            let read = try refusing("decoding it") { () throws(FFmpegFailure) in try reader.read(demuxer) }
+            guard let read else { throw .corrupt(reason: "none of its sound could be decoded") }
+            var placeholder = ending.placeholder ?? Placeholder()
+            placeholder.peaks = read.peaks(waveform.buckets)
+            ending.placeholder = placeholder
+            if let descriptor = outputs[.waveform] {
+                let still = StillPolicy(
+                    role: .waveform, framing: Framing(side: nil, fit: .inside, gaze: .centre), types: [.png],
+                    quality: 80,
+                    cap: waveform.cap)
+                var report = try read.raster(width: waveform.width, height: waveform.height)
+                    .write(as: still, effort: effort, to: descriptor)
+                report.seconds = watch.seconds
+                try deliver(report)
+            }
+        }
+        if let descriptor = outputs[.main] {
+            let watch = Stopwatch()
+            let maker = AudioMaker(facts: facts, sound: sound, policy: policy, part: part, effort: effort)
+            let made = try refusing("decoding it") { () throws(FFmpegFailure) in
+                try maker.make(from: demuxer, to: descriptor)
+            }
+            try finish(made, cap: policy.cap, watch, effort, &ending, deliver)
+        }
+    }
+
+    private func stills(poster: PosterPolicy?) -> [StillPolicy] {
+        let poster = poster.map {
+            StillPolicy(
+                role: .poster, framing: Framing(side: $0.longestSide, fit: .inside, gaze: .centre), types: [.jpeg],
+                quality: $0.quality, cap: $0.cap)
+        }
+        return [StillPolicy.thumbnail(of: order.profile), poster].compactMap(\.self)
+    }
+
+    /// Checks the cap, delivers, and records the cut.
+    private func finish(
+        _ made: MadeClip, cap: Int64, _ watch: Stopwatch, _ effort: Effort, _ ending: inout Ending,
+        _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) {
+        guard made.bytes <= cap else {
+            throw .capUnreachable(
+                rendition: "main", bytes: made.bytes, cap: cap,
+                advice:
+                    "Ask for a trim to at most \(rounded(made.duration * Double(cap) / Double(made.bytes) * 0.9)) s.")
+        }
+        try deliver(
+            RenditionReport(
+                role: .main, type: made.type, size: made.size, duration: made.duration, bytes: made.bytes,
+                seconds: watch.seconds, note: made.note, effort: effort))
+        if part.isTrimmed {
+            ending.trim = TrimReport(
+                start: made.start, duration: made.duration, sourceDuration: facts.duration, method: made.method)
+        }
+        ending.warnings += made.warnings
+    }
+}
+
+extension ClipPart {
+    fileprivate init(of facts: ClipFacts, order: WorkOrder) throws(AttachmentError) {
+        let isVideo = facts.kind == .video
+        let maximum = isVideo ? order.profile.video?.maximumDuration : order.profile.audio?.maximumDuration
+        let whenLonger = isVideo ? order.profile.video?.whenLonger : order.profile.audio?.whenLonger
+        try self.init(
+            of: facts.duration, request: order.request.trim, maximum: maximum, whenLonger: whenLonger ?? .refuse)
+    }
+}
+
+extension ClipFacts {
+    /// For a person: `H.264, 1920×1080, upright after rotation by 90°, 30 fps, 12.5 s, with aac`.
+    fileprivate var note: String {
+        var parts: [String] = []
+        if let picture {
+            parts.append(picture.codec)
+            parts.append("\(picture.upright.width)×\(picture.upright.height)")
+            if picture.turn.degrees != 0 { parts.append("upright after rotation by \(picture.turn.degrees)°") }
+            parts.append("\(rounded(picture.frameRate)) fps")
+        }
+        if let sound {
+            parts.append("\(picture == nil ? "" : "with ")\(sound.name), \(sound.rate) Hz, \(sound.channels) ch")
+        }
+        parts.append("\(rounded(duration)) s")
+        if let durationNote { parts.append(durationNote) }
+        return parts.joined(separator: ", ")
+    }
+
+    /// Smallest first.
+    fileprivate func renditions(for profile: Profile) -> [RenditionRole] {
+        let thumbnail: [RenditionRole] = profile.thumbnail == nil ? [] : [.thumbnail]
+        switch kind {
+        case .video: return thumbnail + (profile.video?.poster == nil ? [] : [.poster]) + [.main]
+        default:
+            return (cover == nil ? [] : thumbnail) + (profile.audio?.waveform == nil ? [] : [.waveform]) + [.main]
+        }
+    }
+
+    /// Decoding at 120 million pixels a second, encoding at 90; sound at 100 times its own speed.
+    ///
+    /// Memory: the pictures that a decoder may keep (17), x264's at the output's size (40), and the poster.
+    fileprivate func estimate(for profile: Profile, part: ClipPart) -> Estimate {
+        let seconds = min(max(part.duration, 1), 1e6)
+        var memory: Int64 = 48 << 20
+        var cpu = 0.05 + seconds * (sound == nil ? 0 : 0.02)
+        if let picture, let policy = profile.video {
+            let output = VideoPlan.size(of: picture.upright, longestSide: policy.longestSide)
+            memory += picture.coded.area * 3 / 2 * 17 * (picture.isPlain ? 1 : 2) + output.area * 3 / 2 * 40
+            memory += min(picture.upright.area, 2048 * 2048) * 8
+            let frames = seconds * picture.frameRate
+            cpu += frames * (Double(picture.coded.area) / 120e6 + Double(output.area) / 90e6) + 0.2
+        }
+        return Estimate(memory: memory, cpuSeconds: cpu)
+    }
+}

@@ -1,0 +1,126 @@
+import Attachments
+import CFFmpeg
+
+/// Where a clip begins on its own clock, and how long it really is.
+struct ClipLength {
+    var origin: Double
+    var duration: Double
+    var note: String?
+
+    /// A file up to this size is read through where its header may lie; of a larger one the header is believed, and
+    /// what comes out in the end tells.
+    private static let countedBytes: Int64 = 64 << 20
+
+    /// - Throws: A refusal where there is not one packet to decode.
+    static func measure(
+        _ demuxer: borrowing Demuxer, picture: Int?, sound: Int?
+    ) throws(FFmpegFailure) -> ClipLength {
+        let used = [picture, sound].compactMap(\.self)
+        let starts = used.compactMap { index -> Double? in
+            guard let stream = unsafe demuxer.stream(index), unsafe stream.pointee.start_time != satchel_no_pts else {
+                return nil
+            }
+            return unsafe TimeBase(stream.pointee.time_base).seconds(stream.pointee.start_time)
+        }
+        var origin = starts.min() ?? 0
+        // Sound that primes its decoder lies before the beginning.
+        if origin < 0 && origin > -0.2 { origin = 0 }
+        let announced =
+            unsafe demuxer.raw.pointee.duration > 0
+            ? unsafe Double(demuxer.raw.pointee.duration) / Double(AV_TIME_BASE) : 0
+
+        let indexed = demuxer.name.hasPrefix("mov") ? indexedEnd(demuxer, used, origin: origin) : nil
+        if let indexed, indexed.isComplete, abs(indexed.seconds - announced) < 0.5 {
+            return ClipLength(origin: origin, duration: announced)
+        }
+        guard demuxer.bytes <= countedBytes else {
+            try requirePacket(demuxer, picture: picture)
+            return ClipLength(origin: origin, duration: indexed.map { min($0.seconds, announced) } ?? announced)
+        }
+        let (counted, uncertainty) = try countedEnd(demuxer, used, origin: origin, picture: picture)
+        if announced > 0 && abs(counted - announced) < 0.05 + uncertainty {
+            return ClipLength(origin: origin, duration: announced)
+        }
+        // Some containers count from their clock's zero, not from their first packet.
+        guard min(abs(counted - announced), abs(counted + origin - announced)) > 0.5 else {
+            return ClipLength(origin: origin, duration: counted)
+        }
+        let isEstimate = unsafe demuxer.raw.pointee.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE
+        return ClipLength(
+            origin: origin, duration: counted,
+            note: announced > 0 && !isEstimate ? "its header says \(rounded(announced)) s" : nil)
+    }
+
+    /// What an MP4's sample tables say, and whether all the samples lie within the file.
+    private static func indexedEnd(
+        _ demuxer: borrowing Demuxer, _ used: [Int], origin: Double
+    ) -> (seconds: Double, isComplete: Bool)? {
+        var latest = 0.0
+        var isComplete = true
+        for index in used {
+            guard let stream = unsafe demuxer.stream(index) else { return nil }
+            var last = unsafe avformat_index_get_entries_count(stream) - 1
+            guard last >= 1 else { return nil }
+            while last > 0, let entry = unsafe avformat_index_get_entry(stream, last),
+                unsafe entry.pointee.pos + Int64(entry.pointee.size) > demuxer.bytes
+            {
+                isComplete = false
+                last -= 1
+            }
+            guard let first = unsafe avformat_index_get_entry(stream, 0),
+                let entry = unsafe avformat_index_get_entry(stream, last),
+                let before = unsafe avformat_index_get_entry(stream, max(0, last - 1))
+            else { return nil }
+            let base = unsafe TimeBase(stream.pointee.time_base)
+            // As seconds: a hostile table's times overflow integers.
+            let end = base.seconds(unsafe entry.pointee.timestamp)
+            let step = max(0, end - base.seconds(unsafe before.pointee.timestamp))
+            let begin = min(0, base.seconds(unsafe first.pointee.timestamp))
+            latest = max(latest, end - begin + step - origin)
+        }
+        return (latest, isComplete)
+    }
+
+    private static func requirePacket(_ demuxer: borrowing Demuxer, picture: Int?) throws(FFmpegFailure) {
+        let packet = try Packet()
+        guard try demuxer.read(packet) else { throw nothing(picture) }
+        _ = demuxer.rewind()
+    }
+
+    private static func countedEnd(
+        _ demuxer: borrowing Demuxer, _ used: [Int], origin: Double, picture: Int?
+    ) throws(FFmpegFailure) -> (seconds: Double, uncertainty: Double) {
+        let packet = try Packet()
+        var latest: Double?
+        var running = [Int: Double]()
+        // What a packet without a duration may last.
+        var step = 0.0
+        while try demuxer.read(packet) {
+            guard used.contains(packet.stream), !packet.isDiscarded, packet.bytes > 0,
+                let stream = unsafe demuxer.stream(packet.stream)
+            else { continue }
+            let base = unsafe TimeBase(stream.pointee.time_base)
+            let begin = (packet.pts ?? packet.dts).map(base.seconds) ?? running[packet.stream] ?? 0
+            let end = begin + base.seconds(packet.duration)
+            if packet.duration == 0, let before = running[packet.stream] { step = max(step, min(1, begin - before)) }
+            running[packet.stream] = end
+            latest = max(latest ?? 0, end - origin)
+        }
+        _ = demuxer.rewind()
+        guard let latest else { throw nothing(picture) }
+        return (latest, step)
+    }
+
+    private static func nothing(_ picture: Int?) -> FFmpegFailure {
+        FFmpegFailure(
+            refusal: .corrupt(
+                reason: "the file ends before its first \(picture == nil ? "audio" : "video") packet"))
+    }
+}
+
+/// For messages: at most two decimals.
+func rounded(_ seconds: Double) -> String {
+    let hundredths = (seconds * 100).rounded() / 100
+    guard abs(hundredths) < 1e12 else { return "a great many" }
+    return hundredths == hundredths.rounded() ? String(Int64(hundredths)) : String(hundredths)
+}

@@ -1,0 +1,42 @@
+import Attachments
+
+/// The part of a clip that is delivered; seconds of the untrimmed source.
+struct ClipPart: Hashable, Sendable {
+    var start: Double
+    var duration: Double
+    /// The end is the profile's limit, not a wish: it may come earlier, never later.
+    var isLimited = false
+    /// Less than the whole.
+    var isTrimmed: Bool
+
+    var end: Double { start + duration }
+
+    /// How near to the end of the source a part's end counts as the source's.
+    private static let whole = 0.02
+
+    /// - Throws: ``AttachmentError/tooLong(seconds:limit:)`` where the profile doesn't trim by itself;
+    ///   ``AttachmentError/invalidSource(reason:)`` for a trim outside the source.
+    init(
+        of source: Double, request: TrimRequest?, maximum: Double?, whenLonger: WhenLonger
+    ) throws(AttachmentError) {
+        let start = max(0, request?.start ?? 0)
+        guard start < source || start == 0 else {
+            throw .invalidSource(
+                reason: "the trim starts at \(rounded(start)) s, and the recording ends at \(rounded(source)) s")
+        }
+        let rest = max(0, source - start)
+        var duration = min(request?.duration ?? rest, rest)
+        guard duration > 0 || source == 0 else { throw .invalidSource(reason: "the trim is empty") }
+        if let maximum, duration > maximum + Self.whole {
+            // A trim without an end goes as far as the profile takes.
+            guard whenLonger == .trim || (request != nil && request?.duration == nil) else {
+                throw .tooLong(seconds: duration, limit: maximum)
+            }
+            duration = maximum
+            isLimited = true
+        }
+        self.start = start
+        self.duration = duration
+        isTrimmed = start > 0 || duration < source - Self.whole
+    }
+}

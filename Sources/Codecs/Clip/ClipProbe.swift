@@ -1,0 +1,259 @@
+import Attachments
+import CFFmpeg
+import Glibc
+
+/// An opened container and what is known of it.
+struct ProbedClip: ~Copyable {
+    let demuxer: Demuxer
+    let facts: ClipFacts
+
+    /// Nil where no allowed demuxer and decoder agree that it is sound or video.
+    static func open(
+        _ descriptor: Int32, sniffed: String, limits: Limits
+    ) throws(AttachmentError) -> ProbedClip? {
+        guard let demuxers = Demuxers(sniffed: sniffed) else { return nil }
+        let bytes = try fileBytes(descriptor)
+        guard bytes > 0 else { return nil }
+        guard bytes <= limits.clipBytes else { throw .sourceTooLarge(bytes: bytes, limit: limits.clipBytes) }
+        do throws(FFmpegFailure) {
+            let opened = try open(descriptor, bytes: bytes, demuxers: demuxers)
+            guard let demuxer = opened else { return nil }
+            return try examine(demuxer, sniffed: sniffed, isExpected: demuxers.isExpected, limits: limits)
+        } catch {
+            if let refusal = error.refusal { throw refusal }
+            if error.code == satchel_averror_invaliddata && !demuxers.isExpected { return nil }
+            throw error.refusal(of: "reading its container")
+        }
+    }
+
+    private static func open(
+        _ descriptor: Int32, bytes: Int64, demuxers: Demuxers
+    ) throws(FFmpegFailure) -> Demuxer? {
+        let certainty = demuxers.isExpected ? 1 : Demuxers.certainty
+        if let demuxer = try Demuxer.open(descriptor, bytes: bytes, formats: demuxers.allowed, minimumScore: certainty)
+        {
+            return demuxer
+        }
+        guard let forced = demuxers.fallback ?? tagged(descriptor) else { return nil }
+        return try Demuxer.open(descriptor, bytes: bytes, formats: demuxers.allowed, forced: forced)
+    }
+
+    /// An ID3 tag so long that no guess reaches the sound behind it: an MP3 if a frame follows.
+    private static func tagged(_ descriptor: Int32) -> String? {
+        var head = [UInt8](repeating: 0, count: 10)
+        guard unsafe pread(descriptor, &head, 10, 0) == 10, head.starts(with: [0x49, 0x44, 0x33]) else { return nil }
+        let length = head[6..<10].reduce(0) { $0 << 7 | Int($1 & 0x7f) }
+        guard unsafe pread(descriptor, &head, 2, length + 10) == 2, head[0] == 0xff else { return nil }
+        return head[1] & 0xf6 == 0xf0 ? "aac" : (head[1] & 0xe0 == 0xe0 ? "mp3" : nil)
+    }
+
+    private static func examine(
+        _ demuxer: consuming Demuxer, sniffed: String, isExpected: Bool, limits: Limits
+    ) throws(FFmpegFailure) -> ProbedClip? {
+        guard demuxer.streamCount <= limits.streams || demuxer.streamCount == 0 else {
+            throw FFmpegFailure(
+                refusal: .tooMuch(what: "streams", count: Int64(demuxer.streamCount), limit: Int64(limits.streams)))
+        }
+        try demuxer.probeStreams()
+        guard demuxer.streamCount <= limits.streams else {
+            throw FFmpegFailure(
+                refusal: .tooMuch(what: "streams", count: Int64(demuxer.streamCount), limit: Int64(limits.streams)))
+        }
+        let chosen = Streams(demuxer)
+        guard !chosen.hasForeignVideo else { return nil }
+        guard chosen.picture != nil || chosen.sound != nil else {
+            guard isExpected, chosen.hasAcceptedCodec else { return nil }
+            throw FFmpegFailure(refusal: .corrupt(reason: "the file ends before its first packet"))
+        }
+        if let picture = chosen.picture {
+            for size in [picture.coded, picture.upright] where size.area > limits.framePixels {
+                throw FFmpegFailure(refusal: .tooManyPixels(pixels: size.area, limit: limits.framePixels))
+            }
+        }
+        for index in 0..<demuxer.streamCount {
+            let isUsed = [chosen.picture?.stream, chosen.sound?.stream].contains(index)
+            if let stream = unsafe demuxer.stream(index), !isUsed, index != chosen.cover {
+                unsafe stream.pointee.discard = AVDISCARD_ALL
+            }
+        }
+        if !isExpected, try !decodes(demuxer, chosen, maximumPixels: limits.framePixels) { return nil }
+        let length = try ClipLength.measure(demuxer, picture: chosen.picture?.stream, sound: chosen.sound?.stream)
+        let facts = ClipFacts(
+            kind: chosen.picture == nil ? .audio : .video,
+            type: type(of: demuxer, sniffed: sniffed, isSound: chosen.picture == nil), picture: chosen.picture,
+            sound: chosen.sound, cover: chosen.cover, origin: length.origin, duration: length.duration,
+            durationNote: length.note, bytes: demuxer.bytes, hasIndex: demuxer.name.hasPrefix("mov"))
+        return ProbedClip(demuxer: demuxer, facts: facts)
+    }
+
+    /// Whether a few frames come out where only a guess says what it is.
+    private static func decodes(
+        _ demuxer: borrowing Demuxer, _ chosen: Streams, maximumPixels: Int64
+    ) throws(FFmpegFailure) -> Bool {
+        guard let index = chosen.picture?.stream ?? chosen.sound?.stream, let stream = unsafe demuxer.stream(index)
+        else {
+            return false
+        }
+        let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels)
+        let packet = try Packet()
+        let frame = try Frame()
+        let wanted = chosen.picture == nil ? 3 : 1
+        var frames = 0
+        for _ in 0..<200 {
+            guard try demuxer.read(packet) else { break }
+            guard packet.stream == index else { continue }
+            try decoder.send(packet)
+            while try decoder.receive(frame) { frames += 1 }
+            if frames >= wanted { break }
+        }
+        if frames < wanted {
+            decoder.drain()
+            while try decoder.receive(frame) { frames += 1 }
+        }
+        _ = demuxer.rewind()
+        return frames >= wanted
+    }
+
+    consuming func takeDemuxer() -> Demuxer { demuxer }
+
+    private init(demuxer: consuming Demuxer, facts: ClipFacts) {
+        self.demuxer = demuxer
+        self.facts = facts
+    }
+
+    private static func type(of demuxer: borrowing Demuxer, sniffed: String, isSound: Bool) -> MediaType {
+        switch demuxer.name {
+        case "mpeg": return .mpeg
+        case "mpegts": return .mpegTS
+        case "avi": return .avi
+        case "mp3": return .mp3
+        case "aac": return .aac
+        case "wav": return .wav
+        case "aiff": return .aiff
+        case "caf": return .caf
+        case "flac": return .flac
+        case "ogg": return .ogg
+        case "amr": return .amr
+        case let name where name.hasPrefix("matroska"):
+            return demuxer.holdsOnlyWebM ? .webm : .matroska
+        default:
+            let brand = demuxer.brand ?? ""
+            if brand.hasPrefix("3g") { return .threeGP }
+            if brand.hasPrefix("qt") || brand.isEmpty { return .quicktime }
+            if isSound { return .m4a }
+            return brand.hasPrefix("M4V") ? .m4v : .mp4
+        }
+    }
+}
+
+/// Which of a container's streams are used.
+private struct Streams {
+    var picture: PictureFacts?
+    var sound: SoundFacts?
+    var cover: Int?
+    /// Video that no allowed decoder takes.
+    var hasForeignVideo = false
+    /// A stream of an accepted coding, be it empty.
+    var hasAcceptedCodec = false
+
+    init(_ demuxer: borrowing Demuxer) {
+        for index in 0..<demuxer.streamCount {
+            guard let stream = unsafe demuxer.stream(index), let parameters = unsafe stream.pointee.codecpar else {
+                continue
+            }
+            let isAttached = unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
+            let isDefault = unsafe stream.pointee.disposition & AV_DISPOSITION_DEFAULT != 0
+            let decoder = unsafe Decoders.decoder(for: parameters.pointee.codec_id)
+            let name = unsafe decoder.map { unsafe String(cString: $0.pointee.name) }
+            let coding = unsafe String(cString: avcodec_get_name(parameters.pointee.codec_id))
+            switch unsafe parameters.pointee.codec_type {
+            case AVMEDIA_TYPE_VIDEO where isAttached:
+                if cover == nil, let name, Decoders.stills.contains(name) { cover = index }
+            case AVMEDIA_TYPE_VIDEO:
+                guard let name, Decoders.video.contains(name) else {
+                    hasForeignVideo = true
+                    continue
+                }
+                hasAcceptedCodec = true
+                if picture == nil || (isDefault && !pictureIsDefault) {
+                    guard let facts = unsafe PictureFacts(stream, name: coding, index: index, in: demuxer) else {
+                        continue
+                    }
+                    picture = facts
+                    pictureIsDefault = isDefault
+                }
+            case AVMEDIA_TYPE_AUDIO:
+                guard let name, Decoders.audio.contains(name) else { continue }
+                hasAcceptedCodec = true
+                if sound == nil || (isDefault && !soundIsDefault) {
+                    guard let facts = unsafe SoundFacts(stream, name: coding, index: index) else { continue }
+                    sound = facts
+                    soundIsDefault = isDefault
+                }
+            default: break
+            }
+        }
+        if picture != nil { hasForeignVideo = false }
+    }
+
+    private var pictureIsDefault = false
+    private var soundIsDefault = false
+}
+
+extension PictureFacts {
+    fileprivate init?(
+        _ stream: UnsafeMutablePointer<AVStream>, name: String, index: Int, in demuxer: borrowing Demuxer
+    ) {
+        guard let parameters = unsafe stream.pointee.codecpar else { return nil }
+        let coded = unsafe PixelSize(width: Int(parameters.pointee.width), height: Int(parameters.pointee.height))
+        guard coded.width > 0, coded.height > 0 else { return nil }
+        let aspect = unsafe demuxer.sampleAspect(of: stream)
+        var shown = coded
+        if aspect > 1 {
+            shown.width = Int((Double(coded.width) * aspect).rounded())
+        } else if aspect < 1 {
+            shown.height = Int((Double(coded.height) / aspect).rounded())
+        }
+        let turn = Turn(matrix: unsafe displayMatrix(of: stream))
+        let format = unsafe AVPixelFormat(parameters.pointee.format)
+        let order = unsafe parameters.pointee.field_order
+        let guessed = unsafe [stream.pointee.avg_frame_rate, stream.pointee.r_frame_rate]
+            .map(av_q2d).first { $0.isFinite && $0 >= 1 && $0 <= 240 }
+        self.init(
+            stream: index, codec: name, isH264: unsafe parameters.pointee.codec_id == AV_CODEC_ID_H264,
+            isPlain: format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P,
+            isInterlaced: order != AV_FIELD_UNKNOWN && order != AV_FIELD_PROGRESSIVE, coded: coded,
+            upright: turn.swapsSides ? PixelSize(width: shown.height, height: shown.width) : shown,
+            hasSquarePixels: aspect == 1, turn: turn, frameRate: guessed ?? 25,
+            timeBase: TimeBase(unsafe stream.pointee.time_base))
+    }
+}
+
+private func displayMatrix(of stream: UnsafeMutablePointer<AVStream>) -> [Int32]? {
+    var bytes = 0
+    guard let data = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &bytes), bytes >= 36 else {
+        return nil
+    }
+    return unsafe data.withMemoryRebound(to: Int32.self, capacity: 9) { matrix in
+        (0..<9).map { unsafe matrix[$0] }
+    }
+}
+
+extension SoundFacts {
+    fileprivate init?(_ stream: UnsafeMutablePointer<AVStream>, name: String, index: Int) {
+        guard let parameters = unsafe stream.pointee.codecpar else { return nil }
+        let rate = unsafe Int(parameters.pointee.sample_rate)
+        let channels = unsafe Int(parameters.pointee.ch_layout.nb_channels)
+        guard rate > 0, rate <= 768_000, channels > 0, channels <= 64 else { return nil }
+        let codec: Codec
+        switch unsafe parameters.pointee.codec_id {
+        case AV_CODEC_ID_AAC where unsafe parameters.pointee.profile == FF_PROFILE_AAC_LOW: codec = .aac
+        case AV_CODEC_ID_MP3: codec = .mp3
+        case AV_CODEC_ID_PCM_S16LE: codec = .pcm16
+        default: codec = .other(name)
+        }
+        self.init(
+            stream: index, codec: codec, name: name, rate: rate, channels: channels,
+            timeBase: TimeBase(unsafe stream.pointee.time_base))
+    }
+}

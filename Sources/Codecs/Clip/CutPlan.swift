@@ -1,0 +1,93 @@
+/// One packet of a video stream as a cut sees it; times in the stream's time base.
+struct CutPacket: Hashable, Sendable {
+    var pts: Int64
+    var duration: Int64
+    var bytes: Int
+    /// Decoding can begin here, and nothing after it refers to anything before.
+    var isRefresh: Bool
+    /// Decoded but not shown by the source's own edit list.
+    var isHidden: Bool
+}
+
+/// Where a part of a video can be cut out without decoding it.
+///
+/// A value without input or output: what it is asked is in its parameters, what it says is carried out elsewhere.
+struct CutPlan: Hashable, Sendable {
+    /// Packets in decoding order, as indices into those that were asked about.
+    var packets: Range<Int>
+    /// When the first picture is shown.
+    var start: Int64
+    /// When the last picture ends.
+    var end: Int64
+    var bytes: Int64
+
+    /// Why a part can't be copied, as a clause.
+    struct Refusal: Error, Hashable {
+        var reason: String
+    }
+
+    /// What part is wanted.
+    struct Wish: Hashable, Sendable {
+        var start: Int64
+        var end: Int64
+        /// How far both ends may lie from where they were wanted: one frame.
+        var tolerance: Int64
+        /// Where the end is a limit and not a wish: it is never passed, and missed by at most so much.
+        var slack: Int64?
+    }
+
+    /// - Parameters:
+    ///   - packets: In decoding order, from the start or before to one that is decoded after the wished end.
+    ///   - reachesEnd: Whether they include the stream's last.
+    static func make(
+        _ packets: [CutPacket], reachesEnd: Bool, wish: Wish
+    ) throws(Refusal) -> CutPlan {
+        let near = packets.indices.filter { abs(packets[$0].pts - wish.start) <= wish.tolerance }
+        // A stream may begin after the start that is wanted: with its container's first sound, for one.
+        let first =
+            near.filter { packets[$0].isRefresh }
+            .min { abs(packets[$0].pts - wish.start) < abs(packets[$1].pts - wish.start) }
+            ?? (packets.first.map { $0.isRefresh && $0.pts >= wish.start } == true ? 0 : nil)
+        guard let first else { throw Refusal(reason: "the start is on no keyframe") }
+
+        let start = packets[first].pts
+        let rest = packets[first...]
+        guard rest.allSatisfy({ $0.pts >= start }) else {
+            throw Refusal(reason: "pictures of before the start follow its keyframe")
+        }
+        var earliestAfter = [Int64](repeating: .max, count: packets.count + 1)
+        for index in rest.indices.reversed() {
+            earliestAfter[index] = min(earliestAfter[index + 1], packets[index].pts)
+        }
+
+        var latest = rest[first]
+        var bytes: Int64 = 0
+        var best: CutPlan?
+        for index in rest.indices {
+            let packet = packets[index]
+            if packet.isHidden { throw Refusal(reason: "the source hides pictures of this part") }
+            if packet.pts > latest.pts { latest = packet }
+            bytes += Int64(packet.bytes)
+            let isLast = index == packets.count - 1
+            if isLast && !reachesEnd { break }
+            // All up to here is shown before anything after it, so nothing that is kept refers to what is not.
+            guard isLast || earliestAfter[index + 1] > latest.pts else { continue }
+            let end = isLast ? latest.pts + max(1, latest.duration) : earliestAfter[index + 1]
+            let plan = CutPlan(packets: first..<index + 1, start: start, end: end, bytes: bytes)
+            guard suits(end, wish, isLast: isLast) else {
+                if end > wish.end + wish.tolerance { break }
+                continue
+            }
+            if let known = best, abs(known.end - wish.end) < abs(end - wish.end) { continue }
+            best = plan
+        }
+        guard let best else { throw Refusal(reason: "the end lies between pictures that need each other") }
+        return best
+    }
+
+    private static func suits(_ end: Int64, _ wish: Wish, isLast: Bool) -> Bool {
+        if isLast && end <= wish.end { return true }
+        if let slack = wish.slack { return end <= wish.end && end >= wish.end - wish.tolerance - slack }
+        return abs(end - wish.end) <= wish.tolerance
+    }
+}

@@ -1,0 +1,119 @@
+import Attachments
+import CFFmpeg
+import Glibc
+
+/// Owns a container that is being written: no metadata, no chapters, the index first.
+@safe struct Muxer: ~Copyable {
+    private let raw: UnsafeMutablePointer<AVFormatContext>
+    private let io: OutputIO
+    private let isIndexFirst: Bool
+
+    /// - Parameter type: `video/mp4`, `audio/mp4`, `audio/mpeg` or `audio/wav`.
+    init(type: MediaType, descriptor: Int32) throws(FFmpegFailure) {
+        let name =
+            switch type {
+            case .m4a: "ipod"
+            case .mp3: "mp3"
+            case .wav: "wav"
+            default: "mp4"
+            }
+        let io = try OutputIO(descriptor: descriptor)
+        var raw: UnsafeMutablePointer<AVFormatContext>?
+        try checked(unsafe avformat_alloc_output_context2(&raw, nil, name, nil))
+        guard let raw = unsafe raw else { throw .noMemory }
+        unsafe raw.pointee.pb = unsafe io.context
+        unsafe raw.pointee.opaque = unsafe UnsafeMutableRawPointer(io.state)
+        unsafe raw.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT
+        // Moving the index reopens the file by name: there is none, so it gets the same descriptor.
+        unsafe raw.pointee.io_open = { context, result, _, flags, _ in
+            guard let context = unsafe context, let result = unsafe result, flags & AVIO_FLAG_WRITE == 0,
+                let state = unsafe context.pointee.opaque?.assumingMemoryBound(to: OutputIO.State.self),
+                let reader = unsafe OutputIO.reader(of: state)
+            else { return satchel_averror(EPERM) }
+            unsafe result.pointee = unsafe reader
+            return 0
+        }
+        unsafe raw.pointee.io_close2 = { _, reader in
+            if let reader = unsafe reader { unsafe OutputIO.freeReader(reader) }
+            return 0
+        }
+        unsafe self.raw = unsafe raw
+        self.io = io
+        isIndexFirst = type == .mp4 || type == .m4a
+    }
+
+    deinit {
+        unsafe avformat_free_context(raw)
+    }
+
+    /// A stream whose packets are those of `source`.
+    ///
+    /// - Parameter turning: Its display matrix.
+    func addCopy(
+        of source: UnsafeMutablePointer<AVStream>, turning matrix: [Int32]? = nil
+    ) throws(FFmpegFailure) -> Int {
+        guard let stream = unsafe avformat_new_stream(raw, nil) else { throw .noMemory }
+        try checked(unsafe avcodec_parameters_copy(stream.pointee.codecpar, source.pointee.codecpar))
+        unsafe stream.pointee.codecpar.pointee.codec_tag = 0
+        unsafe stream.pointee.time_base = unsafe source.pointee.time_base
+        unsafe stream.pointee.sample_aspect_ratio = unsafe source.pointee.sample_aspect_ratio
+        unsafe stream.pointee.avg_frame_rate = unsafe source.pointee.avg_frame_rate
+        if let matrix {
+            let bytes = MemoryLayout<Int32>.size * 9
+            guard matrix.count == 9,
+                let data = unsafe av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, bytes)
+            else { throw .noMemory }
+            unsafe data.withMemoryRebound(to: Int32.self, capacity: matrix.count) { target in
+                for (index, value) in matrix.enumerated() { unsafe target[index] = value }
+            }
+        }
+        return unsafe Int(stream.pointee.index)
+    }
+
+    /// A stream whose packets `encoder` makes.
+    func add(_ encoder: borrowing Encoder) throws(FFmpegFailure) -> Int {
+        guard let stream = unsafe avformat_new_stream(raw, nil) else { throw .noMemory }
+        try checked(unsafe avcodec_parameters_from_context(stream.pointee.codecpar, encoder.raw))
+        unsafe stream.pointee.time_base = unsafe encoder.raw.pointee.time_base
+        unsafe stream.pointee.avg_frame_rate = unsafe encoder.raw.pointee.framerate
+        return unsafe Int(stream.pointee.index)
+    }
+
+    /// The container wants decoder configuration apart from the packets.
+    var wantsGlobalHeader: Bool { unsafe raw.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0 }
+
+    /// Writes what comes before the packets.
+    func start() throws(FFmpegFailure) {
+        var options = Options()
+        if isIndexFirst { options["movflags"] = "+faststart" }
+        options["id3v2_version"] = "0"
+        try write(unsafe avformat_write_header(raw, &options.raw))
+    }
+
+    /// Writes `packet`, whose times are in `timeBase`, and takes its contents over.
+    func write(_ packet: borrowing Packet, to stream: Int, timeBase: AVRational) throws(FFmpegFailure) {
+        guard let target = unsafe raw.pointee.streams[stream] else { throw FFmpegFailure(satchel_averror(EINVAL)) }
+        unsafe packet.raw.pointee.stream_index = Int32(stream)
+        unsafe packet.raw.pointee.pos = -1
+        unsafe av_packet_rescale_ts(packet.raw, timeBase, target.pointee.time_base)
+        try write(unsafe av_interleaved_write_frame(raw, packet.raw))
+    }
+
+    /// Writes what comes after the packets.
+    ///
+    /// - Returns: The file's bytes.
+    func finish() throws(FFmpegFailure) -> Int64 {
+        try write(unsafe av_write_trailer(raw))
+        unsafe avio_flush(io.context)
+        if unsafe io.state.pointee.failure != 0 {
+            throw FFmpegFailure(unsafe satchel_averror(io.state.pointee.failure), isWriting: true)
+        }
+        return unsafe io.state.pointee.bytes
+    }
+
+    private func write(_ code: Int32) throws(FFmpegFailure) {
+        let failure = unsafe io.state.pointee.failure
+        if failure != 0 { throw FFmpegFailure(satchel_averror(failure), isWriting: true) }
+        try checked(code)
+    }
+}

@@ -1,0 +1,182 @@
+import CFFmpeg
+
+/// Brings the sound of a part into a container, decoded and encoded anew.
+struct SoundEncoding: ~Copyable {
+    private let facts: SoundFacts
+    private let settings: Encoder.Samples
+    private let decoder: Decoder
+    private let encoder: Encoder
+    private let frame: Frame
+    private let filtered: Frame
+    private let packet: Packet
+    private var chain: FilterChain?
+    private let track: Int
+    /// What the stream's clock shows at the output's beginning, in seconds.
+    private let zero: Double
+    private let duration: Double
+    private var clock: SoundClock
+    /// Samples encoded so far.
+    private(set) var samples: Int64 = 0
+
+    /// Decoders need what lies shortly before the first sound that is heard.
+    private static let preroll = 0.25
+
+    init(
+        _ facts: SoundFacts, of demuxer: borrowing Demuxer, as settings: Encoder.Samples, into muxer: borrowing Muxer,
+        zero: Double, duration: Double
+    ) throws(FFmpegFailure) {
+        guard let stream = unsafe demuxer.stream(facts.stream) else { throw FFmpegFailure(satchel_averror_invaliddata) }
+        let decoder = try unsafe Decoder(for: stream, maximumPixels: 1)
+        let encoder = try Encoder(settings)
+        let frame = try Frame()
+        let filtered = try Frame()
+        let packet = try Packet()
+        track = try muxer.add(encoder)
+        self.decoder = decoder
+        self.encoder = encoder
+        self.frame = frame
+        self.filtered = filtered
+        self.packet = packet
+        self.facts = facts
+        clock = SoundClock(timeBase: facts.timeBase)
+        self.settings = settings
+        self.zero = zero
+        self.duration = duration
+    }
+
+    /// Takes in a packet of the source.
+    ///
+    /// - Returns: Whether it lies after the part.
+    mutating func accept(_ source: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
+        if let time = source.pts ?? source.dts {
+            let seconds = facts.timeBase.seconds(time) - zero
+            if seconds > duration { return true }
+            if seconds < -Self.preroll - 0.1 { return false }
+        }
+        try decoder.send(source)
+        try takeFrames(into: muxer)
+        return false
+    }
+
+    /// Writes what is still inside.
+    mutating func finish(into muxer: borrowing Muxer) throws(FFmpegFailure) {
+        decoder.drain()
+        try takeFrames(into: muxer)
+        chain?.drain()
+        try encodeFiltered(into: muxer)
+        encoder.drain()
+        try writeEncoded(into: muxer)
+    }
+
+    private mutating func takeFrames(into muxer: borrowing Muxer) throws(FFmpegFailure) {
+        while try decoder.receive(frame) {
+            guard frame.samples > 0 else { continue }
+            let time = clock.time(of: frame)
+            unsafe frame.raw.pointee.pts = time - facts.timeBase.ticks(zero)
+            if chain?.suits(frame) != true {
+                chain?.drain()
+                try encodeFiltered(into: muxer)
+                chain = try FilterChain(
+                    [
+                        .within(seconds: duration), .resample(rate: settings.rate, from: samples),
+                        .samples(
+                            settings.codec == .aac ? "fltp" : "s16", rate: settings.rate, channels: settings.channels),
+                    ], like: frame, timeBase: facts.timeBase.raw, frameSamples: encoder.frameSamples)
+            }
+            try chain?.send(frame)
+            try encodeFiltered(into: muxer)
+        }
+    }
+
+    private mutating func encodeFiltered(into muxer: borrowing Muxer) throws(FFmpegFailure) {
+        while try chain?.receive(filtered) == true {
+            unsafe filtered.raw.pointee.pts = samples
+            samples += Int64(filtered.samples)
+            try encoder.send(filtered)
+            try writeEncoded(into: muxer)
+        }
+    }
+
+    private func writeEncoded(into muxer: borrowing Muxer) throws(FFmpegFailure) {
+        while try encoder.receive(packet) {
+            try muxer.write(packet, to: track, timeBase: encoder.timeBase)
+        }
+    }
+}
+
+/// Tells when a frame of sound is heard, also where it doesn't say so: after the one before.
+struct SoundClock {
+    let timeBase: TimeBase
+    private var next: Int64?
+
+    init(timeBase: TimeBase) {
+        self.timeBase = timeBase
+    }
+
+    mutating func time(of frame: borrowing Frame) -> Int64 {
+        let time = frame.timestamp ?? next ?? 0
+        let rate = unsafe max(1, frame.raw.pointee.sample_rate)
+        next = time + timeBase.ticks(Double(frame.samples) / Double(rate))
+        return time
+    }
+}
+
+/// Brings the sound of a part into a container as it is.
+struct SoundCopy: ~Copyable {
+    private let facts: SoundFacts
+    private let track: Int
+    private let zero: Double
+    private let duration: Double
+    /// The part begins where the source does: what primes its decoder comes along.
+    private let isFromStart: Bool
+    /// When the first and the last sound are heard, in seconds of the output.
+    private(set) var heard: ClosedRange<Double>?
+
+    init(
+        _ facts: SoundFacts, of demuxer: borrowing Demuxer, into muxer: borrowing Muxer, zero: Double, duration: Double,
+        isFromStart: Bool
+    ) throws(FFmpegFailure) {
+        guard let stream = unsafe demuxer.stream(facts.stream) else { throw FFmpegFailure(satchel_averror_invaliddata) }
+        track = try unsafe muxer.addCopy(of: stream)
+        self.facts = facts
+        self.zero = zero
+        self.duration = duration
+        self.isFromStart = isFromStart
+    }
+
+    /// Whether a packet belongs to the part: the greater half of it lies within.
+    static func belongs(
+        at seconds: Double, lasting length: Double, duration: Double, isFromStart: Bool, isHidden: Bool
+    ) -> Bool {
+        let middle = seconds + length / 2
+        guard middle <= duration else { return false }
+        return isFromStart ? seconds > -0.2 : middle >= 0 && !isHidden
+    }
+
+    /// Writes a packet of the source where it belongs to the part.
+    ///
+    /// - Returns: Whether it lies after the part.
+    mutating func accept(_ packet: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
+        guard let time = packet.pts ?? packet.dts else { return false }
+        let seconds = facts.timeBase.seconds(time) - zero
+        let length = facts.timeBase.seconds(packet.duration)
+        guard
+            Self.belongs(
+                at: seconds, lasting: length, duration: duration, isFromStart: isFromStart, isHidden: packet.isDiscarded
+            )
+        else { return seconds > duration }
+        heard = min(heard?.lowerBound ?? .infinity, seconds)...max(heard?.upperBound ?? -.infinity, seconds + length)
+        packet.shift(by: facts.timeBase.ticks(zero))
+        // Of an MP3 it is the count of samples that pad the end.
+        if facts.codec != .mp3 { packet.dropSideData() }
+        try muxer.write(packet, to: track, timeBase: facts.timeBase.raw)
+        return false
+    }
+}
+
+extension Packet {
+    /// Forgets what the source's container said beside the data.
+    func dropSideData() {
+        unsafe av_packet_free_side_data(raw)
+    }
+}

@@ -1,0 +1,93 @@
+import Attachments
+
+/// How a video's main rendition is made: what a profile and a source come to. A value without input or output.
+enum VideoPlan {
+    /// Bytes that the container takes beside its packets: 8 000 and 40 for each picture or second of sound, generously.
+    static func overhead(seconds: Double, frameRate: Double) -> Int64 {
+        8_000 + Int64(min(seconds, 1e6) * (frameRate * 30 + 47 * 12))
+    }
+
+    /// Why the pictures can't stay as they are, whatever the cut; nil where they can.
+    static func reasonToEncode(_ facts: PictureFacts, _ policy: VideoPolicy) -> String? {
+        guard facts.isH264 else { return "\(facts.codec) is not H.264" }
+        guard facts.isPlain else { return "its pixels are not 8 bits, 4:2:0" }
+        guard !facts.isInterlaced else { return "it is interlaced" }
+        if let side = policy.longestSide, max(facts.upright.width, facts.upright.height) > side {
+            return "its longest side is over \(side)"
+        }
+        return nil
+    }
+
+    /// Even, upright, with square pixels, at most `longestSide`, never enlarged.
+    static func size(of upright: PixelSize, longestSide: Int?) -> PixelSize {
+        let longest = max(upright.width, upright.height)
+        let scale = min(1, Double(longestSide ?? longest) / Double(longest))
+        func even(_ side: Int) -> Int { max(2, Int((Double(side) * scale / 2).rounded()) * 2) }
+        return PixelSize(width: even(upright.width), height: even(upright.height))
+    }
+
+    /// Below so many bits per pixel a smaller picture looks better.
+    private static let leastBitsPerPixel = 0.035
+
+    /// The encoder's settings under which `seconds` of pictures stay within `bytes`.
+    ///
+    /// The bound holds over each second, so the whole may be over by a second's share at most: hence the extra second.
+    static func pictures(
+        _ facts: PictureFacts, _ policy: VideoPolicy, seconds: Double, soundBitRate: Int, effort: Effort
+    ) -> Encoder.Pictures {
+        var side = policy.longestSide
+        if effort == .reduced { side = min(side ?? 640, 640) }
+        var size = size(of: facts.upright, longestSide: side)
+        var maximum: Int?
+        let budget = min(policy.aim ?? policy.cap, policy.cap)
+        let available =
+            Double(max(0, budget - overhead(seconds: seconds, frameRate: facts.frameRate))) * 8 * 0.97
+            - Double(soundBitRate) * seconds
+        let rate = available / (seconds + 1)
+        if rate < 200_000_000 {
+            let bound = max(40_000, rate)
+            maximum = Int(bound)
+            let pixels = bound / (facts.frameRate * leastBitsPerPixel)
+            if Double(size.area) > pixels {
+                let shrink = (pixels / Double(size.area)).squareRoot()
+                let longest = max(160, Int(Double(max(size.width, size.height)) * shrink))
+                size = Self.size(of: facts.upright, longestSide: min(longest, max(size.width, size.height)))
+            }
+        }
+        return Encoder.Pictures(
+            width: size.width, height: size.height, timeBase: timeBase(facts.timeBase), frameRate: facts.frameRate,
+            rateFactor: effort == .full ? policy.rateFactor : policy.rateFactor + 3, maximumBitRate: maximum,
+            preset: effort == .full ? "veryfast" : "ultrafast")
+    }
+
+    /// The source's own, so that times stay exact, unless it is too coarse or finer than MP4 counts.
+    private static func timeBase(_ source: TimeBase) -> TimeBase {
+        let perSecond = 1 / source.seconds
+        return source.numerator == 1 && perSecond >= 600 && perSecond <= 1_000_000 ? source : TimeBase(1, 90_000)
+    }
+}
+
+/// How sound is encoded: what a policy and a source come to. A value without input or output.
+enum SoundPlan {
+    /// What AAC knows, highest first.
+    private static let rates = [48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000]
+
+    static func samples(
+        _ facts: SoundFacts, as codec: Encoder.Samples.Codec, bitRate: Int
+    ) -> Encoder.Samples {
+        let channels = facts.channels == 1 || bitRate < 40_000 ? 1 : 2
+        guard codec == .aac else {
+            return Encoder.Samples(codec: .pcm, rate: min(facts.rate, 48_000), channels: channels, bitRate: 0)
+        }
+        let highest = bitRate < 24_000 ? 16_000 : (bitRate < 40_000 ? 24_000 : 48_000)
+        let rate = rates.first { $0 <= min(facts.rate, highest) } ?? 8_000
+        // More than four bits a sample are not heard.
+        return Encoder.Samples(codec: .aac, rate: rate, channels: channels, bitRate: min(bitRate, rate * channels * 4))
+    }
+
+    /// Bits per second with which `seconds` stay within `bytes`, at most `wanted`.
+    static func bitRate(wanted: Int, bytes: Int64, seconds: Double) -> Int {
+        let available = Double(max(0, bytes - 4_000)) * 8 * 0.93 / max(seconds, 0.1)
+        return max(12_000, Int(min(Double(wanted), available)))
+    }
+}

@@ -1,0 +1,122 @@
+import Attachments
+import Foundation
+import TestSupport
+
+@testable import Codecs
+
+/// A clip that was rendered, and what is left of it: the files, by role.
+struct RenderedClip {
+    var findings: Findings
+    var reports: [RenditionReport]
+    var ending: Ending
+    var files: [RenditionRole: URL]
+
+    func report(_ role: RenditionRole) -> RenditionReport? { reports.first { $0.role == role } }
+    var main: URL? { report(.main) == nil ? nil : files[.main] }
+}
+
+enum Clips {
+    /// libmagic's word for a file.
+    static func sniff(_ url: URL) throws -> String {
+        try Tool.text("file", ["-b", "--mime-type", url.path])
+    }
+
+    /// What the codec finds; nil where it is neither sound nor video.
+    static func findings(
+        _ url: URL, profile: Profile = .notification, trim: TrimRequest? = nil, limits: Limits = .service
+    ) throws -> Findings? {
+        let sniffed = try sniff(url)
+        let order = WorkOrder(profile: profile, request: RenditionRequest(trim: trim), limits: limits)
+        return try withDescriptor(url) { descriptor in
+            guard let clip = try Clip.open(descriptor, sniffed: sniffed, order: order) else { return nil }
+            return clip.findings
+        }
+    }
+
+    /// Opens and renders all that is planned into files beside the source.
+    static let isReady: Void = { try? Libvips.prepare() }()
+
+    static func render(
+        _ url: URL, profile: Profile = .notification, request: RenditionRequest = RenditionRequest(),
+        effort: Effort = .full
+    ) throws -> RenderedClip? {
+        let sniffed = try sniff(url)
+        _ = isReady
+        let order = WorkOrder(profile: profile, request: request)
+        return try withDescriptor(url) { source in
+            guard var clip = try Clip.open(source, sniffed: sniffed, order: order) else { return nil }
+            var outputs: [RenditionRole: Int32] = [:]
+            var files: [RenditionRole: URL] = [:]
+            defer { outputs.values.forEach { close($0) } }
+            let planned = clip.findings.planned
+            for role in planned {
+                let file = url.deletingLastPathComponent()
+                    .appending(path: "\(url.lastPathComponent).\(UUID().uuidString.prefix(8)).\(role.rawValue)")
+                files[role] = file
+                outputs[role] = unsafe open(file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            }
+            var reports: [RenditionReport] = []
+            let ending = try clip.render(
+                goAhead: GoAhead(memory: 1 << 30, outputs: planned, effort: effort), outputs: outputs
+            ) { report in
+                reports.append(report)
+            }
+            return RenderedClip(findings: clip.findings, reports: reports, ending: ending, files: files)
+        }
+    }
+}
+
+/// What ffprobe says of a file.
+struct Probe: Decodable {
+    struct Stream: Decodable {
+        var codecName: String?
+        var codecType: String
+        var profile: String?
+        var width: Int?
+        var height: Int?
+        var pixFmt: String?
+        var channels: Int?
+        var sampleRate: String?
+        var startTime: String?
+        var duration: String?
+        var tags: [String: String]?
+        var sideDataList: [SideData]?
+    }
+    struct SideData: Decodable {
+        var rotation: Double?
+    }
+    struct Format: Decodable {
+        var duration: String?
+        var formatName: String
+        var tags: [String: String]?
+    }
+    struct Frame: Decodable {
+        var ptsTime: String?
+        var pktDurationTime: String?
+    }
+    struct Chapter: Decodable {}
+    var streams: [Stream]
+    var format: Format
+    var chapters: [Chapter]?
+    var frames: [Frame]?
+
+    var video: Stream? { streams.first { $0.codecType == "video" } }
+    var audio: Stream? { streams.first { $0.codecType == "audio" } }
+    var duration: Double { Double(format.duration ?? "") ?? -1 }
+
+    static func of(_ url: URL, frames: Bool = false) throws -> Probe {
+        var arguments = ["-v", "error", "-of", "json", "-show_streams", "-show_format", "-show_chapters"]
+        if frames { arguments += ["-show_frames", "-select_streams", "v:0"] }
+        let data = try Tool.run("ffprobe", arguments + [url.path])
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try decoder.decode(Probe.self, from: data)
+    }
+
+    /// What an independent full decode complains about; empty where all is well.
+    static func complaints(_ url: URL) throws -> String {
+        let output = try Tool.run(
+            "sh", ["-c", "ffmpeg -v warning -xerror -i \"$0\" -f null - 2>&1 || echo failed", url.path])
+        return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

@@ -1,0 +1,396 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Codecs
+
+/// What becomes of clips, judged by ffprobe and a full decode.
+@Suite struct ClipTests: ~Copyable {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private borrowing func file(_ name: String) -> URL { directory.url.appending(path: name) }
+
+    /// 64×48 pictures at 25 a second whose brightness counts them: frame n has luma 16 + 5 × (n mod 40).
+    private borrowing func counted(
+        _ name: String, seconds: Double, _ encoding: [String], sound: [String] = ["-c:a", "aac"]
+    ) throws -> URL {
+        let output = file(name)
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i",
+                "color=c=black:size=64x48:rate=25:duration=\(seconds),geq=lum='16+5*mod(N,40)':cb=128:cr=128",
+                "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100:duration=\(seconds)", "-pix_fmt", "yuv420p",
+                "-sc_threshold", "0",
+            ] + encoding + sound, to: output)
+        return output
+    }
+
+    /// The counts of all pictures that an independent decoder shows.
+    private func counts(of url: URL) throws -> [Int] {
+        let raw = try Tool.run(
+            "ffmpeg",
+            [
+                "-v", "error", "-i", url.path, "-map", "0:v", "-vsync", "passthrough", "-vf",
+                "crop=2:2:0:0,extractplanes=y", "-f", "rawvideo", "-",
+            ])
+        return stride(from: 0, to: raw.count, by: 4).map { Int(((Double(raw[$0]) - 16) / 5).rounded()) }
+    }
+
+    @Test func `a cut on keyframes is copied, with exactly the pictures of the part`() throws {
+        let source = try counted("source.mp4", seconds: 6, ["-c:v", "libx264", "-g", "25", "-bf", "2"])
+        let made = try #require(
+            try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 2, duration: 2))))
+        let main = try #require(made.main)
+        let trim = try #require(made.ending.trim)
+        #expect(trim.method == .copy)
+        #expect(abs(trim.start - 2) < 0.001)
+        #expect(abs(trim.duration - 2) < 0.041)
+        #expect(abs(trim.sourceDuration - 6) < 0.05)
+        let counts = try counts(of: main)
+        #expect(abs(counts.count - 50) <= 1)
+        #expect(counts == (0..<counts.count).map { (50 + $0) % 40 })
+        #expect(try Probe.complaints(main) == "")
+        #expect(abs(try Probe.of(main).duration - 2) < 0.045)
+    }
+
+    @Test(arguments: ["libx264", "mpeg4"])
+    func `a cut off keyframes is encoded, from the right first to the right last picture`(codec: String) throws {
+        let source = try counted("source.mp4", seconds: 6, ["-c:v", codec, "-g", "250", "-q:v", "2"])
+        let made = try #require(
+            try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 1.48, duration: 1.2))))
+        let main = try #require(made.main)
+        let trim = try #require(made.ending.trim)
+        #expect(trim.method == .encode)
+        #expect(abs(trim.start - 1.48) < 0.001)
+        #expect(abs(trim.duration - 1.2) < 0.001)
+        #expect(try counts(of: main) == (0..<30).map { (37 + $0) % 40 })
+        #expect(try Probe.complaints(main) == "")
+        let probe = try Probe.of(main)
+        #expect(probe.video?.codecName == "h264")
+        #expect(probe.video?.profile == "High")
+        #expect(probe.video?.pixFmt == "yuv420p")
+        #expect(abs(probe.duration - 1.2) < 0.02)
+    }
+
+    @Test(arguments: ["mkv", "ts", "mov", "avi"])
+    func `a cut is exact in other containers too`(container: String) throws {
+        let source = try counted(
+            "source.\(container)", seconds: 5, ["-c:v", "libx264", "-g", "30", "-bf", container == "avi" ? "0" : "3"])
+        let made = try #require(
+            try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 1.6, duration: 1))))
+        let counts = try counts(of: try #require(made.main))
+        #expect(abs(counts.count - 25) <= 1)
+        let first = try #require(counts.first)
+        #expect(abs(first - 0) <= 1 || first == 39)
+        #expect(counts == (0..<counts.count).map { (first + $0) % 40 })
+    }
+
+    @Test(arguments: [0.0, 1.3])
+    func `sound stays with its picture`(start: Double) throws {
+        // A flash and a click every second.
+        let source = file("source.mp4")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i",
+                "color=c=black:size=64x48:rate=25:duration=5,geq=lum='if(eq(mod(N,25),0),235,16)':cb=128:cr=128",
+                "-f", "lavfi", "-i", "aevalsrc='if(lt(mod(t,1),0.04),sin(2*PI*1000*t),0)':s=44100:d=5",
+                "-pix_fmt", "yuv420p", "-c:v", "libx264", "-g", "250", "-c:a", "aac",
+            ], to: source)
+        let made = try #require(
+            try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: start, duration: 2.5))))
+        let main = try #require(made.main)
+        let flashes = try Tool.text(
+            "ffprobe",
+            [
+                "-v", "error", "-f", "lavfi", "-i", "movie='\(main.path)',signalstats", "-show_entries",
+                "frame=pts_time:frame_tags=lavfi.signalstats.YAVG", "-of", "csv=p=0",
+            ]
+        ).split(separator: "\n").compactMap { line -> Double? in
+            let parts = line.split(separator: ",")
+            guard parts.count == 2, let level = Double(parts[1]), level > 120 else { return nil }
+            return Double(parts[0])
+        }
+        let raw = try Tool.run(
+            "ffmpeg", ["-v", "error", "-i", main.path, "-map", "0:a", "-ac", "1", "-ar", "44100", "-f", "s16le", "-"])
+        let samples = unsafe raw.withUnsafeBytes { unsafe Array($0.bindMemory(to: Int16.self)) }
+        var clicks: [Double] = []
+        for (index, sample) in samples.enumerated() where abs(Int(sample)) > 8000 {
+            let time = Double(index) / 44100
+            if time - (clicks.last ?? -1) > 0.5 { clicks.append(time) }
+        }
+        #expect(!flashes.isEmpty)
+        #expect(flashes.count == clicks.count)
+        for (flash, click) in zip(flashes, clicks) { #expect(abs(flash - click) < 0.02) }
+        let expected = start == 0 ? 0 : 0.7
+        #expect(abs((flashes.first ?? -1) - expected) < 0.041)
+    }
+
+    @Test func `a source that fits is copied whole, without a trim in the record`() throws {
+        let source = try counted("source.mov", seconds: 3, ["-c:v", "libx264"])
+        let made = try #require(try Clips.render(source))
+        let main = try #require(made.main)
+        #expect(made.ending.trim == nil)
+        #expect(made.report(.main)?.note.hasPrefix("copied") == true)
+        #expect(try Probe.of(main).format.formatName.contains("mp4"))
+        #expect(try packetHashes(source) == packetHashes(main, keepingSupplements: true))
+        #expect(made.reports.map(\.role) == [.thumbnail, .poster, .main])
+        #expect(made.ending.placeholder?.thumbhash != nil)
+    }
+
+    /// Hashes of decoded pictures.
+    private func packetHashes(_ url: URL, keepingSupplements: Bool = false) throws -> String {
+        try Tool.text("ffmpeg", ["-v", "error", "-i", url.path, "-map", "0:v", "-f", "md5", "-"])
+    }
+
+    @Test func `the index comes before the data`() throws {
+        for (name, trim) in [("copied.mp4", nil), ("encoded.mp4", TrimRequest(start: 0.52, duration: 0.6))] {
+            let source = try counted(name, seconds: 2, ["-c:v", "libx264"])
+            let made = try #require(try Clips.render(source, request: RenditionRequest(trim: trim)))
+            let data = try Data(contentsOf: try #require(made.main))
+            let index = try #require(data.range(of: Data("moov".utf8)))
+            let media = try #require(data.range(of: Data("mdat".utf8)))
+            #expect(index.lowerBound < media.lowerBound)
+        }
+    }
+
+    @Test(arguments: [90, 180, 270])
+    func `a rotated video stays upright, copied or encoded`(degrees: Int) throws {
+        let plain = file("plain.mp4")
+        // The top half is white.
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "color=c=black:size=96x64:rate=25:duration=2,drawbox=w=96:h=32:c=white:t=fill",
+                "-pix_fmt", "yuv420p", "-c:v", "libx264", "-g", "250",
+            ], to: plain)
+        let source = file("rotated.mp4")
+        try Tool.ffmpeg(
+            ["-i", plain.path, "-c", "copy", "-metadata:s:v", "rotate=\(degrees)"], to: source)
+        let upright = degrees == 180 ? PixelSize(width: 96, height: 64) : PixelSize(width: 64, height: 96)
+        for trim in [nil, TrimRequest(start: 0.52, duration: 0.6)] {
+            let made = try #require(try Clips.render(source, request: RenditionRequest(trim: trim)))
+            #expect(made.findings.size == upright)
+            #expect(made.report(.main)?.size == upright)
+            let main = try #require(made.main)
+            let poster = try #require(made.files[.poster])
+            for file in [main, poster] {
+                // What a player shows is what it shows of the source.
+                #expect(try shape(of: file) == shape(of: source))
+            }
+            if trim != nil { #expect(try Probe.of(main).video?.sideDataList == nil) }
+        }
+    }
+
+    /// The quarters of the first picture that are bright, as a player shows it.
+    private func shape(of url: URL) throws -> [Bool] {
+        try Tool.run(
+            "ffmpeg",
+            [
+                "-v", "error", "-i", url.path, "-frames:v", "1", "-vf", "scale=2:2:flags=area", "-pix_fmt", "gray",
+                "-f", "rawvideo", "-",
+            ]
+        ).map { $0 > 128 }
+    }
+
+    @Test func `pictures of a variable rate keep their times`() throws {
+        let source = file("source.mp4")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=4", "-vf",
+                "select='lt(mod(n,25),5)+eq(mod(n,25),12)'", "-vsync", "vfr", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+                "-g", "250",
+            ], to: source)
+        let made = try #require(
+            try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 1.04, duration: 2))))
+        #expect(made.ending.trim?.method == .encode)
+        let times = try Probe.of(try #require(made.main), frames: true).frames?.compactMap { Double($0.ptsTime ?? "") }
+        let expected = [0, 1, 2, 3, 11, 24, 25, 26, 27, 28, 36, 49].map { Double($0) * 0.04 }
+        #expect(times?.count == expected.count)
+        for (time, wanted) in zip(times ?? [], expected) { #expect(abs(time - wanted) < 0.002) }
+        #expect(abs(try Probe.of(try #require(made.main)).duration - 2) < 0.02)
+    }
+
+    @Test func `large and foreign videos become H.264 within the profile's size`() throws {
+        let source = file("source.webm")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc=size=1600x900:rate=10:duration=1", "-f", "lavfi", "-i",
+                "sine=duration=1", "-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8", "-c:a", "libopus",
+            ], to: source)
+        let made = try #require(try Clips.render(source))
+        let probe = try Probe.of(try #require(made.main))
+        #expect(probe.video?.width == 1280)
+        #expect(probe.video?.height == 720)
+        #expect(probe.video?.codecName == "h264")
+        #expect(probe.audio?.codecName == "aac")
+        #expect(made.findings.type == .webm)
+    }
+
+    @Test func `nothing of a source's metadata is left`() throws {
+        let plain = try counted("plain.mp4", seconds: 2, ["-c:v", "libx264"])
+        let chapters = file("chapters.txt")
+        try Data(";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1\nSTART=0\nEND=1\ntitle=canary\n".utf8).write(to: chapters)
+        let source = file("source.mp4")
+        try Tool.ffmpeg(
+            [
+                "-i", plain.path, "-i", chapters.path, "-map_metadata", "1", "-c", "copy", "-metadata", "title=canary",
+                "-metadata", "location=+48.85+002.35/", "-metadata", "creation_time=2020-01-01T00:00:00Z",
+                "-metadata:s:v", "handler_name=canary", "-metadata:s:a", "language=fra",
+            ], to: source)
+        for trim in [nil, TrimRequest(start: 0.52, duration: 0.6)] {
+            let made = try #require(try Clips.render(source, request: RenditionRequest(trim: trim)))
+            let main = try #require(made.main)
+            let data = try Data(contentsOf: main)
+            for canary in ["canary", "48.85", "x264", "Lavf"] {
+                #expect(data.range(of: Data(canary.utf8)) == nil, "\(canary), \(made.report(.main)?.note ?? "")")
+            }
+            let probe = try Probe.of(main)
+            #expect(
+                try Tool.text("exiftool", ["-G1", "-s", "-UserData:all", "-ItemList:all", "-Keys:all", main.path]) == ""
+            )
+            #expect(probe.chapters?.isEmpty != false)
+            #expect(probe.format.tags?["creation_time"] == nil)
+            #expect(try Tool.text("exiftool", ["-s3", "-CreateDate", main.path]) == "0000:00:00 00:00:00")
+        }
+    }
+
+    @Test func `a poster is not the black beginning, and thumbnail_time chooses it`() throws {
+        let source = file("source.mp4")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc=size=128x96:rate=25:duration=4,drawbox=enable='lt(t,1)':c=black:t=fill",
+                "-pix_fmt", "yuv420p", "-c:v", "libx264", "-g", "250",
+            ], to: source)
+        let chosen = try #require(try Clips.render(source))
+        let bright = try Tool.text(
+            "convert",
+            [try #require(chosen.files[.poster]).path, "-colorspace", "gray", "-format", "%[fx:mean]", "info:"])
+        #expect(try #require(Double(bright)) > 0.2)
+
+        let wanted = try #require(
+            try Clips.render(
+                source,
+                request: RenditionRequest(trim: TrimRequest(start: 0.2, duration: 3), thumbnailTime: 0.48)))
+        let dark = try Tool.text(
+            "convert",
+            [try #require(wanted.files[.poster]).path, "-colorspace", "gray", "-format", "%[fx:mean]", "info:"])
+        #expect(try #require(Double(dark)) < 0.1)
+        #expect(abs((wanted.ending.thumbnailTime ?? 0) - 0.28) < 0.001)
+    }
+
+    @Test func `what is too long is refused or trimmed, as its profile says`() throws {
+        let source = try counted("source.mp4", seconds: 3, ["-c:v", "libx264"])
+        var profile = Profile.message
+        profile.video?.maximumDuration = 2
+        #expect(throws: AttachmentError.tooLong(seconds: 3, limit: 2)) {
+            _ = try Clips.findings(source, profile: profile)
+        }
+        profile.video?.whenLonger = .trim
+        let made = try #require(try Clips.render(source, profile: profile))
+        let trim = try #require(made.ending.trim)
+        #expect(trim.start == 0)
+        #expect(trim.duration <= 2.0001 && trim.duration > 1.4)
+        #expect(try Probe.of(try #require(made.main)).duration < 2.03)
+    }
+
+    @Test func `an aim is kept by the bit rate, and a cap that can't be kept is an error`() throws {
+        let source = file("noise.mp4")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=3", "-vf", "noise=alls=60:allf=t",
+                "-pix_fmt", "yuv420p", "-c:v", "libx264", "-preset", "ultrafast",
+            ], to: source)
+        var profile = Profile.notification
+        profile.video?.aim = 150_000
+        let made = try #require(try Clips.render(source, profile: profile))
+        #expect(try #require(made.report(.main)).bytes <= 150_000)
+        #expect(try Probe.complaints(try #require(made.main)) == "")
+
+        profile.video?.aim = 3_000
+        profile.video?.cap = 3_000
+        do {
+            _ = try Clips.render(source, profile: profile)
+            Issue.record("3 000 bytes were enough")
+        } catch let error as AttachmentError {
+            #expect(error.code == .capUnreachable)
+        }
+    }
+
+    @Test func `playlists, foreign and damaged files are refused`() throws {
+        let playlist = file("playlist.mp4")
+        try Data("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n/etc/passwd\n#EXT-X-ENDLIST\n".utf8).write(to: playlist)
+        // Whatever libmagic were to say of it.
+        for sniffed in ["text/plain", "application/octet-stream", "video/mp2t", "audio/mpeg", "video/x-unknown"] {
+            let opened = try withDescriptor(playlist) { descriptor in
+                do {
+                    let clip = try Clip.open(descriptor, sniffed: sniffed, order: WorkOrder(profile: .notification))
+                    return clip != nil
+                } catch let error as AttachmentError {
+                    #expect(error.code == .corrupt)
+                    return false
+                }
+            }
+            #expect(!opened, "\(sniffed)")
+        }
+        let raw = file("raw.h264")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc=size=64x48:duration=1", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-f",
+                "h264",
+            ],
+            to: raw)
+        #expect(try Clips.findings(raw) == nil)
+        let whole = try counted("whole.mp4", seconds: 1, ["-c:v", "libx264"])
+        let cut = file("cut.mp4")
+        try Data(contentsOf: whole).prefix(2000).write(to: cut)
+        do {
+            _ = try Clips.findings(cut)
+            Issue.record("a file without its index was opened")
+        } catch let error as AttachmentError {
+            #expect(error.code == .corrupt)
+        }
+    }
+
+    @Test func `a truncated video gives what it has`() throws {
+        let source = file("source.mp4")
+        try Tool.ffmpeg(
+            [
+                "-i", try counted("whole.mp4", seconds: 4, ["-c:v", "libx264", "-g", "25"]).path, "-c", "copy",
+                "-movflags", "+faststart",
+            ], to: source)
+        let data = try Data(contentsOf: source)
+        try data.prefix(data.count * 2 / 3).write(to: source)
+        let made = try #require(try Clips.render(source))
+        #expect(try #require(made.findings.duration) < 3.9)
+        #expect(try Probe.of(try #require(made.main)).duration > 0.5)
+    }
+
+    @Test func `random damage never ends the process`() throws {
+        var generator = SystemRandomNumberGenerator()
+        let sources = [
+            try counted("a.mp4", seconds: 1, ["-c:v", "libx264"]), try counted("b.mkv", seconds: 1, ["-c:v", "mpeg4"]),
+            try counted("c.ts", seconds: 1, ["-c:v", "mpeg2video"]),
+            try counted("d.avi", seconds: 1, ["-c:v", "mjpeg"]),
+        ]
+        for source in sources {
+            let sound = try Data(contentsOf: source)
+            for _ in 0..<6 {
+                var data = sound
+                for _ in 0..<30 {
+                    data[Int.random(in: 0..<data.count, using: &generator)] = .random(in: 0...255, using: &generator)
+                }
+                let damaged = file("damaged")
+                try data.write(to: damaged)
+                do {
+                    _ = try Clips.render(damaged)
+                } catch is AttachmentError {
+                    // Refused: as good as delivered, as long as it is said.
+                }
+            }
+        }
+    }
+}
