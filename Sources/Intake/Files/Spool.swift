@@ -17,13 +17,21 @@ public struct Spool: Sendable {
     /// - Throws: `store_failed`, `store_full`.
     public init(at path: String) throws(AttachmentError) {
         guard let cPath = CPath(path.utf8) else { throw .storeFailed(reason: "the spool's path holds a NUL") }
-        if unsafe cPath.withPointer({ unsafe mkdir($0, 0o700) }) != 0, errno != EEXIST {
-            throw Self.failure("make the spool '\(path)'")
-        }
+        let isNew = unsafe cPath.withPointer { unsafe mkdir($0, 0o700) } == 0
+        guard isNew || errno == EEXIST else { throw Self.failure("make the spool '\(path)'") }
         let number = unsafe cPath.withPointer { unsafe Glibc.open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
         guard number >= 0 else { throw Self.failure("open the spool '\(path)'") }
         directory = SharedDescriptor(Descriptor(owning: number))
         guard fchmod(number, 0o700) == 0 else { throw Self.failure("close the spool '\(path)' to others") }
+        if isNew { try Self.syncParent(of: number) }
+    }
+
+    /// Makes the name of a directory durable.
+    private static func syncParent(of directory: Int32) throws(AttachmentError) {
+        let number = unsafe openat(directory, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard number >= 0 else { throw failure("open the directory of the spool") }
+        let parent = Descriptor(owning: number)
+        guard fsync(parent.number) == 0 else { throw failure("sync the directory of the spool") }
     }
 
     /// A new, empty file.
