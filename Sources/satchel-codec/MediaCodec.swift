@@ -1,0 +1,33 @@
+import Attachments
+import Codecs
+import Confinement
+
+/// The codecs, as a confined process runs them: one source at a time.
+struct MediaCodec: ConfinedCodec, ~Copyable {
+    private var identified: Identified?
+
+    mutating func prepare() throws(AttachmentError) {
+        try Codec.prepare()
+    }
+
+    mutating func identify(source: Int32, order: WorkOrder) throws(AttachmentError) -> Findings {
+        let source = try Codec.identify(source, order: order)
+        let findings = source.findings
+        identified = consume source
+        return findings
+    }
+
+    mutating func render(
+        _ goAhead: GoAhead, outputs: [RenditionRole: Int32],
+        deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) -> Ending {
+        guard let source = identified.take() else {
+            throw .codecCrashed(reason: "asked to render before it identified")
+        }
+        return try Codec.render(source, goAhead: goAhead, outputs: outputs, deliver: deliver)
+    }
+
+    mutating func forget() {
+        identified = nil
+    }
+}

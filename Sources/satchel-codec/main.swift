@@ -1,0 +1,3 @@
+import Confinement
+
+Confinement.run(MediaCodec(), arguments: CommandLine.arguments.dropFirst().map(\.self))
