@@ -53,11 +53,14 @@ var targets: [Target] = [
     .target(name: "Misdeeds", path: "Tests/Misdeeds"),
     .executableTarget(
         name: "fault-codec", dependencies: ["Attachments", "Confinement", "Misdeeds"], path: "Tests/fault-codec"),
+    .executableTarget(name: "pool-driver", dependencies: ["Attachments", "Intake"], path: "Tests/pool-driver"),
     .testTarget(name: "AttachmentsTests", dependencies: ["Attachments", "TestSupport"]),
     .testTarget(name: "CodecsTests", dependencies: ["Attachments", "Codecs", "TestSupport"]),
     .testTarget(
         name: "IsolationTests",
-        dependencies: ["Attachments", "Intake", "CSandbox", "TestSupport", "fault-codec", "satchel-codec"]),
+        dependencies: [
+            "Attachments", "Intake", "CSandbox", "TestSupport", "fault-codec", "pool-driver", "satchel-codec",
+        ]),
     .executableTarget(
         name: "fetch-probe",
         dependencies: [

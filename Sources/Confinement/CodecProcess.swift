@@ -22,7 +22,11 @@ struct CodecProcess: ~Copyable {
         let (opening, descriptors) = try packets.receive(ServiceMessage.self)
         guard case .order(let order) = opening, descriptors.count == 1 else { throw Packets.Ended() }
         let source = Descriptor(owning: descriptors[0])
-        defer { codec.forget() }
+        // The codec may hold the descriptor until then.
+        defer {
+            codec.forget()
+            _ = source.number
+        }
         limit(to: order.ceilings)
 
         let findings: Findings

@@ -116,11 +116,11 @@ extension Confines {
 }
 
 extension Confines {
-    /// Looks at the environment and enters the namespaces; the caller has one thread.
+    /// Enters the namespaces; the caller has one thread.
     ///
     /// - Returns: Also the user ids that forks can take on; nil where the caller isn't root or has none to give.
     static func enter(
-        policy: SandboxPolicy, withholding withheld: Set<SandboxLayer>
+        policy: SandboxPolicy, environmentIsFixed: Bool, withholding withheld: Set<SandboxLayer>
     ) -> (confines: Confines, users: Range<UInt32>?) {
         let root = geteuid() == 0
         var users: Range<UInt32>?
@@ -160,7 +160,8 @@ extension Confines {
         return (confines, users)
     }
 
-    private static var environmentIsFixed: Bool {
+    /// Whether the environment is what the service gives; libraries set variables of their own later.
+    static var environmentIsFixed: Bool {
         guard sandbox_environment_size() == CodecInvocation.environment.count else { return false }
         return CodecInvocation.environment.allSatisfy { variable in
             let parts = variable.split(separator: "=", maxSplits: 1).map(String.init)

@@ -39,6 +39,7 @@ struct Template<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         _ codec: consuming Codec, invocation: CodecInvocation, withholding withheld: Set<SandboxLayer>
     ) throws(StartFailure) -> Template {
         let control = Packets(Descriptor(owning: CodecInvocation.controlSocket))
+        let environmentIsFixed = Confines.environmentIsFixed
         do {
             try codec.prepare()
         } catch {
@@ -49,7 +50,8 @@ struct Template<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
             throw Self.fail(control, SystemError("prepare the system call filter", code: prepared).description)
         }
         let addressSpace = sandbox_address_space_used()
-        let (confines, users) = Confines.enter(policy: invocation.policy, withholding: withheld)
+        let (confines, users) = Confines.enter(
+            policy: invocation.policy, environmentIsFixed: environmentIsFixed, withholding: withheld)
 
         let number = sandbox_child_signals()
         if number < 0 { throw Self.fail(control, SystemError("watch for children", code: -number).description) }

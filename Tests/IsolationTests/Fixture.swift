@@ -1,40 +1,49 @@
 import Attachments
-import FoundationEssentials
+import Foundation
 import Glibc
 import Intake
 import TestSupport
+import Testing
 
-/// A file that holds a command for the fault codec, or nothing yet.
+/// A directory for the sources and outputs of one test.
 struct Scratch: ~Copyable, Sendable {
     let directory: TemporaryDirectory
+    let place: Place
 
     init() throws {
         directory = try TemporaryDirectory()
+        place = Place(path: directory.path)
     }
+}
 
-    /// A source, opened read-only.
+/// The path of a directory that outlives its user.
+struct Place: Sendable {
+    var path: String
+
+    func path(of name: String) -> String { path + "/" + name }
+
+    /// A source that holds `text`, opened read-only.
     func source(_ text: String, name: String = "source") throws -> Descriptor {
-        let path = directory.path + "/" + name
-        let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let file = unsafe open(path(of: name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw SystemError("make a source") }
         let writer = Descriptor(owning: file)
         let bytes = Array(text.utf8)
         guard unsafe write(writer.number, bytes, bytes.count) == bytes.count else { throw SystemError("write it") }
-        let reader = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        let reader = unsafe open(path(of: name), O_RDONLY | O_CLOEXEC)
         guard reader >= 0 else { throw SystemError("open a source") }
         return Descriptor(owning: reader)
     }
 
-    func path(of name: String) -> String { directory.path + "/" + name }
-
     /// An empty output.
-    func output(_ role: RenditionRole, name: String? = nil) throws(AttachmentError) -> CodecOutput {
-        let file = unsafe open(
-            path(of: name ?? role.rawValue), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    func output(_ role: RenditionRole, name: String) throws(AttachmentError) -> CodecOutput {
+        let file = unsafe open(path(of: name), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .storeFailed(reason: "no output") }
         return CodecOutput(role: role, writer: Descriptor(owning: file))
     }
 }
+
+/// Every test of this target, one after the other: they count processes.
+@Suite(.serialized) enum Isolation {}
 
 /// What became of one source.
 struct Outcome: Sendable {
@@ -48,21 +57,30 @@ extension CodecPool {
     /// Sends a source that holds `command` through, and takes whatever it plans.
     func run(
         _ command: String, ceilings: Ceilings = Ceilings(), owner: Owner? = nil, within limit: Duration? = .seconds(20),
-        stop: Bool = false, named name: String = "output", in scratch: borrowing Scratch
+        stop: Bool = false, named name: String = "output", in place: Place
     ) async throws -> Outcome {
-        let source = try scratch.source(command, name: "\(name)-source")
-        let directory = scratch.directory.path
+        await run(
+            owning: try place.source(command, name: "\(name)-source"), profile: Self.profile, ceilings: ceilings,
+            owner: owner, within: limit, stop: stop, named: name, in: place)
+    }
+
+    /// Sends a source through, and takes whatever is planned.
+    func run(
+        owning source: consuming Descriptor, profile: Profile, ceilings: Ceilings = Ceilings(), owner: Owner? = nil,
+        within limit: Duration? = .seconds(20), stop: Bool = false, named name: String = "output", in place: Place
+    ) async -> Outcome {
+        let source = source
         var outcome = Outcome()
         do throws(AttachmentError) {
             outcome.result = try await process(
-                source, order: WorkOrder(profile: Self.profile, ceilings: ceilings), owner: owner,
+                source, order: WorkOrder(profile: profile, ceilings: ceilings), owner: owner,
                 deadline: limit.map { .now + $0 },
                 decide: { (findings) async throws(AttachmentError) -> CodecDecision in
                     outcome.decisions += 1
                     if stop { return .stop }
                     var outputs: [CodecOutput] = []
                     for role in findings.planned {
-                        outputs.append(try Self.output(role, at: "\(directory)/\(name)-\(role.rawValue)"))
+                        outputs.append(try place.output(role, name: "\(name)-\(role.rawValue)"))
                     }
                     return .proceed(effort: .full, outputs: outputs)
                 },
@@ -73,24 +91,35 @@ extension CodecPool {
         return outcome
     }
 
-    private static func output(_ role: RenditionRole, at path: String) throws(AttachmentError) -> CodecOutput {
-        let file = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw .storeFailed(reason: "no output") }
-        return CodecOutput(role: role, writer: Descriptor(owning: file))
+    static let profile = Profile(name: "test", thumbnail: ThumbnailPolicy(), image: ImagePolicy())
+}
+
+extension Place {
+    /// Another name for a codec, by which its templates can be told from those of other tests.
+    func alias(of codec: String) throws -> (executable: URL, name: String) {
+        let name = "c-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        let alias = URL(filePath: path(of: name))
+        try FileManager.default.createSymbolicLink(at: alias, withDestinationURL: Repository.product(codec))
+        // The kernel keeps 15 bytes.
+        return (alias, String(name.prefix(15)))
     }
 
-    static let profile = Profile(name: "test", thumbnail: ThumbnailPolicy(), image: ImagePolicy())
+    /// The templates that were started by this process under `name`.
+    static func templates(named name: String) -> [ProcessStatus] {
+        ProcessStatus.children(of: getpid()).filter { $0["Name"] == name }
+    }
 }
 
 extension CodecPoolConfiguration {
     /// The fault codec in the codec's place.
     static func faulty(
+        at executable: URL? = nil,
         codecs: Int = 2, sandbox: SandboxPolicy = .standard, sourcesPerTemplate: Int = 1000,
         sourcesPerProcess: Int = 1, memory: Int64 = 4 << 30, silence: Duration = .seconds(1),
         arguments: [String] = []
     ) throws -> CodecPoolConfiguration {
         CodecPoolConfiguration(
-            executable: try Repository.product("fault-codec"), codecs: codecs, sandbox: sandbox,
+            executable: try executable ?? Repository.product("fault-codec"), codecs: codecs, sandbox: sandbox,
             sourcesPerTemplate: sourcesPerTemplate, sourcesPerProcess: sourcesPerProcess, memory: memory,
             silence: silence, arguments: arguments)
     }

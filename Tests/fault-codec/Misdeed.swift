@@ -15,6 +15,9 @@ enum Misdeed {
         case "abort": abort()
         case "trap": misdeed_trap()
         case "exit": _exit(3)
+        case "slow-segv":
+            usleep(300_000)
+            misdeed_segfault()
         case "spin": while true {}
         case "sleep": sleep(1000)
         case "eat": misdeed_eat_memory()
@@ -54,6 +57,7 @@ enum Misdeed {
         switch command {
         case "late-segv": misdeed_segfault()
         case "late-sleep": sleep(1000)
+        case "late-pause": usleep(300_000)
         case "late-eat": misdeed_eat_memory()
         case "late-main-segv" where report.role == .main: misdeed_segfault()
         case "wrong-size": report.bytes += 1
@@ -93,7 +97,7 @@ enum Misdeed {
         case "twice":
             if let bytes = try? JSON.encode(CodecMessage.rendition(report)) { send(Array(bytes)) }
         case "hold":
-            for _ in 0..<50 {
+            for _ in 0..<20 {
                 let bytes = Array("later".utf8)
                 _ = unsafe write(held, bytes, bytes.count)
                 usleep(20_000)

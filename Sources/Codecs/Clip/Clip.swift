@@ -60,8 +60,7 @@ package struct Clip: ~Copyable {
         deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
         let wanted = outputs.filter { goAhead.outputs.contains($0.key) }
-        // A clip is never cropped: a rectangle of the source is one of the output.
-        var ending = Ending(thumbnailClippingRect: facts.kind == .video ? order.request.thumbnailClippingRect : nil)
+        var ending = Ending()
         switch facts.kind {
         case .video: try renderVideo(wanted, goAhead.effort, &ending, deliver)
         default: try renderAudio(wanted, goAhead.effort, &ending, deliver)

@@ -35,8 +35,7 @@ struct VideoMaker {
         var reason = VideoPlan.reasonToEncode(picture, policy)
         if reason == nil {
             let result = try Survey.take(
-                demuxer, facts, picture, start: start, end: end, slack: part.isLimited ? Self.limitSlack : nil,
-                budget: min(policy.aim ?? policy.cap, policy.cap))
+                demuxer, facts, picture, start: start, end: end, slack: part.isLimited ? Self.limitSlack : nil)
             switch result {
             case .failure(let refusal): reason = refusal.reason
             case .success(let survey):
