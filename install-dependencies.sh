@@ -13,7 +13,7 @@ build="build-essential pkg-config git make libvips-dev libavformat-dev libavcode
 run="libvips42 libavformat59 libavcodec59 libavfilter8 libswscale6 libswresample4 libmagic1 libseccomp2
     libsqlite3-0 ca-certificates"
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 webp
-    libheif-examples libjxl-tools sqlite3 valgrind procps"
+    libheif-examples libjxl-tools sqlite3 openssl valgrind procps"
 
 usage() {
     echo "usage: $0 [--list] build|run|test ..." >&2

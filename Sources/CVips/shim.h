@@ -63,6 +63,20 @@ static inline int satchel_operation_exists(const char *name) {
     return vips_type_find("VipsOperation", name) != 0;
 }
 
+static inline void *_Nullable satchel_count_object(
+    void *_Nullable object, void *_Nullable count, void *_Nullable unused) {
+    (void)object, (void)unused;
+    ++*(int *)count;
+    return NULL;
+}
+
+/// Objects of libvips that are alive in this process: what VIPS_LEAK=1 would list at its end.
+static inline int satchel_live_objects(void) {
+    int count = 0;
+    vips_object_map((VipsSListMap2Fn)satchel_count_object, &count, NULL);
+    return count;
+}
+
 // MARK: Loading
 
 // Pixels are read in order, once; damage is an error and not a grey area.

@@ -24,7 +24,10 @@ public enum Codec {
         let watch = Stopwatch()
         let sniffed = try Sniffer.sniff(source)
         guard let format = sniffed.imageFormat else {
-            throw .unrecognizedType(sniffed: sniffed.type)
+            guard let clip = try Clip.open(source, sniffed: sniffed.type, order: order) else {
+                throw .unrecognizedType(sniffed: sniffed.type)
+            }
+            return try Identified(.clip(clip), order: order, watch: watch)
         }
         let content = try ImageIdentification.open(source, format: format, sniffed: sniffed, limits: order.limits)
         return try Identified(content, order: order, watch: watch)
@@ -40,11 +43,13 @@ public enum Codec {
         deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
         let order = source.order
-        switch source.content {
+        switch consume source.content {
         case .still(let still):
             return try StillRendering(order: order, goAhead: goAhead, outputs: outputs).run(still, deliver)
         case .animation(let animation):
             return try AnimationRendering(order: order, goAhead: goAhead, outputs: outputs).run(animation, deliver)
+        case .clip(var clip):
+            return try clip.render(goAhead: goAhead, outputs: outputs, deliver: deliver)
         }
     }
 }
@@ -60,6 +65,7 @@ public struct Identified: ~Copyable {
     enum Content: ~Copyable {
         case still(StillSource)
         case animation(AnimationSource)
+        case clip(Clip)
     }
 
     init(_ content: consuming Content, order: WorkOrder, watch: Stopwatch) throws(AttachmentError) {
@@ -67,6 +73,7 @@ public struct Identified: ~Copyable {
             switch content {
             case .still(let still): still.findings(for: order)
             case .animation(let animation): animation.findings(for: order)
+            case .clip(let clip): clip.findings
             }
         guard order.profile.accepts(findings.kind) else {
             throw .unacceptedKind(kind: findings.kind, profile: order.profile.name)

@@ -71,6 +71,9 @@ public struct Store: Sendable {
                 try FileBlobStore.prepare(directory)
                 try Files.makeDirectory(directory + "/spool")
                 try Files.makeDirectory(directory + "/workers")
+                // Made here, so that it and the journals beside it, which take its mode, are for the owner alone.
+                _ = try Files.open(
+                    database, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "make the records '\(database)'")
             }
             let blobs = FileBlobStore(directory: directory)
             self.keys = try KeyRing(path: keys)
@@ -92,7 +95,10 @@ public struct Store: Sendable {
     }
 
     /// What an earlier opening that was cut off may have left.
-    private static let ownNames: Set = ["lock", "blobs", "opening", "staging", "spool", "workers"]
+    private static let ownNames: Set = [
+        "lock", "blobs", "opening", "staging", "spool", "workers", "records.sqlite-wal", "records.sqlite-shm",
+        "records.sqlite-journal",
+    ]
 
     /// Nothing is there, or nothing but what a store begins with.
     private static func isVacant(_ directory: String) throws(SystemError) -> Bool {

@@ -29,7 +29,9 @@ import Testing
 
 @Suite struct BackoffTests {
     private static let errors: [AttachmentError] = [
-        .fetchFailed(reason: "reset", status: nil), .fetchTimeout(seconds: 1), .storeFailed(reason: "io"), .storeFull,
+        .fetchFailed(reason: "reset", status: nil), .fetchFailed(reason: "Not Found", status: 404),
+        .fetchFailed(reason: "Too Many Requests", status: 429), .fetchTimeout(seconds: 1), .storeFailed(reason: "io"),
+        .storeFull,
         .codecCrashed(reason: "signal 11"), .corrupt(reason: "it ends"), .unrecognizedType(sniffed: nil),
         .deadlineExceeded(seconds: 3), .tooManyFrames(frames: 901, limit: 900),
         .blockedAddress(host: "a", address: "127.0.0.1"),

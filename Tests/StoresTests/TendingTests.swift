@@ -125,6 +125,20 @@ import Testing
         }
     }
 
+    @Test func `nobody but the owner can look into a store`() async throws {
+        let fixture = try Fixture()
+        _ = try await fixture.store.deliver([.main: "text"])
+        let root = fixture.store.directory
+        var looked = 0
+        for path in [""] + (try FileManager.default.subpathsOfDirectory(atPath: root)) {
+            let attributes = try FileManager.default.attributesOfItem(atPath: root + "/" + path)
+            let mode = try #require(attributes[.posixPermissions] as? Int)
+            #expect(mode & 0o077 == 0, "\(path) has mode \(String(mode, radix: 8))")
+            looked += 1
+        }
+        #expect(looked > 260)
+    }
+
     @Test func `a directory with something else in it is not taken for a store`() throws {
         let directory = try TemporaryDirectory(inMemory: true)
         let photos = directory.path + "/photos"

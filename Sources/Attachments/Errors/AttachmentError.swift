@@ -127,8 +127,13 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     }
 
     /// Whether another attempt at the same source can succeed. `codecCrashed` is retried once, in another template.
+    ///
+    /// An origin that answers 4xx will do so again, but for 408, 425 and 429, which ask for another attempt.
     public var isRetryable: Bool {
-        code.isRetryable
+        if case .fetchFailed(_, let status?) = self, (400..<500).contains(status) {
+            return [408, 425, 429].contains(status)
+        }
+        return code.isRetryable
     }
 
     private static func number(_ value: Double) -> String {

@@ -60,7 +60,8 @@ package struct Clip: ~Copyable {
         deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
         let wanted = outputs.filter { goAhead.outputs.contains($0.key) }
-        var ending = Ending()
+        // A clip is never cropped: a rectangle of the source is one of the output.
+        var ending = Ending(thumbnailClippingRect: facts.kind == .video ? order.request.thumbnailClippingRect : nil)
         switch facts.kind {
         case .video: try renderVideo(wanted, goAhead.effort, &ending, deliver)
         default: try renderAudio(wanted, goAhead.effort, &ending, deliver)

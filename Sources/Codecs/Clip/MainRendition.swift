@@ -35,7 +35,8 @@ struct VideoMaker {
         var reason = VideoPlan.reasonToEncode(picture, policy)
         if reason == nil {
             let result = try Survey.take(
-                demuxer, facts, picture, start: start, end: end, slack: part.isLimited ? Self.limitSlack : nil)
+                demuxer, facts, picture, start: start, end: end, slack: part.isLimited ? Self.limitSlack : nil,
+                budget: min(policy.aim ?? policy.cap, policy.cap))
             switch result {
             case .failure(let refusal): reason = refusal.reason
             case .success(let survey):

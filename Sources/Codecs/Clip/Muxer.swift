@@ -24,6 +24,8 @@ import Glibc
         unsafe raw.pointee.pb = unsafe io.context
         unsafe raw.pointee.opaque = unsafe UnsafeMutableRawPointer(io.state)
         unsafe raw.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT
+        // Whole buffers are written, not each packet.
+        unsafe raw.pointee.flush_packets = 0
         // Moving the index reopens the file by name: there is none, so it gets the same descriptor.
         unsafe raw.pointee.io_open = { context, result, _, flags, _ in
             guard let context = unsafe context, let result = unsafe result, flags & AVIO_FLAG_WRITE == 0,

@@ -38,11 +38,12 @@ struct Survey {
 
     /// - Parameters:
     ///   - start: On the stream's clock, as `end` is.
+    ///   - budget: Bytes of pictures beyond which there is no point in reading on.
     ///   - slack: Where `end` is a limit, how much earlier it may come.
     /// - Returns: Why the part can't be copied, where it can't.
     static func take(
         _ demuxer: borrowing Demuxer, _ facts: ClipFacts, _ picture: PictureFacts, start: Double, end: Double,
-        slack: Double?
+        slack: Double?, budget: Int64
     ) throws(FFmpegFailure) -> Result<Survey, CutPlan.Refusal> {
         func refused(_ reason: String) -> Result<Survey, CutPlan.Refusal> { .failure(CutPlan.Refusal(reason: reason)) }
         guard let framing = unsafe framing(of: demuxer.stream(picture.stream)) else {
@@ -57,6 +58,7 @@ struct Survey {
         var packets: [CutPacket] = []
         var decodingTimes: [Int64?] = []
         var soundBytes: Int64 = 0
+        var bytes: Int64 = 0
         var hasSupplements = false
         var reachesEnd = true
         let startTick = base.ticks(start)
@@ -79,6 +81,10 @@ struct Survey {
             if packet.isCorrupt { return refused("its pictures are damaged") }
             if packet.changesParameters { return refused("its coding parameters change") }
             if look.hasSupplement { hasSupplements = true }
+            bytes += Int64(packet.bytes)
+            if bytes > budget, pts < base.ticks(end) - tolerance - (slack.map(base.ticks) ?? 0) {
+                return refused("its bit rate is over what \(budget) bytes allow")
+            }
             let dts = packet.dts
             if let dts, let last = decodingTimes.last, let last, dts <= last {
                 return refused("its times run backwards")

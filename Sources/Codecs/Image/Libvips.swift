@@ -49,4 +49,7 @@ enum Libvips {
         "heifload_source", "jxlload_source",
         "jpegsave_buffer", "pngsave_buffer", "webpsave_buffer", "gifsave_buffer",
     ]
+
+    /// Objects of libvips that are alive in this process; none once a source is done with.
+    static var liveObjects: Int { Int(satchel_live_objects()) }
 }

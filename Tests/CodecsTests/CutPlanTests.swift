@@ -1,0 +1,190 @@
+import Attachments
+import Testing
+
+@testable import Codecs
+
+/// Random groups of pictures, in decoding order: each anchor is followed by the pictures that are shown before it.
+private func packets(_ groups: Int, using generator: inout some RandomNumberGenerator) -> [CutPacket] {
+    var packets: [CutPacket] = []
+    var shown: Int64 = 0
+    func append(_ position: Int64, isRefresh: Bool) {
+        packets.append(
+            CutPacket(
+                pts: position * 10, duration: 10, bytes: Int.random(in: 1...1000, using: &generator),
+                isRefresh: isRefresh, isHidden: false))
+    }
+    for _ in 0..<groups {
+        append(shown, isRefresh: true)
+        shown += 1
+        for _ in 0..<Int.random(in: 0...6, using: &generator) {
+            let between = Int64.random(in: 0...3, using: &generator)
+            append(shown + between, isRefresh: false)
+            for step in 0..<between { append(shown + step, isRefresh: false) }
+            shown += between + 1
+        }
+    }
+    return packets
+}
+
+@Suite struct CutPlanTests {
+    @Test func `a cut that is copied is whole, near enough, and needs nothing from outside`() {
+        var generator = SystemRandomNumberGenerator()
+        var plans = 0
+        for _ in 0..<2000 {
+            let packets = packets(Int.random(in: 1...8, using: &generator), using: &generator)
+            let last = (packets.map(\.pts).max() ?? 0) + 10
+            let start = Int64.random(in: 0..<last, using: &generator)
+            let end = Int64.random(in: start...last, using: &generator)
+            let wish = CutPlan.Wish(
+                start: start, end: end, tolerance: 10, slack: Bool.random(using: &generator) ? 40 : nil)
+            guard let plan = try? CutPlan.make(packets, reachesEnd: true, wish: wish) else { continue }
+            plans += 1
+            let kept = packets[plan.packets]
+            #expect(kept.first?.isRefresh == true)
+            #expect(kept.first?.pts == plan.start)
+            #expect(abs(plan.start - start) <= 10)
+            if wish.slack == nil {
+                #expect(abs(plan.end - end) <= 10)
+            } else {
+                #expect(plan.end <= end && plan.end >= end - 50)
+            }
+            // Exactly the pictures that are shown from start to end.
+            let expected = packets.map(\.pts).filter { $0 >= plan.start && $0 < plan.end }.sorted()
+            #expect(kept.map(\.pts).sorted() == expected)
+            #expect(plan.bytes == kept.reduce(0) { $0 + Int64($1.bytes) })
+        }
+        #expect(plans > 200)
+    }
+
+    @Test func `every cut from a refresh picture to before the next one is copied`() throws {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<200 {
+            let packets = packets(5, using: &generator)
+            let refreshes = packets.filter(\.isRefresh).map(\.pts)
+            let from = Int.random(in: 0..<3, using: &generator)
+            let plan = try CutPlan.make(
+                packets, reachesEnd: false,
+                wish: CutPlan.Wish(start: refreshes[from], end: refreshes[from + 1], tolerance: 0))
+            #expect(plan.start == refreshes[from])
+            #expect(plan.end == refreshes[from + 1])
+        }
+    }
+
+    @Test func `a start between keyframes, hidden pictures and an end between dependent ones are refused`() {
+        func packet(_ pts: Int64, refresh: Bool = false, hidden: Bool = false) -> CutPacket {
+            CutPacket(pts: pts, duration: 10, bytes: 1, isRefresh: refresh, isHidden: hidden)
+        }
+        let group = [packet(0, refresh: true), packet(50), packet(10), packet(20), packet(30), packet(40)]
+        #expect(throws: CutPlan.Refusal(reason: "the start is on no keyframe")) {
+            try CutPlan.make(group, reachesEnd: true, wish: CutPlan.Wish(start: 30, end: 60, tolerance: 10))
+        }
+        #expect(throws: CutPlan.Refusal(reason: "the end lies between pictures that need each other")) {
+            try CutPlan.make(group, reachesEnd: true, wish: CutPlan.Wish(start: 0, end: 30, tolerance: 10))
+        }
+        let hidden = [packet(0, refresh: true, hidden: true), packet(10), packet(20)]
+        #expect(throws: CutPlan.Refusal(reason: "the source hides pictures of this part")) {
+            try CutPlan.make(hidden, reachesEnd: true, wish: CutPlan.Wish(start: 0, end: 30, tolerance: 10))
+        }
+    }
+
+    @Test func `decoding times that are made up rise, and come no later than their pictures`() {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<300 {
+            let pictures = packets(4, using: &generator).map(\.pts)
+            var known: [Int64?] = pictures.map { $0 }
+            known[0] = nil
+            let times = Survey.decodingTimes(of: pictures, known: known)
+            #expect(times.count == pictures.count)
+            #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+            #expect(zip(times, pictures).allSatisfy { $0 <= $1 })
+        }
+    }
+}
+
+@Suite struct ClipPartTests {
+    @Test(
+        arguments: [
+            (nil, nil, 0.0, 60.0, false), (TrimRequest(start: 5), nil, 5, 55, true),
+            (TrimRequest(start: 5, duration: 100), nil, 5, 55, true), (nil, 10.0, 0, 10, true),
+            (TrimRequest(start: 55, duration: 10), 10, 55, 5, true),
+            (TrimRequest(start: 0, duration: 60), nil, 0, 60, false),
+        ] as [(TrimRequest?, Double?, Double, Double, Bool)])
+    func `the part is what was asked, within the source and the profile`(
+        request: TrimRequest?, maximum: Double?, start: Double, duration: Double, isTrimmed: Bool
+    ) throws {
+        let part = try ClipPart(of: 60, request: request, maximum: maximum, whenLonger: .trim)
+        #expect(part.start == start)
+        #expect(part.duration == duration)
+        #expect(part.isTrimmed == isTrimmed)
+    }
+
+    @Test func `a profile that doesn't trim refuses what is longer, and takes a trim without an end as far as it goes`()
+        throws
+    {
+        #expect(throws: AttachmentError.tooLong(seconds: 60, limit: 10)) {
+            try ClipPart(of: 60, request: nil, maximum: 10, whenLonger: .refuse)
+        }
+        #expect(throws: AttachmentError.tooLong(seconds: 20, limit: 10)) {
+            try ClipPart(of: 60, request: TrimRequest(start: 3, duration: 20), maximum: 10, whenLonger: .refuse)
+        }
+        let part = try ClipPart(of: 60, request: TrimRequest(start: 3), maximum: 10, whenLonger: .refuse)
+        #expect(part.end == 13)
+        #expect(part.isLimited)
+    }
+
+    @Test func `a trim outside the clip is refused`() {
+        for request in [TrimRequest(start: 60), TrimRequest(start: 1e300), TrimRequest(start: 1, duration: 0)] {
+            #expect(throws: AttachmentError.self) {
+                try ClipPart(of: 60, request: request, maximum: nil, whenLonger: .trim)
+            }
+        }
+    }
+}
+
+@Suite struct NALUnitTests {
+    @Test func `supplements are dropped, and all else keeps its bytes`() {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<500 {
+            var packet: [UInt8] = []
+            var expected: [UInt8] = []
+            for _ in 0..<Int.random(in: 1...6, using: &generator) {
+                let type = [1, 5, 6, 7, 8].randomElement(using: &generator) ?? 1
+                // No start code can be in it.
+                let unit =
+                    [UInt8(type)]
+                    + (0..<Int.random(in: 1...40, using: &generator)).map { _ in UInt8.random(in: 1...255) }
+                let framed: [UInt8] = [0, 0, 0, UInt8(unit.count)] + unit
+                packet += framed
+                if type != 6 { expected += framed }
+            }
+            let kept = unsafe packet.withUnsafeMutableBufferPointer {
+                unsafe NALUnits.dropSupplements(in: $0, framing: .lengths(4))
+            }
+            #expect(kept == expected.count)
+            #expect(Array(packet.prefix(kept ?? 0)) == expected)
+        }
+    }
+
+    @Test func `start codes of three and four bytes are kept with their units`() {
+        var packet: [UInt8] = [0, 0, 0, 1, 6, 9, 9, 0, 0, 1, 5, 1, 2, 0, 0, 0, 1, 6, 7, 0, 0, 0, 1, 1, 4]
+        let kept = unsafe packet.withUnsafeMutableBufferPointer {
+            unsafe NALUnits.dropSupplements(in: $0, framing: .startCodes)
+        }
+        #expect(Array(packet.prefix(kept ?? 0)) == [0, 0, 1, 5, 1, 2, 0, 0, 0, 1, 1, 4])
+    }
+
+    @Test func `any bytes at all are looked at without harm`() {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<3000 {
+            var bytes = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
+                UInt8.random(in: 0...3, using: &generator)
+            }
+            for framing in [NALUnits.Framing.lengths(1), .lengths(2), .lengths(4), .startCodes] {
+                let kept = unsafe bytes.withUnsafeMutableBufferPointer {
+                    unsafe NALUnits.dropSupplements(in: $0, framing: framing)
+                }
+                #expect((kept ?? 0) <= bytes.count)
+            }
+        }
+    }
+}
