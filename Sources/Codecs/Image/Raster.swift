@@ -29,7 +29,7 @@ struct Raster: Hashable, Sendable {
                 unsafe satchel_image_from_bytes(start, bytes.count, Int32(width), Int32(height), Int32(channels))
             }
         }
-        guard let image = unsafe image else { throw .tooExpensive(resource: "memory", granted: "memory") }
+        guard let image = unsafe image else { throw .tooExpensive(resource: "memory", granted: "share") }
         return unsafe Picture(owning: image)
     }
 }

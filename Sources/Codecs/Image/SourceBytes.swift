@@ -19,7 +19,7 @@ struct SourceBytes: ~Copyable {
         guard size <= limit else { throw .sourceTooLarge(bytes: size, limit: limit) }
         let length = Int(size)
         guard let start = unsafe malloc(max(length, 1)) else {
-            throw .tooExpensive(resource: "memory", granted: "memory")
+            throw .tooExpensive(resource: "memory", granted: "share")
         }
         guard unsafe Self.fill(start, length, from: descriptor) else {
             unsafe free(start)

@@ -17,7 +17,7 @@ struct VipsFailure: Error, Hashable {
         let text = self.text.lowercased()
         if text.contains("memory") && (text.contains("out of") || text.contains("alloc") || text.contains("not enough"))
         {
-            return .tooExpensive(resource: "memory", granted: "memory")
+            return .tooExpensive(resource: "memory", granted: "share")
         }
         let signsOfAnEnd = [
             "premature", "truncated", "unexpected end", "end of file", "end of stream", "eof", "read error",
