@@ -101,6 +101,23 @@ import Testing
     }
 
     @Test(arguments: Backend.allCases)
+    func `a task that was cancelled can still read, and hand its job back`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let records = fixture.records
+        let submission = JobSubmission.sample()
+        _ = try await records.accept([submission], retryFailed: false)
+        let claim = try await fixture.claim()
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await records.release(claim, after: .zero, countsAttempt: false)
+            return try await records.job(submission.id, of: .local)
+        }
+        task.cancel()
+        #expect(try await task.value?.state == .pending)
+        #expect(try await task.value?.attempt == 0)
+    }
+
+    @Test(arguments: Backend.allCases)
     func `a heartbeat moves the end of a claim`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         _ = try await fixture.records.accept([.sample()], retryFailed: false)

@@ -46,13 +46,20 @@ public struct SQLiteRecordStore: RecordStore {
         try await read { _, now in now }
     }
 
-    /// Reads from one snapshot, at the store's time.
+    /// Reads from one snapshot, at the store's time. A cancelled task can read too: it may have to clean up, and to
+    /// report that as a failure of the store would be wrong.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database, Instant) throws -> Value
     ) async throws(AttachmentError) -> Value {
         do {
-            return try await pool.read { [clock] database in
-                try body(database, database.time(at: clock()))
+            return try await withCheckedThrowingContinuation { continuation in
+                pool.asyncRead { [clock] access in
+                    continuation.resume(
+                        with: Result {
+                            let database = try access.get()
+                            return try body(database, database.time(at: clock()))
+                        })
+                }
             }
         } catch {
             throw AttachmentError(storing: error)
@@ -134,7 +141,6 @@ extension AttachmentError {
         case let error as DatabaseError where error.resultCode == .SQLITE_FULL: self = .storeFull
         case let error as DatabaseError:
             self = .storeFailed(reason: "the records: \(error.message ?? error.resultCode.description)")
-        case is CancellationError: self = .storeFailed(reason: "the work was cancelled")
         default: self = .storeFailed(reason: "the records: \(type(of: error))")
         }
     }
