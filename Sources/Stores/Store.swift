@@ -150,7 +150,7 @@ final class StoreLock: Sendable {
         do {
             descriptor = try Files.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "open the store's lock")
             // A process that is just being started holds copies of all locks until its exec: wait for that.
-            for _ in 0..<(exclusively ? 10 : 0) {
+            for _ in 0..<(exclusively ? 50 : 0) {
                 if flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 {
                     isExclusive = true
                     return

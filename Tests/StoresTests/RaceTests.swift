@@ -91,8 +91,13 @@ import Testing
                 5, from: .service, by: WorkerID(rawValue: "heir"), for: .seconds(3600))
             #expect(others.count == 1)
         }
-        let inherited = try await fixture.records.claim(
-            5, from: .service, by: WorkerID(rawValue: "heir"), for: .seconds(3600))
+        // Another test may just be starting a process, which holds a copy of the dead one's lock until its exec.
+        var inherited: [Claim] = []
+        for _ in 0..<100 where inherited.isEmpty {
+            inherited = try await fixture.records.claim(
+                5, from: .service, by: WorkerID(rawValue: "heir"), for: .seconds(3600))
+            if inherited.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        }
         #expect(inherited.map(\.attempt) == [2])
         #expect(inherited.map(\.isLate) == [true])
     }

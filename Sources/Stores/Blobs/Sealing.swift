@@ -88,7 +88,7 @@ extension FileBlobStore {
                 throw SystemError("prove that an output is closed")
             }
             // A process that is being started holds copies of all descriptors until its exec: wait for that.
-            guard attempt < 10 else {
+            guard attempt < 50 else {
                 throw AttachmentError.codecCrashed(reason: "an output was still open for writing after its report")
             }
             usleep(2_000)
