@@ -44,12 +44,16 @@ def insert(data: bytes, at: int, more: bytes, *path: bytes) -> bytes:
     base_size = sizes[1] >> 4
     place = start + 8
     for _ in range(int.from_bytes(data[start + 6:start + 8], "big")):
-        place += 2 + (2 if version == 1 else 0) + 2 + base_size
+        place += 2 + (2 if version == 1 else 0) + 2
+        base = int.from_bytes(data[place:place + base_size], "big")
+        if base >= at:
+            changed[place:place + base_size] = (base + len(more)).to_bytes(base_size, "big")
+        place += base_size
         extents = int.from_bytes(data[place:place + 2], "big")
         place += 2
         for _ in range(extents):
             offset = int.from_bytes(data[place:place + 4], "big")
-            if offset >= at:
+            if not base and offset >= at:
                 changed[place:place + 4] = (offset + len(more)).to_bytes(4, "big")
             place += 8
     return bytes(changed[:at]) + more + bytes(changed[at:])

@@ -8,9 +8,10 @@ struct Person: ~Copyable {
     let satchel: Program
 
     init() throws {
+        let executable = try Repository.product("satchel")
         home = try TemporaryDirectory()
         satchel = Program(
-            try Repository.product("satchel"),
+            executable,
             environment: [
                 "SATCHEL_STORE": home.url.appending(path: "store").path(percentEncoded: false),
                 "SATCHEL_ACCESS_KEYS": home.url.appending(path: "keys/access.keys").path(percentEncoded: false),
