@@ -57,6 +57,10 @@ public protocol RecordStore: Sendable {
     /// - Parameter retryFailed: A finished job of the same work key that failed is tried again.
     func accept(_ jobs: [JobSubmission], retryFailed: Bool) async throws(AttachmentError) -> [Acceptance]
 
+    /// The sender knows what a job came to: the same work submitted again is new work from now on. For a command that
+    /// makes something new each time, but after an interruption must not make it twice.
+    func acknowledge(_ id: JobID, of tenant: TenantID) async throws(AttachmentError)
+
     func job(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord?
 
     func jobs(

@@ -15,11 +15,25 @@ extension Profile {
 public enum WorkKey {
     /// The key of a file under a profile: over its path, size, modification time and the profile's digest, so that a
     /// changed file or a changed profile is new work, and a file that was restored from a backup is not.
-    ///
-    /// Every part is preceded by its length, so that no two lists of parts share a key.
     public static func of(path: Data, state: FileState, profileDigest: String) -> String {
+        of([path, Data("\(state.bytes)".utf8), Data("\(state.modified)".utf8), Data(profileDigest.utf8)])
+    }
+
+    /// The key of a job that was asked for in these words: its sources with all that is wanted of them, the profile's
+    /// digest, the mode and the deadline.
+    public static func of(
+        _ attachments: [AttachmentSubmission], profileDigest: String, mode: JobMode, deadline: Double?
+    ) throws -> String {
+        of([
+            try JSON.encode(attachments), Data(profileDigest.utf8), Data(mode.rawValue.utf8),
+            Data((deadline.map { "\($0)" } ?? "").utf8),
+        ])
+    }
+
+    /// Every part is preceded by its length, so that no two lists of parts share a key.
+    private static func of(_ parts: [Data]) -> String {
         var hash = SHA256()
-        for part in [path, Data("\(state.bytes)".utf8), Data("\(state.modified)".utf8), Data(profileDigest.utf8)] {
+        for part in parts {
             hash.update(data: Data("\(part.count):".utf8))
             hash.update(data: part)
         }

@@ -14,6 +14,13 @@ extension SQLiteRecordStore {
         }
     }
 
+    public func acknowledge(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) {
+        try await write { database, _ in
+            try database.run(
+                "UPDATE jobs SET work_key = NULL WHERE tenant = ? AND id = ?", [tenant.rawValue, id.rawValue])
+        }
+    }
+
     private static func check(_ job: JobSubmission) throws(AttachmentError) {
         guard (1...JobSubmission.maximumAttachments).contains(job.attachments.count) else {
             throw .invalidSource(

@@ -56,36 +56,63 @@ struct Add: AsyncParsableCommand {
             try submission(of: source, identifier: index < identifier.count ? identifier[index] : "")
         }
         let workshop = try await Workshop.open(store, codecs, fetch: fetch)
-        let run = RunID.generate()
-        let job = JobSubmission(
-            tenant: .local, profile: profile, mode: mode, deadline: deadline ?? profile.deadline, run: run,
-            attachments: attachments)
         var writer = try ResultWriter(format.format)
         var isComplete = true
         do {
-            _ = try await workshop.store.records.accept([job], retryFailed: false)
-            let supply = JobSupply()
-            supply.close()
-            let runner = JobRunner(
-                records: workshop.store.records, pipeline: workshop.pipeline, queue: .run(run),
-                worker: workshop.worker, width: 1)
-            try await runner.run(supply: supply) { record in
-                for (source, attachment) in zip(sources, record.attachments) {
-                    let line = ResultLine(
-                        path: Data(source.utf8), record: attachment, attempt: record.attempt, isUnchanged: false)
-                    try writer.write(line)
-                    if let error = attachment.error {
-                        isComplete = false
-                        Console.say("\(line.shownPath): \(error.code.rawValue). \(error.message)")
-                    }
+            let job = try await finished(
+                try job(of: attachments, profile, run: RunID.generate()), in: workshop)
+            for (source, attachment) in zip(sources, job.attachments) {
+                let line = ResultLine(
+                    path: Data(source.utf8), record: attachment, attempt: job.attempt, isUnchanged: false)
+                try writer.write(line)
+                if let error = attachment.error {
+                    isComplete = false
+                    Console.say("\(line.shownPath): \(error.code.rawValue). \(error.message)")
                 }
             }
+            // Only now: killed before, the same command shows this job instead of making another.
+            try await workshop.store.records.acknowledge(job.id, of: .local)
         } catch let error as AttachmentError {
             await workshop.close()
             throw CommandFailure(error.message)
         }
         await workshop.close()
         if !isComplete { throw ExitCode(1) }
+    }
+
+    private func job(of attachments: [AttachmentSubmission], _ profile: Profile, run: RunID) throws -> JobSubmission {
+        var asked = attachments
+        // A generated identifier says nothing about what was asked for.
+        for index in asked.indices { asked[index].identifier = index < identifier.count ? identifier[index] : "" }
+        let work = try WorkKey.of(asked, profileDigest: profile.digest, mode: mode, deadline: deadline)
+        return JobSubmission(
+            tenant: .local, profile: profile, mode: mode, deadline: deadline ?? profile.deadline, run: run,
+            workKey: work, attachments: attachments)
+    }
+
+    /// Carries a job out, unless an earlier run of the same command had finished it and was killed before it could say
+    /// so. What that run had begun is carried on.
+    private func finished(_ job: JobSubmission, in workshop: Workshop) async throws -> JobRecord {
+        let records = workshop.store.records
+        var job = job
+        var acceptances = try await records.accept([job], retryFailed: true)
+        if case .unchanged(let record)? = acceptances.first {
+            if record.state.isFinished { return record }
+            // The same command is at work right now: this one makes something of its own.
+            job.workKey = nil
+            acceptances = try await records.accept([job], retryFailed: true)
+        }
+        guard let run = job.run else { preconditionFailure("a command's job has a run") }
+        let supply = JobSupply()
+        supply.close()
+        let runner = JobRunner(
+            records: records, pipeline: workshop.pipeline, queue: .run(run), worker: workshop.worker, width: 1)
+        var finished: JobRecord?
+        try await runner.run(supply: supply) { finished = $0 }
+        guard let finished else {
+            throw CommandFailure("The same command was started twice at once, and the other one has the job.")
+        }
+        return finished
     }
 
     private func submission(of source: String, identifier: String) throws -> AttachmentSubmission {
