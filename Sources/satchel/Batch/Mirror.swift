@@ -63,19 +63,46 @@ struct Mirror {
         return Int64(status.st_size)
     }
 
+    /// `O_TMPFILE` of Linux on x86-64 and arm64; the header's macro is too complex to be imported.
+    private static let unnamed: Int32 = 0o20_000_000 | O_DIRECTORY
+
+    /// A copy has no name before it is whole, so that one that is cut off leaves nothing.
     private static func copy(_ blob: consuming Descriptor, to target: Data) throws {
         let slash = target.lastIndex(of: UInt8(ascii: "/")) ?? target.startIndex
-        try makeDirectories(target[..<slash])
-        let temporary = target[..<slash] + Data("/.satchel-\(UUID().uuidString)".utf8)
+        let directory = Data(target[..<slash])
+        try makeDirectories(directory)
+        let number = unsafe withPath(directory) { unsafe open($0, unnamed | O_WRONLY | O_CLOEXEC, 0o644) }
+        guard number >= 0 else {
+            guard [EOPNOTSUPP, EISDIR, EINVAL].contains(errno) else { throw failure("write into") }
+            return try copyUnderAName(blob, to: target, in: directory)
+        }
+        let output = Descriptor(owning: number)
+        try fill(output, from: blob)
+        var linked = link(output, to: target)
+        // What an earlier profile made makes way.
+        while linked != 0, errno == EEXIST {
+            guard unsafe withPath(target, { unsafe unlink($0) }) == 0 || errno == ENOENT else { break }
+            linked = link(output, to: target)
+        }
+        guard linked == 0 else { throw failure("write into") }
+    }
+
+    private static func link(_ file: borrowing Descriptor, to target: Data) -> Int32 {
+        unsafe withPath(target) {
+            unsafe linkat(AT_FDCWD, "/proc/self/fd/\(file.number)", AT_FDCWD, $0, AT_SYMLINK_FOLLOW)
+        }
+    }
+
+    /// For file systems without unnamed files.
+    private static func copyUnderAName(
+        _ blob: consuming Descriptor, to target: Data, in directory: Data
+    ) throws {
+        let temporary = directory + Data("/.satchel-\(UUID().uuidString)".utf8)
         let number = unsafe withPath(temporary) { unsafe open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644) }
         guard number >= 0 else { throw failure("write into") }
         let output = Descriptor(owning: number)
         do {
-            do throws(SystemError) {
-                try copyFile(blob, to: output)
-            } catch {
-                throw CommandFailure("cannot write into the output directory: \(error.reason).")
-            }
+            try fill(output, from: blob)
             let renamed = unsafe withPath(temporary) { from in
                 unsafe withPath(target) { to in unsafe rename(from, to) }
             }
@@ -83,6 +110,16 @@ struct Mirror {
         } catch {
             _ = unsafe withPath(temporary) { unsafe unlink($0) }
             throw error
+        }
+    }
+
+    /// Durably, or a power cut could leave the name with half of the bytes.
+    private static func fill(_ output: borrowing Descriptor, from blob: borrowing Descriptor) throws {
+        do throws(SystemError) {
+            try copyFile(blob, to: output)
+            guard fsync(output.number) == 0 else { throw SystemError("make a copy durable") }
+        } catch {
+            throw CommandFailure("cannot write into the output directory: \(error.reason).")
         }
     }
 
