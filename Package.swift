@@ -85,6 +85,11 @@ var targets: [Target] = [
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Crypto", package: "swift-crypto"),
         ]),
+    // Follows the program's calls from outside, to kill it at one of them or to write them all down.
+    .executableTarget(name: "kernel-calls", path: "Tests/kernel-calls"),
+    .testTarget(
+        name: "DurabilityTests",
+        dependencies: ["Attachments", "Stores", "TestSupport", "satchel", "fault-codec", "kernel-calls"]),
     .testTarget(
         name: "SatchelTests",
         dependencies: ["Attachments", "Intake", "Stores", "TestSupport", "satchel", "satchel-codec", "fault-codec"]),

@@ -6,7 +6,8 @@ import Misdeeds
 
 /// A codec that reads what to do wrong from its source: `fault: sleep`, or `fault: connect 8080`.
 ///
-/// `fault: null` does nothing wrong: its findings are an image and each rendition holds its role's name.
+/// `fault: null` does nothing wrong: its findings are an image and each rendition holds its role's name; those of
+/// `fault: echo WORD` hold the word too, so that different sources have different renditions.
 struct FaultCodec: ConfinedCodec, ~Copyable {
     private var command = ""
     private var argument = ""
@@ -37,7 +38,8 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
     ) throws(AttachmentError) -> Ending {
         for role in goAhead.outputs {
             guard let output = outputs[role] else { continue }
-            let bytes = Array("\(role.rawValue) by pid \(getpid())".utf8)
+            let content = command == "echo" ? argument : "by pid \(getpid())"
+            let bytes = Array("\(role.rawValue) \(content)".utf8)
             guard unsafe write(output, bytes, bytes.count) == bytes.count else {
                 throw .corrupt(reason: "cannot write: \(SystemError("write").reason)")
             }
