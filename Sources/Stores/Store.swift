@@ -71,6 +71,8 @@ public struct Store: Sendable {
                 try FileBlobStore.prepare(directory)
                 try Files.makeDirectory(directory + "/spool")
                 try Files.makeDirectory(directory + "/workers")
+                // Before the records have a name, by which the store is known to be whole.
+                try Files.syncDirectory(directory)
                 // Made here, so that it and the journals beside it, which take its mode, are for the owner alone.
                 _ = try Files.open(
                     database, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "make the records '\(database)'")

@@ -27,8 +27,8 @@ public struct FileBlobStore: BlobStore {
         self.staging = staging
     }
 
-    /// Makes the directories under `directory`, durably. To be called until it succeeded once; what an earlier call
-    /// that was cut off had made is made durable by the next.
+    /// Makes the directories under `directory`; what is in `blobs` is durable, the names in `directory` are not yet. To
+    /// be called until it succeeded once; what an earlier call that was cut off had made is made durable by the next.
     static func prepare(_ directory: String) throws(SystemError) {
         let blobs = directory + "/blobs"
         try Files.makeDirectory(blobs)
@@ -37,7 +37,6 @@ public struct FileBlobStore: BlobStore {
             try Files.makeDirectory(blobs + "/" + hexadecimal(byte))
         }
         try Files.syncDirectory(blobs)
-        // The names in `directory` become durable with the first commit: SQLite syncs the directory of a new journal.
     }
 
     public func open(_ name: BlobName) throws(AttachmentError) -> Descriptor {
