@@ -10,8 +10,7 @@ struct Examination {
     /// Where the program ended, for the report of a failure.
     var place: String
 
-    /// Nothing dangles: every blob that a record refers to is there and has the bytes of its hash. Every unfinished
-    /// job still has what it was submitted with.
+    /// Nothing dangles: every blob that a record refers to is there and has the bytes of its hash.
     func nothingDangles() async throws {
         let report = try await store.verify()
         #expect(report.isSound, "\(place): missing \(report.missing), damaged \(report.damaged)")
@@ -56,7 +55,7 @@ struct Examination {
     func contents(home: String) async throws -> Set<String> {
         Set(
             try await store.records.referencedBlobs().map { blob in
-                let path = "\(home)/store/blobs/\(blob.name.rawValue.prefix(2))/\(blob.name.rawValue)"
+                let path = "\(home)/\(Machine.store)/blobs/\(blob.name.rawValue.prefix(2))/\(blob.name.rawValue)"
                 return String(decoding: try Disk.read(path), as: UTF8.self)
             })
     }
@@ -69,9 +68,9 @@ struct Examination {
             "blobs/\($0.name.rawValue.prefix(2))/\($0.name.rawValue)"
         }
         let own = ["lock", "opening", "records.sqlite", "records.sqlite-wal", "records.sqlite-shm"]
-        let left = try Disk.files(in: "\(home)/store").subtracting(referenced).subtracting(own)
+        let left = try Disk.files(in: "\(home)/\(Machine.store)").subtracting(referenced).subtracting(own)
         #expect(left.isEmpty, "\(place): the sweep left \(left.sorted())")
-        let keys = try Disk.files(in: "\(home)/keys").subtracting(["access.keys", "access.keys.lock"])
+        let keys = try Disk.files(in: "\(home)/config/satchel").subtracting(["access.keys", "access.keys.lock"])
         #expect(keys.isEmpty, "\(place): beside the keys is \(keys.sorted())")
     }
 }

@@ -107,11 +107,11 @@ import Testing
             let hash = String(repeating: "ab", count: 32)
             for index in 0..<3 {
                 let name = "\(hash).00000000-0000-7000-8000-00000000000\(index)"
-                try Disk.write("orphan", to: "\(machine.home)/store/blobs/ab/\(name)")
+                try Disk.write("orphan", to: "\(machine.home)/\(Machine.store)/blobs/ab/\(name)")
             }
-            try Disk.write("staged", to: "\(machine.home)/store/staging/left")
-            try Disk.write("spooled", to: "\(machine.home)/store/spool/left.part")
-            try Disk.write("", to: "\(machine.home)/store/workers/left")
+            try Disk.write("staged", to: "\(machine.home)/\(Machine.store)/staging/left")
+            try Disk.write("spooled", to: "\(machine.home)/\(Machine.store)/spool/left.part")
+            try Disk.write("", to: "\(machine.home)/\(Machine.store)/workers/left")
         } then: { after in
             #expect(after.delivered == ["before"], "\(after.place)")
             #expect(after.contents == ["main BEFORE", "thumbnail BEFORE"], "\(after.place)")

@@ -14,7 +14,7 @@ struct Machine: ~Copyable {
 
     init() throws {
         let directory = try TemporaryDirectory(inMemory: true)
-        try Disk.makeDirectory("\(directory.path)/home")
+        for name in ["data", "config"] { try Disk.makeDirectory("\(directory.path)/home/\(name)") }
         self.directory = directory
     }
 
@@ -29,13 +29,17 @@ struct Machine: ~Copyable {
     var path: String { directory.path.hasSuffix("/") ? String(directory.path.dropLast()) : directory.path }
     var home: String { "\(path)/home" }
 
+    /// Where the store and the keys are, beneath `home`. Of the way to each a part is missing at first.
+    static let store = "data/store"
+    static let keys = "config/satchel/access.keys"
+
     func source(_ name: String, _ word: String) throws {
         try Disk.write("fault: echo \(word)\n", to: "\(home)/\(name)")
     }
 
     private static func environment(home: String) throws -> [String: String] {
         [
-            "SATCHEL_STORE": "\(home)/store", "SATCHEL_ACCESS_KEYS": "\(home)/keys/access.keys", "SATCHEL_PROFILES": "",
+            "SATCHEL_STORE": "\(home)/\(store)", "SATCHEL_ACCESS_KEYS": "\(home)/\(keys)", "SATCHEL_PROFILES": "",
             "SATCHEL_CODEC": try Repository.product("fault-codec").path(percentEncoded: false),
         ]
     }
@@ -71,7 +75,7 @@ struct Machine: ~Copyable {
 
     /// Opens the store as the next process would.
     func open(exclusively: Bool = false) throws -> Store {
-        try Store.open(at: "\(home)/store", keys: "\(home)/keys/access.keys", exclusively: exclusively)
+        try Store.open(at: "\(home)/\(Self.store)", keys: "\(home)/\(Self.keys)", exclusively: exclusively)
     }
 }
 

@@ -1,0 +1,132 @@
+import Attachments
+import Foundation
+import Stores
+import TestSupport
+import Testing
+
+/// What a power cut at any moment leaves behind.
+///
+/// SIGKILL spares the page cache, so no kill shows whether something was synced. Here the real program's calls are
+/// recorded with their data, over all threads in the order in which they returned (`Tests/kernel-calls`; `Story` has the
+/// commands), and replayed into a model of a disk with a cache before it (`CachedDisk`): a sync moves what was changed in
+/// that one file or directory before the sync began to the disk, and nothing else does. After each call the power fails.
+/// What the cache held is lost, or only names reach the disk, or only bytes, or each change by chance (`Luck`). The files
+/// that are left are written out and the real store opens them, SQLite's recovery included:
+///
+/// - what the program had said before holds: attachments are there and whole, a deleted one stays deleted, a token
+///   opens, a revoked one doesn't (`Promise`);
+/// - nothing dangles: each blob that a record refers to is there and whole;
+/// - a source of `--move` is where it was or in the store, a file of `--output` is whole or not there at all;
+/// - the store opens, also one whose making was cut off, and a sweep leaves no rest of interrupted work.
+///
+/// The second test then takes back one sync after the other and expects one of these to break. A sync that can be
+/// taken back is one too many: it costs every job a wait for the disk. SQLite's own syncs are judged together for each
+/// command and file, because it syncs its log before what follows in it, and once more before a checkpoint.
+///
+/// Corners of luck are tried after every call that says, syncs, names or removes something. Calls in between, and chance,
+/// are tried at some, beginning with another one every day; `SATCHEL_DURABILITY=full` tries all of them.
+@Suite struct PowerCutTests {
+    private static let isFull = ProcessInfo.processInfo.environment["SATCHEL_DURABILITY"] == "full"
+    private static let corners: [CachedDisk.Luck] = [.none, .namesOnly, .newestNamesOnly, .bytesOnly]
+
+    @Test func `what was said holds after a power cut at any call`() async throws {
+        let story = try Story.shared.get()
+        let day = Int(Date().timeIntervalSince1970 / 86_400)
+        var tried: Set<Int> = []
+        var states = 0
+        for call in story.recording.calls.indices {
+            let isChosen = Self.isFull || (call + day) % 12 == 0
+            var lucks = story.recording.calls[call].isDecisive || isChosen ? Self.corners : []
+            if isChosen { lucks += (0..<(Self.isFull ? 4 : 1)).map { .random(seed: UInt64(day * 7 + call + $0)) } }
+            let disk = story.disk(after: call)
+            let promised = story.promised(after: call)
+            for luck in lucks {
+                let tree = disk.afterPowerCut(luck)
+                var hasher = Hasher()
+                hasher.combine(tree)
+                hasher.combine(promised)
+                guard tried.insert(hasher.finalize()).inserted else { continue }
+                states += 1
+                let wrong = try await story.invariants.violations(of: promised, in: tree, sweeping: true)
+                #expect(wrong.isEmpty, "power cut after call \(call), \(luck): \(wrong)")
+            }
+        }
+        #expect(states > 200, "so few states can't have shown much")
+        print("power cuts: \(story.recording.calls.count) calls, \(states) states")
+    }
+
+    @Test func `taking back any one sync breaks what was said`() async throws {
+        let story = try Story.shared.get()
+        var judged = 0
+        for sync in story.recording.syncs where !story.isOfSQLite(sync) {
+            judged += 1
+            let broken = try await Self.violation(in: story, without: [sync])
+            #expect(broken != nil, "call \(sync), the sync of '\(story.path(ofSync: sync))', is not needed")
+        }
+        #expect(judged > 20, "so few syncs can't be all")
+        print("syncs: \(story.recording.syncs.count), judged one by one: \(judged)")
+    }
+
+    @Test func `taking back SQLite's syncs of one file in one command breaks what was said`() async throws {
+        let story = try Story.shared.get()
+        let needed: [String: Set<String>] = [
+            // Said while the database is open, or followed by removals.
+            "records.sqlite-wal": ["add", "batch", "rm"],
+            // Checkpointed at the end, and then the log is removed. gc says nothing.
+            "records.sqlite": ["add", "batch", "rm", "lease", "revoke"],
+            // The name of a new log, without which an old one may come back; whether that shows depends on what is in it.
+            "": ["add", "batch", "rm"],
+        ]
+        var judged: [String: Int] = [:]
+        for command in story.recording.commands {
+            for (name, commands) in needed where commands.contains(command.arguments[0]) {
+                let path = name.isEmpty ? Machine.store : "\(Machine.store)/\(name)"
+                let syncs = command.calls.filter { story.path(ofSync: $0) == path && story.isOfSQLite($0) }
+                // A command may end before it comes to a checkpoint.
+                if syncs.isEmpty { continue }
+                judged[name, default: 0] += 1
+                let broken = try await Self.violation(in: story, without: syncs)
+                #expect(broken != nil, "\(command.arguments): the syncs of '\(path)' are not needed")
+            }
+        }
+        #expect(Set(judged.keys) == Set(needed.keys), "some file is never synced")
+        print("SQLite's syncs, by command and file: \(judged)")
+    }
+
+    /// What breaks when some syncs of one file did nothing; nil where nothing does.
+    private static func violation(in story: Story, without syncs: [Int]) async throws -> String? {
+        var cuts: [Int] = []
+        for sync in syncs {
+            cuts += story.calls(concernedBySync: sync).filter { story.recording.calls[$0].isDecisive }
+        }
+        // Where something was just said, most shows at once.
+        cuts.sort { (story.recording.calls[$0].isSaid ? 0 : 1, $0) < (story.recording.calls[$1].isSaid ? 0 : 1, $1) }
+        for luck in corners {
+            for cut in cuts {
+                let tree = story.disk(after: cut, without: syncs).afterPowerCut(luck)
+                let wrong = try await story.invariants.violations(
+                    of: story.promised(after: cut), in: tree, sweeping: false)
+                if let first = wrong.first { return first }
+            }
+        }
+        return nil
+    }
+}
+
+extension Call {
+    /// Whether a power cut after this call may find what one before it didn't: something was said, synced, named or
+    /// removed. What is written or made shows with the next of these.
+    fileprivate var isDecisive: Bool {
+        switch operation {
+        case .output, .exit, .sync, .link, .rename, .unlink: true
+        case .write, .truncate, .create, .createUnnamed, .makeDirectory: false
+        }
+    }
+
+    fileprivate var isSaid: Bool {
+        switch operation {
+        case .output, .exit: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A call that changed files, or said something; see `Tests/kernel-calls` for the form in which it was written down.
+struct Call: Sendable {
+    enum Operation: Sendable {
+        case create(file: UInt64, in: UInt64, name: String)
+        case createUnnamed(file: UInt64)
+        case makeDirectory(UInt64, in: UInt64, name: String)
+        case link(UInt64, in: UInt64, name: String)
+        case rename(from: UInt64, name: String, to: UInt64, newName: String)
+        case unlink(in: UInt64, name: String)
+        case truncate(file: UInt64, length: Int)
+        case write(file: UInt64, offset: Int, bytes: Data)
+        case sync(UInt64)
+        case output(Data)
+        case exit(Int32)
+    }
+
+    /// The calls before this one had returned when it began; a sync covers those and no others.
+    var began: Int
+    var operation: Operation
+}
+
+/// What commands did to a machine's files, call by call.
+struct Recording: Sendable {
+    /// The files and directories that were there before, all of them durable, by their paths beneath the root.
+    let start: [String: Original]
+    private(set) var calls: [Call] = []
+    private(set) var commands: [Command] = []
+
+    struct Original: Sendable {
+        var inode: UInt64
+        /// Nil for a directory.
+        var content: Data?
+    }
+
+    struct Command: Sendable {
+        var arguments: [String]
+        /// The indices of its calls; the last is its exit.
+        var calls: Range<Int>
+        var output: Data
+    }
+
+    /// Begins with the files of a machine as they are.
+    init(of machine: borrowing Machine) throws {
+        var start: [String: Original] = [:]
+        for path in [""] + (try FileManager.default.subpathsOfDirectory(atPath: machine.home)) {
+            let whole = path.isEmpty ? machine.home : "\(machine.home)/\(path)"
+            let attributes = try FileManager.default.attributesOfItem(atPath: whole)
+            let inode = try #require(attributes[.systemFileNumber] as? UInt64)
+            let isFile = attributes[.type] as? FileAttributeType == .typeRegular
+            start[path] = Original(inode: inode, content: isFile ? try Disk.read(whole) : nil)
+        }
+        self.start = start
+    }
+
+    /// Runs a command on the machine and writes down what it does.
+    ///
+    /// - Returns: What it printed.
+    @discardableResult
+    mutating func run(_ arguments: [String], on machine: borrowing Machine) throws -> ProgramResult {
+        let log = "\(machine.path)/log"
+        let data = "\(machine.path)/data"
+        let result = try machine.run(followedBy: ["record", machine.home, log, data], arguments)
+        try #require(result.status == 0, "\(arguments): \(result.errorText)")
+        let bytes = try Disk.read(data)
+        let first = calls.count
+        for line in try String(decoding: Disk.read(log), as: UTF8.self).split(separator: "\n") {
+            calls.append(try Self.call(line.split(separator: "\t").map(String.init), data: bytes, after: first))
+        }
+        commands.append(Command(arguments: arguments, calls: first..<calls.count, output: result.output))
+        return result
+    }
+
+    private static func call(_ fields: [String], data: Data, after first: Int) throws -> Call {
+        func number(_ index: Int) throws -> Int { try #require(fields.count > index ? Int(fields[index]) : nil) }
+        func inode(_ index: Int) throws -> UInt64 { UInt64(try number(index)) }
+        func bytes(_ length: Int, at position: Int) -> Data { data[position..<position + length] }
+        let operation: Call.Operation =
+            switch fields[1] {
+            case "create": .create(file: try inode(2), in: try inode(3), name: fields[4])
+            case "unnamed": .createUnnamed(file: try inode(2))
+            case "mkdir": .makeDirectory(try inode(2), in: try inode(3), name: fields[4])
+            case "link": .link(try inode(2), in: try inode(3), name: fields[4])
+            case "rename": .rename(from: try inode(2), name: fields[3], to: try inode(4), newName: fields[5])
+            case "unlink": .unlink(in: try inode(2), name: fields[3])
+            case "truncate": .truncate(file: try inode(2), length: try number(3))
+            case "write":
+                .write(file: try inode(2), offset: try number(3), bytes: bytes(try number(4), at: try number(5)))
+            case "sync": .sync(try inode(2))
+            case "output": .output(bytes(try number(2), at: try number(3)))
+            default: .exit(Int32(try number(2)))
+            }
+        return Call(began: first + (try number(0)), operation: operation)
+    }
+
+    /// The indices of all syncs.
+    var syncs: [Int] {
+        calls.indices.filter { if case .sync = calls[$0].operation { true } else { false } }
+    }
+}
