@@ -86,7 +86,7 @@ sample("mp4/one-frame.mp4", film("-frames:v", "1", audio=SILENT), of="film", tra
        type="video/mp4", **V)
 sample("mp4/odd-size.mp4", film(size="321:181", audio=SILENT, codec=(
     "-c:v", "libx264", "-threads", "1", "-pix_fmt", "yuv444p")), of="film", traits="h264, odd size, 4:4:4",
-       kind="video", type="video/mp4", width=321, height=181, duration=2.0)
+       kind="video", type="video/mp4", width=322, height=181, duration=2.0)
 sample("mp4/anamorphic.mp4", film(size="240:180", filters=",setsar=4/3"), of="film",
        traits="h264, anamorphic", type="video/mp4", duration=2.0, **V)
 sample("mp4/private.mp4", film(
@@ -164,7 +164,7 @@ def old_phone(kit: Kit, out):
                "scale=176:144,fps=12", "-c:v", "h263", "-b:v", "150k", "-c:a", "copy", out)
 
 
-sample("3gp/old-phone.3gp", old_phone, of="film", traits="h263, amr", kind="video", type="video/3gpp", width=176,
+sample("3gp/old-phone.3gp", old_phone, of="film", traits="h263, amr", kind="video", type="video/3gpp", width=256,
        height=144, duration=2.0)
 
 # MARK: MPEG, AVI, WebM, Matroska
@@ -185,7 +185,7 @@ sample("avi/film.avi", film("-q:v", "8", crf=None, codec=("-c:v", "mpeg4", "-vta
     "-c:a", "libmp3lame", "-b:a", "64k")), type="video/x-msvideo", traits="mpeg-4 part 2, mp3", **Q)
 sample("avi/camera.avi", film("-q:v", "12", crf=None, size="160:120", seconds=1, codec=(
     "-c:v", "mjpeg", "-threads", "1", "-pix_fmt", "yuvj420p"), audio=("-c:a", "pcm_u8", "-ac", "1", "-ar", "11025")),
-       of="film", traits="motion jpeg, pcm", kind="video", type="video/x-msvideo", width=160, height=120, duration=1.0)
+       of="film", traits="motion jpeg, pcm", kind="video", type="video/x-msvideo", width=213, height=120, duration=1.0)
 OPUS = ("-c:a", "libopus", "-b:a", "48k", "-ac", "2")
 VP9 = ("-c:v", "libvpx-vp9", "-b:v", "0", "-cpu-used", "5", "-threads", "1")
 sample("webm/film.webm", film(codec=VP9, crf=45, audio=OPUS), type="video/webm", traits="vp9, opus", **Q)

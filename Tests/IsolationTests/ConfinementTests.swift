@@ -144,6 +144,11 @@ extension Isolation {
                     #expect(error.description.contains(layer.title))
                 }
             }
+            // A template that was sent away is reaped in its own time.
+            let end = ContinuousClock.now + .seconds(5)
+            while !Place.templates(named: alias.name).isEmpty, ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(20))
+            }
             #expect(Place.templates(named: alias.name).isEmpty)
         }
 

@@ -30,7 +30,7 @@ import Testing
         (["batch"], "--files-from"), (["batch", "/nonexistent-directory"], "'/nonexistent-directory'"),
         (["batch", ".", "--nope"], "--nope"), (["batch", ".", "--profile", "nope"], "there is no profile 'nope'"),
         (["batch", ".", "--codecs", "0"], "--codecs"), (["batch", ".", "--shard", "3/2"], "--shard"),
-        (["batch", ".", "--timeout", "-1"], "--timeout"), (["add"], "source"),
+        (["batch", ".", "--timeout", "-1"], "--timeout"), (["add"], "<file|url>"),
         (["add", "nothing.jpg"], "no such file"),
         (["add", "."], "directory"), (["get"], "--lease"), (["list", "--state", "odd"], "--state"),
         (["inspect", "a.jpg", "--memory", "1k"], "--memory"), (["lease", "a", "--for", "never"], "--for"),

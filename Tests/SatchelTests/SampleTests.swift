@@ -65,7 +65,9 @@ private struct ProcessedSamples: Sendable {
     /// The renditions of what was delivered.
     var renditions: [(line: Line, role: String, file: Line.File, url: URL)] {
         lines.values.sorted { $0.path < $1.path }.flatMap { line in
-            line.renditions.sorted { $0.key < $1.key }.map { (line, $0.key, $0.value, output.appending(path: $0.value.file)) }
+            line.renditions.sorted { $0.key < $1.key }.map {
+                (line, $0.key, $0.value, output.appending(path: $0.value.file))
+            }
         }
     }
 }
@@ -100,13 +102,14 @@ private struct ProcessedSamples: Sendable {
             let decoded = try Program.tool("ffmpeg").run(["-v", "error", "-xerror", "-i", url.path, "-f", "null", "-"])
             #expect(decoded.status == 0 && decoded.errors.isEmpty, "\(name): \(decoded.errorText)")
             guard let width = file.width, let height = file.height else { continue }
-            let probed = try Program.tool("ffprobe").run([
-                "-v", "error", "-select_streams", "v:0", "-show_entries", "stream=width,height", "-of", "csv=p=0",
-                url.path,
+            // As a player shows it: turned by its rotation, its pixels made square.
+            let shown = try Program.tool("ffmpeg").run([
+                "-v", "error", "-i", url.path, "-frames:v", "1", "-vf", "scale=iw*sar:ih,setsar=1", "-f", "image2pipe",
+                "-c:v", "ppm", "-",
             ])
-            #expect(
-                probed.outputText.trimmingCharacters(in: .whitespacesAndNewlines).hasPrefix("\(width),\(height)"),
-                "\(name): \(probed.outputText)")
+            let header = String(decoding: shown.output.prefix(20), as: UTF8.self).split(separator: "\n").dropFirst()
+                .first
+            #expect(header == "\(width) \(height)", "\(name)")
         }
     }
 
@@ -120,16 +123,21 @@ private struct ProcessedSamples: Sendable {
             #expect(accepted.contains(file.mediaType), "\(line.path) \(role)")
             if role == "main", kind == .video { #expect(file.duration ?? 0 <= 10.1, "\(line.path)") }
             if role == "main", kind == .audio { #expect(file.duration ?? 0 <= 30.1, "\(line.path)") }
-            if role == "main", kind == .image { #expect(max(file.width ?? 0, file.height ?? 0) <= 1038, "\(line.path)") }
+            if role == "main", kind == .image {
+                #expect(max(file.width ?? 0, file.height ?? 0) <= 1038, "\(line.path)")
+            }
         }
     }
 
     @Test func `no place, device or person of a source is in any rendition`() throws {
         let samples = try processed.get()
         let judged = try Program.tool("exiftool").run(
-            ["-r", "-ee", "-G1", "-json", "-GPS:all", "-XMP:all", "-IPTC:all", "-EXIF:all", "-QuickTime:Title",
-             "-QuickTime:Artist", "-Keys:all", "-UserData:all", "-ItemList:all", "-ID3:all", "-PNG:Comment", "-GIF:Comment",
-             samples.output.path])
+            [
+                "-r", "-ee", "-G1", "-json", "-GPS:all", "-XMP:all", "-IPTC:all", "-EXIF:all", "-QuickTime:Title",
+                "-QuickTime:Artist", "-Keys:all", "-UserData:all", "-ItemList:all", "-ID3:all", "-PNG:Comment",
+                "-GIF:Comment",
+                samples.output.path,
+            ])
         let files = try #require(try JSONSerialization.jsonObject(with: judged.output) as? [[String: Any]])
         #expect(files.count == samples.renditions.count)
         for file in files {
@@ -138,7 +146,9 @@ private struct ProcessedSamples: Sendable {
         }
         for (line, role, _, url) in samples.renditions {
             let data = try Data(contentsOf: url)
-            #expect(data.range(of: Data("CANARY".utf8)) == nil && data.range(of: Data("canary".utf8)) == nil, "\(line.path) \(role)")
+            #expect(
+                data.range(of: Data("CANARY".utf8)) == nil && data.range(of: Data("canary".utf8)) == nil,
+                "\(line.path) \(role)")
         }
     }
 

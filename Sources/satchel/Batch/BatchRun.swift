@@ -96,14 +96,14 @@ struct BatchRun: Sendable {
         _ group: [(job: JobSubmission, pending: BatchProgress.Pending)], _ supply: JobSupply, _ progress: BatchProgress,
         _ room: Room
     ) async throws {
-        // The runner may finish a job before accept returns here, so its file is known by then; an adopted one has an
-        // id of its own, known only afterwards.
+        // The runner may finish a job before accept returns here, so its file is known by then; one that an earlier run
+        // left, or that is tried again, has an id of its own, known only afterwards.
         for (job, pending) in group { progress.submitted(job.id, pending) }
         let acceptances = try await workshop.store.records.accept(group.map(\.job), retryFailed: retryFailed)
         for (acceptance, (job, _)) in zip(acceptances, group) {
             switch acceptance {
-            case .accepted: break
-            case .adopted(let record):
+            case .accepted(let record) where record.id == job.id: break
+            case .accepted(let record), .adopted(let record):
                 guard let (file, ended) = progress.adopted(record.id, for: job.id) else { continue }
                 try await finish(ended, file, isUnchanged: false, progress)
                 room.leave()

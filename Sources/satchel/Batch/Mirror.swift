@@ -21,10 +21,10 @@ struct Mirror {
         }
         self.root = root.resolvingSymlinksInPath()
         self.blobs = blobs
-        let own = self.root.path(percentEncoded: false)
+        let own = self.root.standardized.path(percentEncoded: false)
         for source in sources {
-            let path = source.resolvingSymlinksInPath().path(percentEncoded: false)
-            if path == own || path.hasPrefix(own.hasSuffix("/") ? own : own + "/") {
+            let path = source.resolvingSymlinksInPath().standardized.path(percentEncoded: false)
+            if (path + "/").replacing("//", with: "/").hasPrefix((own + "/").replacing("//", with: "/")) {
                 throw CommandFailure(
                     "--output '\(own)' is or contains the source '\(path)'; choose a directory outside the sources.",
                     status: 2)

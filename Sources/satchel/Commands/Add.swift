@@ -123,20 +123,23 @@ struct Add: AsyncParsableCommand {
                 request: request, options: requested.options)
         }
         do {
-            var walk = try DirectoryWalk(Data(source.utf8))
-            guard case .file(let path, let state)? = walk.next() else {
-                throw CommandFailure("'\(source)' is no regular file; 'satchel batch' takes directories.", status: 2)
-            }
-            let name = URL(filePath: source).lastPathComponent
-            guard path.count <= name.utf8.count else {
+            let isDirectory = try? URL(filePath: source).resourceValues(forKeys: [.isDirectoryKey]).isDirectory
+            if isDirectory == true {
                 throw CommandFailure("'\(source)' is a directory; 'satchel batch' takes directories.", status: 2)
             }
+            var walk = try DirectoryWalk(Data(source.utf8))
+            guard case .file(let path, let state)? = walk.next() else {
+                throw CommandFailure(
+                    "'\(source)' is no regular file: links, devices and pipes are never opened.", status: 2)
+            }
+            let name = URL(filePath: source).lastPathComponent
             return AttachmentSubmission(
                 identifier: identifier, location: .file(root: walk.root.path, path: path, state: state), name: name,
                 declaredType: requested.typeHint ?? MediaType(declared: URL(filePath: name).pathExtension)?.rawValue,
                 request: request, options: requested.options)
         } catch let error as AttachmentError {
-            throw CommandFailure(error.message, status: 2)
+            guard case .invalidSource(let reason) = error else { throw CommandFailure(error.message, status: 2) }
+            throw CommandFailure("'\(source)' can't be read: \(reason).", status: 2)
         }
     }
 }

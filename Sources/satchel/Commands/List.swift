@@ -8,9 +8,11 @@ struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the attachments in the store, newest first.",
         discussion: """
-            satchel list \
-            satchel list --state failed --format jsonl \
-            satchel list --kind video --limit 10
+            For example:
+
+              satchel list
+              satchel list --state failed --format jsonl
+              satchel list --kind video --limit 10
             """)
 
     @OptionGroup(title: "Where") var store: StoreOptions

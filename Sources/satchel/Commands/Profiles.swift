@@ -7,10 +7,12 @@ struct ProfileCommand: AsyncParsableCommand {
         commandName: "profile",
         abstract: "The policies under which attachments are prepared.",
         discussion: """
-            satchel profile list \
-            satchel profile show notification > mine.yaml \
-            satchel profile check mine.yaml \
-            satchel batch ~/Pictures --profiles mine.yaml --profile banner
+            For example:
+
+              satchel profile list
+              satchel profile show notification > mine.yaml
+              satchel profile check mine.yaml
+              satchel batch ~/Pictures --profiles mine.yaml --profile banner
             """,
         subcommands: [ListProfiles.self, ShowProfile.self, CheckProfiles.self])
 

@@ -7,7 +7,9 @@ struct Remove: AsyncParsableCommand {
         commandName: "rm",
         abstract: "Delete attachments: all access to them ends at once.",
         discussion: """
-            satchel rm 01a1fd9a-2518-7630-88ed-84357db1afa9
+            For example:
+
+              satchel rm 01a1fd9a-2518-7630-88ed-84357db1afa9
             """)
 
     @Argument(help: ArgumentHelp("The attachments' ids.", valueName: "id"))

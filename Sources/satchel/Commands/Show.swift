@@ -8,7 +8,9 @@ struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the record of an attachment or a job as JSON: what was made, how, and why.",
         discussion: """
-            satchel show 01a1fd9a-2518-7630-88ed-84357db1afa9
+            For example:
+
+              satchel show 01a1fd9a-2518-7630-88ed-84357db1afa9
             """)
 
     @Argument(help: ArgumentHelp("The id of an attachment or of a job.", valueName: "id"))

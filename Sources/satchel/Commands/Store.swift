@@ -8,9 +8,11 @@ struct StoreCommand: AsyncParsableCommand {
         commandName: "store",
         abstract: "Look after the store.",
         discussion: """
-            satchel store gc        delete what has expired, and files that nothing refers to \
-            satchel store verify    read every byte again and compare it with its hash \
-            satchel store migrate   bring the records to this version's schema
+            For example:
+
+              satchel store gc        delete what has expired, and files that nothing refers to
+              satchel store verify    read every byte again and compare it with its hash
+              satchel store migrate   bring the records to this version's schema
             """,
         subcommands: [Collect.self, Verify.self, Migrate.self])
 
