@@ -42,6 +42,8 @@ struct StillRenditions {
     ) throws(AttachmentError) -> Ending {
         var ending = Ending()
         var watch = watch
+        // The smallest picture that the placeholder can be made from: from the largest it takes ten times as long.
+        var sketch: Picture?
         for policy in policies.stills(goAhead.outputs) {
             guard let descriptor = outputs[policy.role] else { continue }
             let written = try StillWriter(policy: policy, effort: goAhead.effort).write(picture, to: descriptor)
@@ -52,9 +54,14 @@ struct StillRenditions {
                     into: part.part(written.part))
             }
             try deliver(report)
+            if sketch == nil, written.whole.size.longestSide >= Placeholder.side { sketch = .some(written.whole) }
             watch = Stopwatch()
         }
-        ending.placeholder = try picture.placeholder()
+        if let sketch {
+            ending.placeholder = try sketch.placeholder()
+        } else {
+            ending.placeholder = try picture.placeholder()
+        }
         return ending
     }
 }

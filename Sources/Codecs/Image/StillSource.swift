@@ -150,7 +150,7 @@ private struct StillDecoding {
         let target = facts.orientation >= 5 ? size.swapped : size
         let part = try loaded.extracted(stored)
         let small = try part.resized(to: target).standardColour().computed()
-        return try small.upright().stripped().computed()
+        return facts.orientation == 1 ? try small.stripped() : try small.upright().stripped().computed()
     }
 
     /// As much of the scaling as the decoder can do by itself.

@@ -17,10 +17,12 @@ struct StillWriter {
     var policy: StillPolicy
     var effort: Effort = .full
 
-    struct Written {
+    struct Written: ~Copyable {
         var report: RenditionReport
         /// What part of the picture the rendition shows.
         var part: UnitRect
+        /// All of the picture at the rendition's scale; in memory.
+        var whole: Picture
     }
 
     /// - Parameter picture: Upright, sRGB, 8 bits, 3 or 4 bands; in memory.
@@ -32,26 +34,34 @@ struct StillWriter {
         let report = RenditionReport(
             role: policy.role, type: encoded.type, size: encoded.size, bytes: Int64(encoded.bytes.count),
             seconds: watch.seconds, note: encoded.note, effort: effort)
-        return Written(report: report, part: framed.part)
+        return Written(report: report, part: framed.part, whole: framed.whole)
     }
 
     private struct Framed: ~Copyable {
         var picture: Picture
         var part: UnitRect
+        /// Before a square was taken from it.
+        var whole: Picture
     }
 
     /// Scaled, and cropped where a square is wanted.
     private func frame(_ picture: borrowing Picture) throws(VipsFailure) -> Framed {
         let framing = policy.framing
-        let scaled = try picture.resized(to: framing.scaledSize(of: picture.size)).stripped().computed()
+        let size = framing.scaledSize(of: picture.size)
+        let scaled =
+            size == picture.size
+            ? try picture.stripped() : try picture.resized(to: size).stripped().computed()
         let result = framing.resultSize(of: picture.size)
-        guard result != scaled.size else { return Framed(picture: scaled, part: .whole) }
+        guard result != scaled.size else {
+            return Framed(picture: try scaled.stripped(), part: .whole, whole: scaled)
+        }
         let square =
             switch framing.gaze {
             case .centre: Framing.square(of: result.width, around: 0.5, 0.5, in: scaled.size)
             case .point(let x, let y): Framing.square(of: result.width, around: x, y, in: scaled.size)
             case .attention: try scaled.attention(result)
             }
-        return Framed(picture: try scaled.extracted(square), part: square.part(of: scaled.size))
+        return Framed(
+            picture: try scaled.extracted(square), part: square.part(of: scaled.size), whole: scaled)
     }
 }

@@ -8,11 +8,16 @@ extension Raster {
     }
 }
 
+extension Placeholder {
+    /// Longest side of what is hashed: the most that ThumbHash takes.
+    static let side = 100
+}
+
 extension Picture {
     /// ThumbHash, BlurHash and dominant colour of a computed sRGB picture with 8 bits.
     func placeholder() throws(AttachmentError) -> Placeholder {
         do {
-            let raster = try resized(to: Framing(side: 100, fit: .inside).scaledSize(of: size)).raster()
+            let raster = try resized(to: Framing(side: Placeholder.side, fit: .inside).scaledSize(of: size)).raster()
             return Placeholder(
                 thumbhash: ThumbHash.encode(raster), blurhash: BlurHash.encode(raster),
                 color: DominantColour.of(raster).hexadecimal)
