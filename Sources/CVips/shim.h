@@ -7,6 +7,7 @@
 // Where an operation has an `out`, it is set only when 0 is returned, and the caller owns the reference. On any other
 // return vips_error_buffer() says why; the buffer is global and keeps old text until satchel_error_clear().
 
+#include <gmodule.h>
 #include <stdlib.h>
 #include <string.h>
 #include <vips/vips.h>
@@ -43,11 +44,23 @@ static inline void satchel_ignore_log(
 
 /// Starts libvips, which then says nothing on stderr: what a file provokes is a fact about the file. It may be called
 /// again.
-static inline int satchel_vips_start(void) {
+///
+/// With `modules` 0 it loads none by itself: they come by satchel_load_module.
+static inline int satchel_vips_start(int modules) {
     g_log_set_handler(
         "VIPS", (GLogLevelFlags)(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE | G_LOG_LEVEL_INFO | G_LOG_LEVEL_DEBUG),
         satchel_ignore_log, NULL);
-    return VIPS_INIT("satchel-codec");
+    // It looks for modules under that directory, and there is nothing.
+    if (!modules) g_setenv("VIPSHOME", "/nonexistent", TRUE);
+    int result = VIPS_INIT("satchel-codec");
+    if (!modules) g_unsetenv("VIPSHOME");
+    return result;
+}
+
+/// Loads a module of libvips for good; nothing happens where there is none at the path.
+static inline void satchel_load_module(const char *path) {
+    GModule *module = g_module_open(path, G_MODULE_BIND_LAZY);
+    if (module) g_module_make_resident(module);
 }
 
 static inline const char *satchel_error_text(void) {
@@ -58,9 +71,14 @@ static inline void satchel_error_clear(void) {
     vips_error_clear();
 }
 
-/// Whether an operation of this name exists, loading its module where it has one.
-static inline int satchel_operation_exists(const char *name) {
-    return vips_type_find("VipsOperation", name) != 0;
+/// Sets up an operation for good, loading its module where it has one, so that a fork doesn't; 0 where there is none of
+/// this name.
+static inline int satchel_operation_prepare(const char *name) {
+    GType type = vips_type_find("VipsOperation", name);
+    if (type == 0) return 0;
+    // Never given back: an operation stays set up as long as somebody holds its class.
+    g_type_class_ref(type);
+    return 1;
 }
 
 static inline void *_Nullable satchel_count_object(

@@ -1,5 +1,6 @@
 import Attachments
 import CVips
+import FoundationEssentials
 import Synchronization
 
 /// libvips as a whole.
@@ -12,13 +13,13 @@ enum Libvips {
     static func prepare() throws(AttachmentError) {
         let missing = isReady.withLock { isReady -> String? in
             if isReady { return nil }
-            guard satchel_vips_start() == 0 else { return "libvips does not start" }
+            guard start() == 0 else { return "libvips does not start" }
             // One worker: equal throughput over many processes, and less memory.
             vips_concurrency_set(1)
             // A process has one source; nothing is asked for twice.
             vips_cache_set_max(0)
             allow()
-            let lacking = needed.first { unsafe satchel_operation_exists($0) == 0 }
+            let lacking = needed.first { unsafe satchel_operation_prepare($0) == 0 }
             guard let name = lacking else {
                 isReady = true
                 return nil
@@ -26,6 +27,25 @@ enum Libvips {
             return "libvips lacks \(name)"
         }
         if let missing { throw .codecCrashed(reason: missing) }
+    }
+
+    /// Without the modules for ImageMagick, OpenSlide and Poppler: nothing may use them, they bring 20 libraries, and
+    /// loading them takes half of libvips' start.
+    private static func start() -> Int32 {
+        guard let directory = moduleDirectory else { return satchel_vips_start(1) }
+        let result = satchel_vips_start(0)
+        for name in ["heif", "jxl"] where result == 0 { unsafe satchel_load_module("\(directory)/vips-\(name).so") }
+        return result
+    }
+
+    /// Beside the library, where its build put it; nil where the build has no modules.
+    private static var moduleDirectory: String? {
+        guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8),
+            let line = maps.split(separator: "\n").first(where: { $0.contains("/libvips.so.") }),
+            let start = line.firstIndex(of: "/"), let end = line.lastIndex(of: "/")
+        else { return nil }
+        let directory = "\(line[start..<end])/vips-modules-\(vips_version(0)).\(vips_version(1))"
+        return FileManager.default.fileExists(atPath: directory) ? directory : nil
     }
 
     /// Everything that reads or writes a file is blocked first. JXL counts as untrusted for libvips, and is allowed
@@ -43,11 +63,15 @@ enum Libvips {
         "VipsForeignSaveCgif",
     ]
 
-    /// Looking an operation up registers it and, for HEIF and JXL, loads its module, which must not happen later.
+    /// What is used, and what that uses. Looking an operation up registers it and, for HEIF and JXL, loads its module,
+    /// which must not happen later; setting it up here saves every fork the time.
     private static let needed = [
         "jpegload_source", "pngload_source", "gifload_source", "webpload_source", "tiffload_source",
         "heifload_source", "jxlload_source",
         "jpegsave_buffer", "pngsave_buffer", "webpsave_buffer", "gifsave_buffer",
+        "copy", "extract_area", "extract_band", "cast", "colourspace", "icc_transform", "autorot", "rot", "flip",
+        "resize", "shrink", "shrinkh", "shrinkv", "reduce", "reduceh", "reducev", "affine", "premultiply",
+        "unpremultiply", "flatten", "smartcrop", "min", "sequential", "linecache", "tilecache", "embed",
     ]
 
     /// Objects of libvips that are alive in this process; none once a source is done with.
