@@ -47,7 +47,8 @@ format: ## Correct the style.
 
 .PHONY: bench
 bench: release ## Measure against the peers, in alternation.
-	@Benchmarks/run.sh $(RELEASE)
+	$(SWIFT) build -c release --package-path Benchmarks
+	@Benchmarks/.build/release/bench $(RELEASE) Media/jpeg/earth-12-megapixels.jpg .bench
 
 .PHONY: install
 install: release ## Install under PREFIX (/usr/local), with the man pages and completions.
@@ -55,4 +56,4 @@ install: release ## Install under PREFIX (/usr/local), with the man pages and co
 
 .PHONY: clean
 clean: ## Remove what was built.
-	rm -rf .build .build-* .demo
+	rm -rf .build .build-* .demo .bench Benchmarks/.build

@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The programs are measured as they are installed, so nothing of the root package is built in: this builds in seconds.
+let targets: [Target] = [
+    .executableTarget(name: "bench"),
+    .testTarget(name: "BenchTests", dependencies: ["bench"]),
+]
+
+// The root package's house rules.
+for target in targets {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6),
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
+}
+
+let package = Package(name: "benchmarks", targets: targets)

@@ -1,0 +1,58 @@
+import Foundation
+import Glibc
+
+/// What a run was measured on and with.
+struct Machine: Sendable, Encodable {
+    var processor: String
+    /// That this process may run on.
+    var cores: Int
+    var memoryBytes: Int64
+    var kernel: String
+    var satchel: String
+    var vipsthumbnail: String
+    var ffmpeg: String
+
+    init(satchel: String) {
+        processor = Self.line(of: "/proc/cpuinfo", "model name")
+        cores = Self.usableCores.count
+        memoryBytes = Int64(sysconf(Int32(_SC_PHYS_PAGES))) * Int64(sysconf(Int32(_SC_PAGESIZE)))
+        kernel = Self.firstLine(of: "uname", ["-sr"])
+        self.satchel = Self.firstLine(of: satchel, ["--version"])
+        vipsthumbnail = Self.firstLine(of: "vipsthumbnail", ["--vips-version"])
+        let words = Self.firstLine(of: "ffmpeg", ["-version"]).split(separator: " ")
+        ffmpeg = words.count > 2 ? String(words[2]) : "?"
+    }
+
+    /// Processors that this process may run on: those of a `taskset` or a cpuset.
+    static let usableCores = cores(inList: line(of: "/proc/self/status", "Cpus_allowed_list"))
+
+    /// The numbers in the kernel's notation: `0-2,7`.
+    static func cores(inList list: String) -> [Int] {
+        list.split(separator: ",").flatMap { part in
+            let ends = part.split(separator: "-").compactMap { Int($0) }
+            guard let first = ends.first, let last = ends.last, first <= last else { return [Int]() }
+            return Array(first...last)
+        }
+    }
+
+    var text: String {
+        let memory = String(format: "%.1f", Double(memoryBytes) / 1e9)
+        return "\(processor), \(cores) cores, \(memory) GB; \(kernel); satchel \(satchel), \(vipsthumbnail), "
+            + "FFmpeg \(ffmpeg)"
+    }
+
+    private static func line(of path: String, _ key: String) -> String {
+        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix(key) }
+        return line?.split(separator: ":").last?.trimmingCharacters(in: .whitespaces) ?? "?"
+    }
+
+    private static func firstLine(of program: String, _ arguments: [String]) -> String {
+        let url = FileManager.default.temporaryDirectory.appending(path: "bench-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: url) }
+        var command = Command(program, arguments)
+        command.output = url
+        guard (try? command.run()) != nil, let text = try? String(contentsOf: url, encoding: .utf8) else { return "?" }
+        return text.split(separator: "\n").first.map(String.init) ?? "?"
+    }
+}

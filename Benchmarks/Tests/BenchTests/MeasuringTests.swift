@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import bench
+
+@Suite struct MeasuringTests {
+    @Test func `the median of an even number of rounds lies between the two in the middle`() {
+        let spread = Spread([4, 1, 3, 100])
+        #expect(spread.median == 3.5)
+        #expect(spread.least == 1)
+        #expect(spread.most == 100)
+        #expect(Spread([7, 5, 6]).median == 6)
+    }
+
+    @Test func `a target is judged by the median`() {
+        let met = Measurement("name", "title", .ratio, [0.4, 0.5, 9], target: .atMost(0.5))
+        let missed = Measurement("name", "title", .ratio, [0.94, 0.1, 2], target: .atLeast(0.95))
+        #expect(met.isMet == true)
+        #expect(missed.isMet == false)
+        #expect(Measurement("name", "title", .ratio, [1]).isMet == nil)
+    }
+
+    @Test func `processor time includes that of a grandchild`() throws {
+        let spin = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
+        let usage = try Command("sh", ["-c", "sh -c '\(spin)'; true"]).run()
+        #expect(usage.cpu > 0.02)
+        #expect(usage.wall >= usage.cpu * 0.5)
+    }
+
+    @Test func `the peak of the first process leaves out that of its children`() throws {
+        let usage = try Command(
+            "sh", ["-c", "head -c 200000000 /dev/zero | tail -c 150000000 > /dev/null; sleep 0.1"]
+        ).run(watchingMemory: true)
+        let own = try #require(usage.ownPeak)
+        #expect(own > 100_000 && own < 20_000_000)
+        #expect(usage.largestProcess > 100_000_000)
+    }
+
+    @Test func `a command that fails gives no figure`() {
+        #expect(throws: CommandFailure.self) { try Command("false", []).run() }
+        #expect(throws: CommandFailure.self) { try Command("no-such-program", []).run() }
+    }
+
+    @Test func `loops run side by side`() throws {
+        let sleep = Command("sleep", ["0.2"])
+        let usage = try Loops.run([[sleep, sleep], [sleep, sleep]])
+        #expect(usage.wall > 0.39 && usage.wall < 0.75)
+    }
+
+    @Test func `the kernel's list of processors is understood`() {
+        #expect(Machine.cores(inList: "0-2,7") == [0, 1, 2, 7])
+        #expect(Machine.cores(inList: "5") == [5])
+        #expect(!Machine.usableCores.isEmpty)
+    }
+}
