@@ -4,8 +4,9 @@ import TestSupport
 import Testing
 
 @Suite struct SpoolOrderTests {
-    /// strace is the witness: SIGKILL would keep the page cache and hide a missing sync.
-    @Test func `bytes are synced before they have a name, and the name before anyone hears of it`() async throws {
+    /// A fetched source can be fetched again. What the spool keeps for a job is synced before it has a name, and the name
+    /// before anyone hears of it: DurabilityTests take these syncs back one by one. strace is the witness here.
+    @Test func `a fetched source has its name once it is whole, and waits for no disk`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path
         try await LocalServer.run { request, answer in
@@ -26,7 +27,7 @@ import Testing
             return nil
         }
         let steps = calls.reduce(into: [String]()) { steps, call in if steps.last != call { steps.append(call) } }
-        let fetched = ["write part", "sync part", "name", "sync directory"]
+        let fetched = ["write part", "name"]
         // The first sync is that of the new spool's own name.
         #expect(steps == ["sync directory"] + fetched + fetched)
     }

@@ -19,14 +19,15 @@ final class SpoolWriter: Sendable {
         }
     }
 
-    /// Makes the file durable; the writer is of no use afterwards.
+    /// Gives the file its name; the writer is of no use afterwards. What was fetched can be fetched again, so it costs
+    /// no wait for the disk.
     func commit() async throws -> (name: String, bytes: Int64) {
         try await NIOThreadPool.singleton.runIfActive {
             guard let file = self.file.withLock({ $0.take() }) else {
                 throw AttachmentError.storeFailed(reason: "the spool file was already committed")
             }
             let bytes = file.bytes
-            return (try file.commit(), bytes)
+            return (try file.commit(durably: false), bytes)
         }
     }
 }

@@ -4,8 +4,8 @@ import Glibc
 
 /// Where bytes that came over the network become durable before anything refers to them.
 ///
-/// A directory of mode 0700 with files of mode 0600. A file is written as `<name>.part`, and has its name only once
-/// its bytes and the directory are on the disk.
+/// A directory of mode 0700 with files of mode 0600. A file is written as `<name>.part`, and has its name only once it
+/// is whole: its bytes are on the disk then, and soon the name, unless what it holds can be had again.
 public struct Spool: Sendable {
     /// What a crash leaves of a file that was never committed.
     private static let unfinished = ".part"
@@ -101,15 +101,15 @@ public struct Spool: Sendable {
         return entries
     }
 
-    /// Makes a written file durable under its name. Blocks on the disk.
-    fileprivate func commit(_ name: String, _ file: borrowing Descriptor) throws(AttachmentError) {
-        guard fsync(file.number) == 0 else { throw Self.failure("sync a file of the spool") }
+    /// Gives a written file its name, durably or not. Blocks on the disk.
+    fileprivate func commit(_ name: String, _ file: borrowing Descriptor, durably: Bool) throws(AttachmentError) {
+        guard !durably || fsync(file.number) == 0 else { throw Self.failure("sync a file of the spool") }
         let result = unsafe try Self.withName(name + Self.unfinished) { old in
             guard let new = CPath(name.utf8) else { return Int32(-1) }
             return unsafe new.withPointer { unsafe renameat(directory.number, old, directory.number, $0) }
         }
         guard result == 0 else { throw Self.failure("name a file of the spool") }
-        guard fsync(directory.number) == 0 else {
+        guard !durably || fsync(directory.number) == 0 else {
             // Whether the name would survive is unknown, so nothing may refer to it.
             let failure = Self.failure("sync the spool")
             try? remove(name)
@@ -187,10 +187,11 @@ public struct SpoolFile: ~Copyable, Sendable {
 
     /// Makes the bytes and then the name durable. Blocks on the disk.
     ///
+    /// - Parameter durably: False for what need not outlive a power cut, because it can be had again.
     /// - Returns: The name to give to ``Spool/open(_:)``.
     /// - Throws: `store_failed`, `store_full`; then nothing is left of the file.
-    public consuming func commit() throws(AttachmentError) -> String {
-        try spool.commit(name, file)
+    public consuming func commit(durably: Bool = true) throws(AttachmentError) -> String {
+        try spool.commit(name, file, durably: durably)
         isCommitted = true
         return name
     }
