@@ -89,7 +89,9 @@ var targets: [Target] = [
     .executableTarget(name: "kernel-calls", path: "Tests/kernel-calls"),
     .testTarget(
         name: "DurabilityTests",
-        dependencies: ["Attachments", "Stores", "TestSupport", "satchel", "fault-codec", "kernel-calls"]),
+        dependencies: [
+            "Attachments", "Stores", "TestSupport", "satchel", "fault-codec", "fetch-probe", "kernel-calls",
+        ]),
     .testTarget(
         name: "SatchelTests",
         dependencies: ["Attachments", "Intake", "Stores", "TestSupport", "satchel", "satchel-codec", "fault-codec"]),

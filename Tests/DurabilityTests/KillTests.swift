@@ -20,9 +20,9 @@ import Testing
 /// - nothing dangles: each blob that a record refers to is there and whole;
 /// - after one sweep alone with the store, no orphan, staged file, spool file or temporary file is left.
 ///
-/// `add` of one file into a store that exists is killed at every call. The longer commands are killed at every third
-/// call or so, beginning with another one every day; `SATCHEL_DURABILITY=full` kills each at every call. A first `add`
-/// makes 256 directories one like the other: it is sampled among those, and killed at every call after them.
+/// `add` of one file into a store that exists is killed at every call. The others are killed at some of their calls,
+/// from every second to every 37th of a first `add`, which makes 256 directories one like the other; they begin with
+/// another call every day. `SATCHEL_DURABILITY=full` kills each at every call.
 @Suite struct KillTests {
     @Test func `a killed add delivers once when it is run again`() async throws {
         try await Scenario(["add", "a.txt", "--identifier", "a"], every: 1, lines: 1).kill { machine in
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `a killed first add, which makes the store, delivers once when it is run again`() async throws {
-        let scenario = Scenario(["add", "a.txt", "--identifier", "a"], every: 19, lines: 1, hasStore: false)
+        let scenario = Scenario(["add", "a.txt", "--identifier", "a"], every: 47, lines: 1, hasStore: false)
         try await scenario.kill { machine in
             try machine.source("a.txt", "A")
         } then: { after in
@@ -43,7 +43,7 @@ import Testing
 
     @Test func `a killed add of two files as one job delivers both once`() async throws {
         let command = ["add", "a.txt", "b.txt", "--identifier", "a", "--identifier", "b"]
-        try await Scenario(command, every: 5, lines: 2).kill { machine in
+        try await Scenario(command, every: 9, lines: 2).kill { machine in
             try machine.source("a.txt", "A")
             try machine.source("b.txt", "B")
         } then: { after in
@@ -53,7 +53,7 @@ import Testing
 
     @Test func `a killed add that keeps the original keeps it whole`() async throws {
         let command = ["add", "a.txt", "--identifier", "a", "--profile", "archive"]
-        try await Scenario(command, every: 5, lines: 1).kill { machine in
+        try await Scenario(command, every: 9, lines: 1).kill { machine in
             try machine.source("a.txt", "A")
         } then: { after in
             #expect(after.delivered == ["a", "before"], "\(after.place)")
@@ -61,8 +61,19 @@ import Testing
         }
     }
 
+    @Test func `a killed add of a URL leaves nothing of it in the spool`() async throws {
+        let server = try Machine()
+        try server.source("a.txt", "A")
+        let origin = try Origin(for: server)
+        let command = ["add", "\(origin.url)/a.txt", "--identifier", "a", "--fetch-allow", "127.0.0.1"]
+        try await Scenario(command, every: 9, lines: 1).kill { _ in
+        } then: { after in
+            #expect(after.delivered == ["a", "before"], "\(after.place)")
+        }
+    }
+
     @Test func `a killed rm has deleted all or nothing, and nothing of another`() async throws {
-        try await Scenario(["rm", "ID"], every: 3, lines: nil).kill { machine in
+        try await Scenario(["rm", "ID"], every: 4, lines: nil).kill { machine in
             try machine.source("other.txt", "OTHER")
             let added = try machine.run(["add", "other.txt", "--identifier", "other"])
             try #require(added.status == 0, "\(added.errorText)")
@@ -73,7 +84,7 @@ import Testing
     }
 
     @Test func `a killed batch that moves its sources loses none`() async throws {
-        try await Scenario(["batch", "in", "--move", "--profile", "archive"], every: 7, lines: 2).kill { machine in
+        try await Scenario(["batch", "in", "--move", "--profile", "archive"], every: 11, lines: 2).kill { machine in
             try machine.source("in/a.txt", "A")
             try machine.source("in/b.txt", "B")
         } then: { after in
@@ -85,7 +96,7 @@ import Testing
     }
 
     @Test func `a killed batch with a mirror leaves whole renditions alone in it`() async throws {
-        try await Scenario(["batch", "in", "--output", "out"], every: 7, lines: 2).kill { machine in
+        try await Scenario(["batch", "in", "--output", "out"], every: 11, lines: 2).kill { machine in
             try machine.source("in/a.txt", "A")
             try machine.source("in/b.txt", "B")
         } then: { after in

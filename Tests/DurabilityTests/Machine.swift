@@ -52,13 +52,15 @@ struct Machine: ~Copyable {
         return try program.run(arguments)
     }
 
-    /// Runs `satchel` under the eyes of `kernel-calls`.
-    func run(followedBy mode: [String], _ arguments: [String]) throws -> ProgramResult {
+    /// Runs `satchel`, or another program of the package, under the eyes of `kernel-calls`.
+    func run(
+        program name: String = "satchel", followedBy mode: [String], _ arguments: [String], input: Data? = nil
+    ) throws -> ProgramResult {
         let program = Program(
             try Repository.product("kernel-calls"), environment: try Self.environment(home: home),
             in: URL(filePath: home))
         return try program.run(
-            mode + [try Repository.product("satchel").path(percentEncoded: false)] + arguments)
+            mode + [try Repository.product(name).path(percentEncoded: false)] + arguments, input: input)
     }
 
     /// Kills `satchel` when it is about to make its `number`-th call that changes a file.

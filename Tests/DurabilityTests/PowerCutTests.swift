@@ -93,6 +93,30 @@ import Testing
         print("SQLite's syncs, by command and file: \(judged)")
     }
 
+    /// No command keeps a source in the spool before it answers, for what is fetched can be fetched again; uploads will.
+    @Test func `a source that was kept in the spool survives a power cut, by every one of its syncs`() throws {
+        let machine = try Machine()
+        var recording = try Recording(of: machine)
+        let source = Data(repeating: 7, count: 100_000)
+        let result = try recording.run(
+            program: "fetch-probe", ["\(machine.home)/spool", "--keep"], input: source, on: machine)
+        let path = "spool/\(result.outputText.trimmingCharacters(in: .newlines))"
+        func isLost(without sync: Int?) -> Bool {
+            var disk = CachedDisk(recording.start)
+            var isSaid = false
+            for (index, call) in recording.calls.enumerated() where index != sync {
+                disk.replay(call, at: index)
+                isSaid = isSaid || call.isSaid
+                guard isSaid else { continue }
+                for luck in Self.corners where disk.afterPowerCut(luck).files[path] != Array(source) { return true }
+            }
+            return false
+        }
+        #expect(!isLost(without: nil))
+        #expect(recording.syncs.count == 3, "the file, the spool, and the directory that it was made in")
+        for sync in recording.syncs { #expect(isLost(without: sync), "call \(sync) is not needed") }
+    }
+
     /// What breaks when some syncs of one file did nothing; nil where nothing does.
     private static func violation(in story: Story, without syncs: [Int]) async throws -> String? {
         var cuts: [Int] = []

@@ -60,10 +60,13 @@ struct Recording: Sendable {
     ///
     /// - Returns: What it printed.
     @discardableResult
-    mutating func run(_ arguments: [String], on machine: borrowing Machine) throws -> ProgramResult {
+    mutating func run(
+        program name: String = "satchel", _ arguments: [String], input: Data? = nil, on machine: borrowing Machine
+    ) throws -> ProgramResult {
         let log = "\(machine.path)/log"
         let data = "\(machine.path)/data"
-        let result = try machine.run(followedBy: ["record", machine.home, log, data], arguments)
+        let result = try machine.run(
+            program: name, followedBy: ["record", machine.home, log, data], arguments, input: input)
         try #require(result.status == 0, "\(arguments): \(result.errorText)")
         let bytes = try Disk.read(data)
         let first = calls.count

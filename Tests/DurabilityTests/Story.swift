@@ -16,7 +16,7 @@ struct Story: Sendable {
 
     private init() throws {
         let machine = try Machine()
-        for name in ["one", "two", "three", "in/four", "in/five", "other/six"] {
+        for name in ["one", "two", "three", "in/four", "in/five", "other/six", "seven"] {
             try machine.source("\(name).txt", name.uppercased())
         }
         var recording = try Recording(of: machine)
@@ -32,6 +32,10 @@ struct Story: Sendable {
         try recording.run(["revoke", try #require(lease["id"] as? String)], on: machine)
         try recording.run(["batch", "in", "--move", "--profile", "archive"] + lines, on: machine)
         try recording.run(["batch", "other", "--output", "out"] + lines, on: machine)
+        let origin = try Origin(for: machine)
+        try recording.run(
+            ["add", "\(origin.url)/seven.txt", "--fetch-allow", "127.0.0.1", "--profile", "archive"] + lines,
+            on: machine)
         try recording.run(["rm", two], on: machine)
         try recording.run(["store", "gc"], on: machine)
 

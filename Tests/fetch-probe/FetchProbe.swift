@@ -12,6 +12,10 @@ import Synchronization
 /// Standard output: a ``ProbeReport``.
 @main enum FetchProbe {
     static func main() async throws {
+        if CommandLine.arguments.count == 3, CommandLine.arguments[2] == "--keep" {
+            try keep()
+            return
+        }
         if CommandLine.arguments.count == 3 {
             try await measure(CommandLine.arguments[2])
             return
@@ -71,6 +75,14 @@ import Synchronization
         report.heardControls = canary.heard - heard
         report.left = try spool.list().count - report.controls.count
         FileHandle.standardOutput.write(try JSONEncoder().encode(report))
+    }
+
+    /// With `--keep` as the second argument: puts standard input into the spool, durably, and prints its name there.
+    private static func keep() throws {
+        let bytes = try FileHandle.standardInput.readToEnd() ?? Data()
+        var file = try Spool(at: CommandLine.arguments[1]).create()
+        try unsafe bytes.withUnsafeBytes { unsafe try file.write($0) }
+        print(try file.commit())
     }
 
     /// With a URL on the loopback as the second argument: fetches it and prints the bytes that came, and by how many KiB
