@@ -83,6 +83,13 @@ struct Story: Sendable {
         return path == Machine.store && recording.syncs.first { self.path(ofSync: $0) == path } != call
     }
 
+    /// Whether a command removes SQLite's log, which it does after a checkpoint.
+    func removesLog(_ command: Recording.Command) -> Bool {
+        command.calls.contains { call in
+            if case .unlink(_, "records.sqlite-wal") = recording.calls[call].operation { true } else { false }
+        }
+    }
+
     /// The calls after a sync until the same file or directory is synced again, which makes up for a sync that did
     /// nothing.
     func calls(concernedBySync call: Int) -> Range<Int> {
