@@ -49,6 +49,7 @@ struct Template<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         if prepared != 0 {
             throw Self.fail(control, SystemError("prepare the system call filter", code: prepared).description)
         }
+        Rehearsal.run()
         let addressSpace = sandbox_address_space_used()
         let (confines, users) = Confines.enter(
             policy: invocation.policy, environmentIsFixed: environmentIsFixed, withholding: withheld)
@@ -84,6 +85,8 @@ struct Template<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         }
         for child in children.keys { kill(child, SIGKILL) }
         kill(first, SIGKILL)
+        // Until none is left: what they used then counts as the template's, and whoever waits for it knows them gone.
+        while waitpid(-1, nil, 0) > 0 || errno == EINTR {}
     }
 
     /// One command or one death; false when it is over.

@@ -97,6 +97,8 @@ enum Misdeed {
         case "twice":
             if let bytes = try? JSON.encode(CodecMessage.rendition(report)) { send(Array(bytes)) }
         case "hold":
+            // Not before the service has looked at the size.
+            usleep(200_000)
             for _ in 0..<20 {
                 let bytes = Array("later".utf8)
                 _ = unsafe write(held, bytes, bytes.count)
