@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// BlurHash: a picture as the first terms of a cosine transform of its linear light, in 83 ASCII characters.
 ///

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// ThumbHash: a picture's luminance, two chrominances and alpha as a few terms of a cosine transform, in about 25 bytes.
 ///
