@@ -96,12 +96,11 @@ struct PhotographBenchmark {
         let lines = workplace.scratch.appending(path: "lines")
         command.output = lines
         try command.run()
-        let results = try String(contentsOf: lines, encoding: .utf8).split(separator: "\n")
-        let main = "\"main\":{[^}]*\"width\":1038,\"height\":779"
-        let thumbnail = "\"thumbnail\":{[^}]*\"width\":256,\"height\":256"
+        let results = try Data(contentsOf: lines).split(separator: UInt8(ascii: "\n"))
         for result in results {
-            for pattern in [main, thumbnail] where result.range(of: pattern, options: .regularExpression) == nil {
-                throw CommandFailure(command: command.line, reason: "is not what is measured: \(result)")
+            let sizes = try JSONDecoder().decode(ResultLine.self, from: result).renditions.mapValues(\.size)
+            guard sizes == ["main": "1038x779", "thumbnail": "256x256"] else {
+                throw CommandFailure(command: command.line, reason: "made \(sizes)")
             }
         }
         guard results.count == countOfSome * 2 else {
@@ -113,4 +112,16 @@ struct PhotographBenchmark {
         }
         try workplace.clear()
     }
+}
+
+/// What is looked at of a line of `--format jsonl`.
+private struct ResultLine: Decodable {
+    struct File: Decodable {
+        var width: Int
+        var height: Int
+
+        var size: String { "\(width)x\(height)" }
+    }
+
+    var renditions: [String: File]
 }
