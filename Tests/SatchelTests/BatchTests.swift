@@ -139,6 +139,20 @@ import Testing
         #expect(try person.batch("in", "--output", "in/out").lines.count == 1)
     }
 
+    @Test func `files of the same name from several places don't share an output`() throws {
+        let person = try Person()
+        let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
+        for name in ["a/x.jpg", "b/x.jpg", "deep/c/x.jpg"] { try person.file(name, photo) }
+        let roots = try person.batch("a", "b", "--output", "out")
+        #expect(Set(roots.lines.compactMap { $0["path"] as? String }) == ["a/x.jpg", "b/x.jpg"])
+        try person.file("list", Data("deep/c/x.jpg\na/../b/x.jpg\n".utf8))
+        let listed = try person.batch("--files-from", "list", "--output", "out")
+        #expect(listed.status == 0, "\(listed.errors)")
+        for file in ["a/x.jpg", "b/x.jpg", "deep/c/x.jpg", "a/__/b/x.jpg"] {
+            #expect(FileManager.default.fileExists(atPath: person.home.path + "/out/\(file).main.jpg"), "\(file)")
+        }
+    }
+
     @Test func `sources are moved only where the original is kept`() throws {
         let person = try Person()
         let photo = try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")

@@ -125,7 +125,7 @@ struct BatchRun: Sendable {
         var line = ResultLine(path: file.shown, record: attachment, attempt: job.attempt, isUnchanged: isUnchanged)
         if let mirror, attachment.state == .delivered {
             line.files = try await mirror.write(
-                attachment.renditions, of: attachment.id, to: file.shown, from: workshop.store.records)
+                attachment.renditions, of: attachment.id, at: file.shown, from: workshop.store.records)
         }
         // Also where an earlier run was interrupted between the record and the removal.
         if removesSources && attachment.state == .delivered && attachment.renditions[.original] != nil {

@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import Glibc
 import Intake
 
 /// The files of a batch, found one after the other: those of `--files-from`, then those beneath each directory.
@@ -8,7 +9,8 @@ struct FileSupply: Sendable {
         var location: SourceLocation
         var state: FileState
         var name: String
-        /// The path as it is reported: relative to the directory that was given.
+        /// The path as it is reported: relative to the directory that was given where it is the only one, else beneath
+        /// the directory as it was given, so that no two files share one.
         var shown: Data
         /// The absolute path.
         var identity: Data
@@ -22,6 +24,8 @@ struct FileSupply: Sendable {
 
     private let roots: [Data]
     private let listed: [Data]
+    /// Every path that was given, by argument or in a list.
+    var arguments: [Data] { listed + roots }
     private let filter: PathFilter
     private let leavingOut: [Data]
     private let shard: Shard?
@@ -55,14 +59,29 @@ struct FileSupply: Sendable {
                 try await body(.refused(ResultLine(path: path, refused: error, skipped: false)))
                 continue
             }
+            let prefix = prefix(of: path)
             while let entry = walk.next() {
                 try Task.checkCancellation()
-                if let file = Self.entry(entry, beneath: walk.root.path, shard: shard) { try await body(file) }
+                if let file = Self.entry(entry, beneath: walk.root.path, as: prefix, shard: shard) {
+                    try await body(file)
+                }
             }
         }
     }
 
-    private static func entry(_ entry: WalkEntry, beneath root: Data, shard: Shard?) -> Entry? {
+    /// What stands before the paths beneath `argument`; empty for the only directory.
+    private func prefix(of argument: Data) -> Data {
+        let slash = Data("/".utf8)
+        if listed.isEmpty && roots.count == 1 { return Data() }
+        var status = stat()
+        guard unsafe withPath(argument, { unsafe stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            // A file: what it is found as is its last component.
+            return argument.lastIndex(of: slash[0]).map { Data(argument[...$0]) } ?? Data()
+        }
+        return argument.last == slash[0] ? argument : argument + slash
+    }
+
+    private static func entry(_ entry: WalkEntry, beneath root: Data, as prefix: Data, shard: Shard?) -> Entry? {
         switch entry {
         case .file(let path, let state):
             guard shard?.contains(path) ?? true else { return nil }
@@ -71,12 +90,13 @@ struct FileSupply: Sendable {
             return .file(
                 File(
                     location: .file(root: root, path: path, state: state), state: state, name: name.displayPath,
-                    shown: path, identity: root + Data("/".utf8) + path))
+                    shown: prefix + path, identity: root + Data("/".utf8) + path))
         case .skipped(let path, let kind):
             guard shard?.contains(path) ?? true else { return nil }
-            return .refused(ResultLine(path: path, refused: .invalidSource(reason: kind.clause), skipped: true))
+            return .refused(
+                ResultLine(path: prefix + path, refused: .invalidSource(reason: kind.clause), skipped: true))
         case .unreadable(let path, let reason):
-            return .refused(ResultLine(path: path, refused: .invalidSource(reason: reason), skipped: false))
+            return .refused(ResultLine(path: prefix + path, refused: .invalidSource(reason: reason), skipped: false))
         }
     }
 

@@ -34,15 +34,16 @@ struct Mirror {
 
     /// Writes what is missing of a line's renditions.
     ///
-    /// - Parameter relativePath: The source's path beneath the directory that was given, without `..`.
+    /// - Parameter shown: The source's path as it is reported. Beneath the mirror it is relative, and `..` becomes
+    ///   `__`, so that nothing is written elsewhere.
     /// - Returns: The path of each file beneath the mirror's root.
     func write(
-        _ renditions: [RenditionRole: Rendition], of attachment: AttachmentID, to relativePath: Data,
+        _ renditions: [RenditionRole: Rendition], of attachment: AttachmentID, at shown: Data,
         from records: any RecordStore
     ) async throws -> [RenditionRole: String] {
         var files: [RenditionRole: String] = [:]
         for (role, rendition) in renditions {
-            var name = relativePath
+            var name = Self.relative(shown)
             name.append(contentsOf: ".\(role.rawValue).\(rendition.mediaType.fileExtension)".utf8)
             files[role] = String(decoding: name, as: UTF8.self)
             let target = Data(root.path(percentEncoded: false).utf8) + Data("/".utf8) + name
@@ -53,6 +54,13 @@ struct Mirror {
             try Self.copy(try blobs.open(blob), to: target)
         }
         return files
+    }
+
+    private static func relative(_ path: Data) -> Data {
+        let slash = UInt8(ascii: "/")
+        let parent = Data("..".utf8)
+        let components: [Data] = path.split(separator: slash).map { Data($0) }.filter { $0 != Data(".".utf8) }
+        return Data(components.map { $0 == parent ? Data("__".utf8) : $0 }.joined(separator: [slash]))
     }
 
     private static func size(of path: Data) -> Int64? {

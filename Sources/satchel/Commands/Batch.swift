@@ -95,7 +95,8 @@ struct Batch: AsyncParsableCommand {
         let workshop = try await Workshop.open(store, codecs, timeLimit: timeout.map { .seconds(fraction: $0) })
         let mirror = try output.map {
             try Mirror(
-                root: URL(filePath: $0, directoryHint: .isDirectory), sources: sources.map { URL(filePath: $0) },
+                root: URL(filePath: $0, directoryHint: .isDirectory),
+                sources: files.arguments.map { URL(filePath: String(decoding: $0, as: UTF8.self)) },
                 blobs: workshop.store.blobs)
         }
         let run = BatchRun(
