@@ -3,7 +3,6 @@
 # make help    says what else there is
 
 SWIFT ?= swift
-CONFIGURATION ?= debug
 RELEASE = .build/release
 
 .PHONY: help
@@ -50,9 +49,24 @@ bench: release ## Measure against the peers, in alternation.
 	$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench $(RELEASE) Media/jpeg/earth-12-megapixels.jpg .bench
 
+.PHONY: man
+man: dependencies ## Write the man pages into .build/man.
+	@mkdir -p .build/man
+	$(SWIFT) package --allow-writing-to-directory .build/man generate-manual --multi-page --output-directory .build/man
+
+PREFIX ?= /usr/local
+TARGET = $(DESTDIR)$(PREFIX)
+
 .PHONY: install
-install: release ## Install under PREFIX (/usr/local), with the man pages and completions.
-	@Docker/install.sh $(RELEASE) "$(or $(PREFIX),/usr/local)"
+install: release man ## Install under PREFIX (/usr/local), with completions and man pages.
+	install -D -s -m 755 $(RELEASE)/satchel $(TARGET)/bin/satchel
+	install -D -s -m 755 $(RELEASE)/satchel-codec $(TARGET)/libexec/satchel-codec
+	install -d $(TARGET)/share/man/man1 $(TARGET)/share/bash-completion/completions \
+	    $(TARGET)/share/zsh/site-functions $(TARGET)/share/fish/vendor_completions.d
+	install -m 644 .build/man/*.1 $(TARGET)/share/man/man1/
+	$(RELEASE)/satchel --generate-completion-script bash > $(TARGET)/share/bash-completion/completions/satchel
+	$(RELEASE)/satchel --generate-completion-script zsh > $(TARGET)/share/zsh/site-functions/_satchel
+	$(RELEASE)/satchel --generate-completion-script fish > $(TARGET)/share/fish/vendor_completions.d/satchel.fish
 
 .PHONY: clean
 clean: ## Remove what was built.

@@ -24,7 +24,7 @@ echo
 echo "The renditions lie in .demo/output, such as these:"
 find .demo/output -type f | sort | awk 'NR % 25 == 1' | head -n 5 | sed 's/^/  /'
 
-id=$("$satchel" list --state delivered --kind image --limit 1 --format csv | tail -n 1 | cut -d , -f 1)
+id=$("$satchel" list --state delivered --kind image --limit 1 --format csv 2> /dev/null | tail -n 1 | cut -d , -f 1)
 echo
 echo "A lease opens one of them, and only as long as you let it:"
 echo
