@@ -60,6 +60,7 @@ enum Misdeed {
         case "late-pause": usleep(300_000)
         case "late-eat": misdeed_eat_memory()
         case "late-main-segv" where report.role == .main: misdeed_segfault()
+        case "late-main-sleep" where report.role == .main: sleep(1000)
         case "wrong-size": report.bytes += 1
         case "wrong-type": report.type = .heic
         case "negative": report.size = PixelSize(width: -1, height: 3)

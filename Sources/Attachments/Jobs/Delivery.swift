@@ -17,6 +17,12 @@ public struct AttachmentOutcome: Hashable, Sendable {
         self.source = source
         self.steps = steps
     }
+
+    /// The blobs that hold its renditions.
+    public var blobs: [BlobName] {
+        guard case .success(let result) = result else { return [] }
+        return result.renditions.values.map(\.blob)
+    }
 }
 
 /// The delivered half of an outcome.

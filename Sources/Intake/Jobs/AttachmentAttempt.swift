@@ -85,12 +85,10 @@ struct AttachmentAttempt: Sendable {
         return result
     }
 
-    /// Gives up what was sealed for an attempt that failed, so that no file is left behind.
-    private func abandon(_ made: MadeRenditions) async throws {
-        let names = made.delivered.values.map(\.blob)
-        guard !names.isEmpty else { return }
+    /// Gives up what was sealed for an attempt that failed.
+    private func abandon(_ made: MadeRenditions) async throws(StoreTrouble) {
         do {
-            try pipeline.blobs.remove(await pipeline.records.condemn(names))
+            try await pipeline.abandon(made.delivered.values.map(\.blob))
         } catch {
             throw StoreTrouble(cause: error)
         }

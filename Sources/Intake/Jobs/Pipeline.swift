@@ -54,8 +54,13 @@ public struct Pipeline: Sendable {
         do {
             return try await whileHolding(claim) {
                 let outcomes = try await attempt(claim)
-                return try await commitTime.measure {
-                    try await records.deliver(outcomes, under: claim)
+                do {
+                    return try await commitTime.measure {
+                        try await records.deliver(outcomes, under: claim)
+                    }
+                } catch let lost as ClaimError {
+                    try? await abandon(outcomes.flatMap(\.blobs))
+                    throw lost
                 }
             }
         } catch let error as StoreTrouble {
@@ -71,6 +76,20 @@ public struct Pipeline: Sendable {
     private func handBack(_ claim: Claim) async {
         // In a task of its own: the current one may be cancelled, and the store would refuse its writes.
         await Task { try? await records.release(claim, after: .zero, countsAttempt: false) }.value
+    }
+
+    /// Gives up blobs that were sealed and won't be recorded, so that no file is left behind.
+    func abandon(_ names: [BlobName]) async throws(AttachmentError) {
+        guard !names.isEmpty else { return }
+        // In a task of its own, as above.
+        let result = await Task { () async -> Result<Void, AttachmentError> in
+            do throws(AttachmentError) {
+                return .success(try blobs.remove(await records.condemn(names)))
+            } catch {
+                return .failure(error)
+            }
+        }.value
+        try result.get()
     }
 
     /// All attachments of a job side by side; the thumbnail of each is the first thing its codec makes.

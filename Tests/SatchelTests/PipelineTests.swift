@@ -1,0 +1,150 @@
+import Attachments
+import Foundation
+import Intake
+import Stores
+import TestSupport
+import Testing
+
+/// The way of one job, with a codec that misbehaves on command.
+@Suite struct PipelineTests {
+    /// A store, a pool and a pipeline of one's own; the sources tell the fault codec what to do.
+    private struct Bench {
+        /// Removed with the last copy of the bench.
+        final class Home: Sendable {
+            let directory: TemporaryDirectory
+
+            init() throws {
+                directory = try TemporaryDirectory()
+            }
+        }
+
+        let home: Home
+        let store: Store
+        let pool: CodecPool
+        let pipeline: Pipeline
+        let worker = WorkerID(rawValue: UUID().uuidString)
+        let claimDuration: Duration
+
+        init(timeLimit: Duration? = nil, claimDuration: Duration = .seconds(30)) async throws {
+            home = try Home()
+            let path = home.directory.path
+            store = try Store.open(at: path + "/store", keys: path + "/keys")
+            pool = CodecPool(CodecPoolConfiguration(executable: try Repository.product("fault-codec"), codecs: 2))
+            _ = try await pool.start()
+            pipeline = Pipeline(
+                records: store.records, blobs: store.blobs, codecs: pool,
+                sources: SourceOpener(spool: try Spool(at: store.spool), fetcher: nil),
+                configuration: Pipeline.Configuration(
+                    timeLimit: timeLimit, backoff: Backoff(base: .milliseconds(10)), claimDuration: claimDuration))
+            self.claimDuration = claimDuration
+        }
+
+        /// Accepts a job for a source that holds `text`, and claims it.
+        func claim(
+            _ text: String, profile: Profile = .notification, deadline: Double? = nil, touch: Bool = false
+        ) async throws -> Claim {
+            let file = home.directory.url.appending(path: "source-\(UUID().uuidString)")
+            try Data(text.utf8).write(to: file)
+            var walk = try DirectoryWalk(Data(file.path.utf8))
+            guard case .file(let path, let state)? = walk.next() else { throw AttachmentError.storeFull }
+            if touch { try Data((text + " ").utf8).write(to: file) }
+            let attachment = AttachmentSubmission(location: .file(root: walk.root.path, path: path, state: state))
+            let job = JobSubmission(
+                tenant: .local, profile: profile, deadline: deadline, run: .generate(), attachments: [attachment])
+            _ = try await store.records.accept([job], retryFailed: false)
+            let queue = JobQueue.run(try #require(job.run))
+            let duration = claimDuration
+            return try #require(try await store.records.claim(1, from: queue, by: worker, for: duration).first)
+        }
+
+        func attachment(_ claim: Claim) async throws -> AttachmentRecord {
+            let record = try await pipeline.run(claim)
+            return try #require(record.attachments.first)
+        }
+    }
+
+    private static let keeping: Profile = {
+        var profile = Profile.notification
+        profile.keepsOriginal = true
+        return profile
+    }()
+
+    @Test func `at the deadline what is ready is delivered, on time`() async throws {
+        let bench = try await Bench()
+        let claim = try await bench.claim("fault: late-main-sleep", deadline: 1.5)
+        let start = ContinuousClock.now
+        let record = try await bench.attachment(claim)
+        let taken = ContinuousClock.now - start
+        #expect(record.state == .delivered && record.fidelity == .partial && record.best == .thumbnail)
+        #expect(record.renditions.keys.sorted { $0.rawValue < $1.rawValue } == [.thumbnail])
+        #expect(taken > .seconds(1) && taken < .seconds(1.6), "\(taken)")
+        await bench.pool.shutdown()
+    }
+
+    @Test func `when nothing was ready the original is delivered where the profile keeps it, else nothing`()
+        async throws
+    {
+        let bench = try await Bench()
+        let failed = try await bench.attachment(bench.claim("fault: late-sleep", deadline: 0.8))
+        #expect(failed.state == .failed && failed.error?.code == .deadlineExceeded)
+        let kept = try await bench.attachment(bench.claim("fault: late-sleep", profile: Self.keeping, deadline: 0.8))
+        #expect(kept.state == .delivered && kept.fidelity == .original && kept.best == .original)
+        await bench.pool.shutdown()
+    }
+
+    @Test func `a time limit refuses what a deadline would cut short, and leaves nothing`() async throws {
+        let bench = try await Bench(timeLimit: .milliseconds(700))
+        let record = try await bench.attachment(bench.claim("fault: late-main-sleep"))
+        #expect(record.state == .failed && record.error?.code == .tooExpensive)
+        #expect(try bench.store.blobs.list().isEmpty)
+        await bench.pool.shutdown()
+    }
+
+    @Test func `a decoder that dies is tried once more, and then the source fails and leaves nothing`() async throws {
+        let bench = try await Bench()
+        let record = try await bench.attachment(bench.claim("fault: late-main-segv"))
+        #expect(record.state == .failed && record.error?.code == .codecCrashed)
+        #expect(record.steps.count { $0.name == "retry" } == 1)
+        #expect(try bench.store.blobs.list().isEmpty)
+        await bench.pool.shutdown()
+    }
+
+    @Test func `a source that changed after it was submitted is refused`() async throws {
+        let bench = try await Bench()
+        let record = try await bench.attachment(bench.claim("fault: null", touch: true))
+        #expect(record.error?.code == .invalidSource)
+        await bench.pool.shutdown()
+    }
+
+    @Test func `work that outlasts its claim keeps it by its heartbeat`() async throws {
+        let bench = try await Bench(claimDuration: .milliseconds(600))
+        let record = try await bench.attachment(bench.claim("fault: busy 1500"))
+        #expect(record.state == .delivered && record.fidelity == .full)
+        await bench.pool.shutdown()
+    }
+
+    @Test func `a job that was cancelled meanwhile delivers nothing and leaves nothing`() async throws {
+        let bench = try await Bench()
+        let claim = try await bench.claim("fault: late-pause")
+        let (pipeline, store) = (bench.pipeline, bench.store)
+        let running = Task { try await pipeline.run(claim) }
+        try await Task.sleep(for: .milliseconds(100))
+        _ = try await store.records.cancel(claim.job, of: .local)
+        await #expect(throws: ClaimError.self) { _ = try await running.value }
+        #expect(try await store.records.job(claim.job, of: .local)?.state == .cancelled)
+        #expect(try store.blobs.list().isEmpty)
+        await bench.pool.shutdown()
+    }
+
+    @Test func `a record tells what was made, how, and what it refers to`() async throws {
+        let bench = try await Bench()
+        let record = try await bench.attachment(bench.claim("fault: echo hello"))
+        #expect(record.fidelity == .full && record.best == .main && record.contentSizeRatio == 0.75)
+        #expect(record.steps.map(\.name) == ["identify", "thumbnail", "main", "commit"])
+        let blob = try #require(try await bench.store.records.blob(of: .main, of: record.id, tenant: .local))
+        let file = try bench.store.blobs.open(blob)
+        let data = FileHandle(fileDescriptor: file.number, closeOnDealloc: false).readDataToEndOfFile()
+        #expect(String(decoding: data, as: UTF8.self) == "main hello")
+        await bench.pool.shutdown()
+    }
+}
