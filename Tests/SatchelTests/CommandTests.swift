@@ -117,6 +117,28 @@ import Testing
         for layer in SandboxLayer.allCases { #expect(result.outputText.contains(layer.title)) }
     }
 
+    @Test func `a URL on this machine is refused, naming the setting that allows it, and fetched with it`() throws {
+        let person = try Person()
+        try person.sample("jpeg/coffee.jpg", as: "site/photo.jpg")
+        let server = try Program(Program.tool("python3").executable, in: person.home.url.appending(path: "site"))
+            .start(["-u", "-m", "http.server", "--bind", "127.0.0.1", "0"])
+        var port: String?
+        let end = Date(timeIntervalSinceNow: 10)
+        while port == nil, Date() < end {
+            Thread.sleep(forTimeInterval: 0.05)
+            port = try server.outputSoFar.firstMatch(of: /port (\d+)/).map { String($0.1) }
+        }
+        let url = "http://127.0.0.1:\(try #require(port))/photo.jpg"
+        let refused = try person.run("add", url)
+        #expect(refused.status == 1)
+        #expect(refused.errorText.contains("blocked_address") && refused.errorText.contains("fetch.allow"))
+        let fetched = try person.run("add", url, "--fetch-allow", "127.0.0.1", "--format", "jsonl")
+        #expect(fetched.status == 0 && fetched.outputText.contains("\"state\":\"delivered\""), "\(fetched.errorText)")
+        let missing = try person.run("add", url + "x", "--fetch-allow", "127.0.0.1")
+        #expect(missing.status == 1 && missing.errorText.contains("The origin answered 404"), "\(missing.errorText)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: person.store.path + "/spool").isEmpty)
+    }
+
     @Test func `a record explains itself`() throws {
         let person = try Person()
         try person.sample("jpeg/coffee.jpg", as: "a.jpg")

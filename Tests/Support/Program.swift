@@ -80,6 +80,13 @@ public final class RunningProgram {
         return try FileHandle(forWritingTo: url)
     }
 
+    /// What it has written to standard output by now.
+    public var outputSoFar: String {
+        get throws {
+            String(decoding: try Data(contentsOf: scratch.appending(path: "output")), as: UTF8.self)
+        }
+    }
+
     /// Waits for the end.
     public func wait() throws -> ProgramResult {
         process.waitUntilExit()

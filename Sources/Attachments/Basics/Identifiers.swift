@@ -20,6 +20,7 @@ public struct JobID: Hashable, Sendable, RawRepresentable, Codable {
         self.rawValue = rawValue
     }
 
+    /// A new one, unlike every other: a UUIDv7 in lower case.
     public static func generate() -> JobID {
         JobID(rawValue: UUID.version7().lowercase)
     }
@@ -33,6 +34,7 @@ public struct AttachmentID: Hashable, Sendable, RawRepresentable, Codable {
         self.rawValue = rawValue
     }
 
+    /// A new one, unlike every other: a UUIDv7 in lower case.
     public static func generate() -> AttachmentID {
         AttachmentID(rawValue: UUID.version7().lowercase)
     }
@@ -46,6 +48,7 @@ public struct RunID: Hashable, Sendable, RawRepresentable, Codable {
         self.rawValue = rawValue
     }
 
+    /// A new one, unlike every other: a UUIDv7 in lower case.
     public static func generate() -> RunID {
         RunID(rawValue: UUID.version7().lowercase)
     }

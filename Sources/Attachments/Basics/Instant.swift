@@ -21,10 +21,12 @@ public struct Instant: Hashable, Comparable, Sendable {
         left.milliseconds < right.milliseconds
     }
 
+    /// The moment `duration` later, to the millisecond.
     public static func + (instant: Instant, duration: Duration) -> Instant {
         Instant(milliseconds: instant.milliseconds + duration.wholeMilliseconds)
     }
 
+    /// The moment `duration` earlier, to the millisecond.
     public static func - (instant: Instant, duration: Duration) -> Instant {
         Instant(milliseconds: instant.milliseconds - duration.wholeMilliseconds)
     }

@@ -2,6 +2,7 @@ public import FoundationEssentials
 
 /// The one way Satchel writes and reads JSON: snake_case keys, sorted, slashes unescaped.
 public enum JSON {
+    /// UTF-8 bytes of `value`; over several lines where `pretty`.
     public static func encode(_ value: some Encodable, pretty: Bool = false) throws -> Data {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -14,10 +15,12 @@ public enum JSON {
         return try encoder.encode(value)
     }
 
+    /// The same as ``encode(_:pretty:)``, as a string.
     public static func text(_ value: some Encodable, pretty: Bool = false) throws -> String {
         String(decoding: try encode(value, pretty: pretty), as: UTF8.self)
     }
 
+    /// Reads what ``encode(_:pretty:)`` writes; unknown keys are passed over.
     public static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase

@@ -62,6 +62,7 @@ public enum SandboxLayer: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// Whether a layer holds in the codec processes of one template.
 public struct SandboxLayerReport: Hashable, Sendable, Codable {
+    /// Whether a layer holds, and how that is known.
     public enum State: String, Hashable, Sendable, Codable {
         /// Looked at from inside a confined process, not merely asked for.
         case holds

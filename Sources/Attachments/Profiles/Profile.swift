@@ -86,6 +86,7 @@ public enum Fit: String, Hashable, Sendable, Codable, CaseIterable {
     case crop
 }
 
+/// How stills are made. Sides are pixels of the upright picture, aims and caps bytes, qualities 1…100 as libjpeg has them.
 public struct ImagePolicy: Hashable, Sendable, Codable {
     /// What may be written, best first: the first that suits is taken (JPEG has no transparency).
     public var types: [MediaType]
@@ -121,6 +122,7 @@ public struct ImagePolicy: Hashable, Sendable, Codable {
     }
 }
 
+/// How animations are made: frames, delays, loops and disposal are kept, the size is the policy's.
 public struct AnimationPolicy: Hashable, Sendable, Codable {
     /// `image/gif` or `image/webp` (animated); a still type takes the first frame only.
     public var type: MediaType
@@ -144,6 +146,7 @@ public enum WhenLonger: String, Hashable, Sendable, Codable, CaseIterable {
     case refuse
 }
 
+/// How videos are made: copied where coding, size and bit rate fit, else encoded.
 public struct VideoPolicy: Hashable, Sendable, Codable {
     /// `video/mp4`: H.264 and AAC with the index first.
     public var type: MediaType
@@ -173,6 +176,7 @@ public struct VideoPolicy: Hashable, Sendable, Codable {
     }
 }
 
+/// The still that stands for a video; JPEG.
 public struct PosterPolicy: Hashable, Sendable, Codable {
     public var longestSide: Int
     public var cap: Int64
@@ -185,6 +189,7 @@ public struct PosterPolicy: Hashable, Sendable, Codable {
     }
 }
 
+/// How sounds are made: copied where coding and bit rate fit, else encoded.
 public struct AudioPolicy: Hashable, Sendable, Codable {
     /// What may be written, best first: the first is what is encoded to; a source whose coding one of them holds is
     /// copied. `audio/mp4`, `audio/mpeg` (copies only) and `audio/wav`.
@@ -213,6 +218,7 @@ public struct AudioPolicy: Hashable, Sendable, Codable {
     }
 }
 
+/// The picture that stands for a sound; PNG with transparency.
 public struct WaveformPolicy: Hashable, Sendable, Codable {
     public var width: Int
     public var height: Int

@@ -6,6 +6,7 @@
 ///     10.20.0.0/16            every host that resolves into the block, on every port
 ///     10.20.0.7:8080, [fd00::/8]:8080, fd00::7
 public struct FetchAllowance: Hashable, Sendable {
+    /// Who is allowed.
     public enum Subject: Hashable, Sendable {
         /// In lower case.
         case host(String)

@@ -116,6 +116,7 @@ public struct AddressBlock: Hashable, Sendable {
         self.init(address, prefix: prefix)
     }
 
+    /// Whether an address of the same family lies in the block.
     public func contains(_ address: IPAddress) -> Bool {
         address.width == first.width && address.bits & ~hostMask == first.bits
     }

@@ -3,6 +3,7 @@ public import Attachments
 /// The way of one claimed job: its sources are opened, processed in codec processes, sealed in the store, and recorded
 /// in one transaction.
 public struct Pipeline: Sendable {
+    /// What bounds the work.
     public struct Configuration: Sendable {
         public var limits: Limits
         public var ceilings: Ceilings
