@@ -27,6 +27,8 @@ enum Clips {
     ) throws -> Findings? {
         let sniffed = try sniff(url)
         let order = WorkOrder(profile: profile, request: RenditionRequest(trim: trim), limits: limits)
+        Rendered.turn.lock()
+        defer { Rendered.turn.unlock() }
         return try withDescriptor(url) { descriptor in
             guard let clip = try Clip.open(descriptor, sniffed: sniffed, order: order) else { return nil }
             return clip.findings
@@ -41,8 +43,10 @@ enum Clips {
         effort: Effort = .full
     ) throws -> RenderedClip? {
         let sniffed = try sniff(url)
-        _ = isReady
         let order = WorkOrder(profile: profile, request: request)
+        Rendered.turn.lock()
+        defer { Rendered.turn.unlock() }
+        _ = isReady
         return try withDescriptor(url) { source in
             guard var clip = try Clip.open(source, sniffed: sniffed, order: order) else { return nil }
             var outputs: [RenditionRole: Int32] = [:]

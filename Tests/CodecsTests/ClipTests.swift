@@ -326,6 +326,8 @@ import Testing
         // Whatever libmagic were to say of it.
         for sniffed in ["text/plain", "application/octet-stream", "video/mp2t", "audio/mpeg", "video/x-unknown"] {
             let opened = try withDescriptor(playlist) { descriptor in
+                Rendered.turn.lock()
+                defer { Rendered.turn.unlock() }
                 do {
                     let clip = try Clip.open(descriptor, sniffed: sniffed, order: WorkOrder(profile: .notification))
                     return clip != nil

@@ -47,6 +47,8 @@ import Testing
         #expect(pictures.count == 8)
         for picture in pictures.dropLast() { #expect(abs(picture.delay - 0.125) < 0.001) }
         let (announced, plays) = try withDescriptor(source) { descriptor in
+            Rendered.turn.lock()
+            defer { Rendered.turn.unlock() }
             guard let reader = try FrameReader.open(descriptor, format: .apng, limits: .service) else { return (0, 0) }
             return (reader.announcedFrames, reader.plays)
         }
@@ -58,6 +60,8 @@ import Testing
         let source = directory.url.appending(path: "still.png")
         try Tool.ffmpeg(["-f", "lavfi", "-i", "testsrc=size=16x16", "-frames:v", "1"], to: source)
         try withDescriptor(source) { descriptor in
+            Rendered.turn.lock()
+            defer { Rendered.turn.unlock() }
             let animation = try FrameReader.open(descriptor, format: .apng, limits: .service)
             let isAnimation = animation != nil
             #expect(!isAnimation)
@@ -91,6 +95,8 @@ import Testing
 
     private borrowing func pictures(of url: URL, _ format: FrameReader.Format) throws -> [FrameReader.Picture] {
         try withDescriptor(url) { descriptor in
+            Rendered.turn.lock()
+            defer { Rendered.turn.unlock() }
             guard var reader = try FrameReader.open(descriptor, format: format, limits: .service) else { return [] }
             var pictures: [FrameReader.Picture] = []
             while let picture = try reader.next() { pictures.append(picture) }

@@ -14,7 +14,7 @@ struct Rendered {
     func report(_ role: RenditionRole) -> RenditionReport? { reports.first { $0.role == role } }
 
     /// A codec process has one source at a time; so has this test process.
-    private static let turn = NSLock()
+    static let turn = NSLock()
 
     /// Runs `source` through identify and render, as a codec process does.
     static func of(

@@ -7,6 +7,8 @@ struct AudioMaker {
     var sound: SoundFacts
     var policy: AudioPolicy
     var part: ClipPart
+    /// What decoding the part came upon.
+    var damage: SoundDamage
     var effort: Effort
 
     /// How far an end of a copy may lie from where it is wanted; seconds.
@@ -28,8 +30,7 @@ struct AudioMaker {
     }
 
     private var zero: Double { facts.origin + part.start }
-    /// A whole source goes to its own end, whatever its container says that is.
-    private var wanted: Double { part.isTrimmed ? part.duration : part.duration + 1 }
+    private var wanted: Double { part.reach }
     private var isFromStart: Bool { part.start == 0 }
 
     /// The type that takes the source's packets, or else why none does.
@@ -48,6 +49,7 @@ struct AudioMaker {
             let bytes = Int64(min(part.duration, 1e9) * Double(sound.rate * sound.channels * 2)) + 44
             return bytes <= aim ? (type, "") : (nil, "\(bytes) bytes are over \(aim)")
         }
+        guard damage.inside == 0 else { return (nil, "\(damage.inside) of its packets could not be decoded") }
 
         let packet = try Packet()
         guard try demuxer.seek(sound: sound, before: zero - 0.1) else { return (nil, "it can't be searched") }
@@ -67,6 +69,7 @@ struct AudioMaker {
                 if start > wanted { break }
                 continue
             }
+            if damage.leavesOut(packet) { continue }
             if packet.changesParameters { return (nil, "its coding parameters change") }
             if first == nil {
                 first = (start, length)
@@ -91,7 +94,7 @@ struct AudioMaker {
     ) throws(FFmpegFailure) -> MadeClip {
         let muxer = try Muxer(type: type, descriptor: descriptor)
         var track = try SoundCopy(
-            sound, of: demuxer, into: muxer, zero: zero, duration: wanted, isFromStart: isFromStart)
+            sound, of: demuxer, into: muxer, zero: zero, duration: wanted, isFromStart: isFromStart, damage: damage)
         try muxer.start()
         let packet = try Packet()
         guard try demuxer.seek(sound: sound, before: zero - 0.1) else {
@@ -106,7 +109,8 @@ struct AudioMaker {
         let start = max(0, heard.lowerBound)
         return MadeClip(
             type: type, start: part.start + start, duration: heard.upperBound - start, method: .copy, bytes: bytes,
-            note: "copied: \(part.isTrimmed ? "the cut is between packets" : "it fits as it is")")
+            note: "copied: \(part.isTrimmed ? "the cut is between packets" : "it fits as it is")"
+                + (damage.atEnd > 0 ? "; \(damage.atEnd) damaged at its end left out" : ""))
     }
 
     private func encode(

@@ -130,11 +130,12 @@ package struct Clip: ~Copyable {
                 ending.warnings.append("its cover art could not be decoded")
             }
         }
+        // Read even where no waveform is wanted: what a copy would take over must have been decoded once.
+        let reading = Stopwatch()
+        let reader = WaveformReader(facts: facts, sound: sound, part: part)
+        let read = try refusing("decoding it") { () throws(FFmpegFailure) in try reader.read(demuxer) }
+        guard let (read, damage) = read else { throw .corrupt(reason: "none of its sound could be decoded") }
         if let waveform = policy.waveform {
-            let watch = Stopwatch()
-            let reader = WaveformReader(facts: facts, sound: sound, part: part)
-            let read = try refusing("decoding it") { () throws(FFmpegFailure) in try reader.read(demuxer) }
-            guard let read else { throw .corrupt(reason: "none of its sound could be decoded") }
             var placeholder = ending.placeholder ?? Placeholder()
             placeholder.peaks = read.peaks(waveform.buckets)
             ending.placeholder = placeholder
@@ -145,13 +146,14 @@ package struct Clip: ~Copyable {
                     cap: waveform.cap)
                 var report = try read.raster(width: waveform.width, height: waveform.height)
                     .write(as: still, effort: effort, to: descriptor)
-                report.seconds = watch.seconds
+                report.seconds = reading.seconds
                 try deliver(report)
             }
         }
         if let descriptor = outputs[.main] {
             let watch = Stopwatch()
-            let maker = AudioMaker(facts: facts, sound: sound, policy: policy, part: part, effort: effort)
+            let maker = AudioMaker(
+                facts: facts, sound: sound, policy: policy, part: part, damage: damage, effort: effort)
             let made = try refusing("decoding it") { () throws(FFmpegFailure) in
                 try maker.make(from: demuxer, to: descriptor)
             }

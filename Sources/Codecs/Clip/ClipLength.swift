@@ -34,10 +34,10 @@ struct ClipLength {
             return ClipLength(origin: origin, duration: announced)
         }
         guard demuxer.bytes <= countedBytes else {
-            try requirePacket(demuxer, picture: picture)
+            try requirePacket(demuxer, picture: picture, sound: sound)
             return ClipLength(origin: origin, duration: indexed.map { min($0.seconds, announced) } ?? announced)
         }
-        let (counted, uncertainty) = try countedEnd(demuxer, used, origin: origin, picture: picture)
+        let (counted, uncertainty) = try countedEnd(demuxer, used, origin: origin, picture: picture, sound: sound)
         if announced > 0 && abs(counted - announced) < 0.05 + uncertainty {
             return ClipLength(origin: origin, duration: announced)
         }
@@ -81,14 +81,16 @@ struct ClipLength {
         return (latest, isComplete)
     }
 
-    private static func requirePacket(_ demuxer: borrowing Demuxer, picture: Int?) throws(FFmpegFailure) {
+    private static func requirePacket(
+        _ demuxer: borrowing Demuxer, picture: Int?, sound: Int?
+    ) throws(FFmpegFailure) {
         let packet = try Packet()
-        guard try demuxer.read(packet) else { throw nothing(picture) }
+        guard try demuxer.read(packet) else { throw nothing(demuxer, picture: picture, sound: sound) }
         _ = demuxer.rewind()
     }
 
     private static func countedEnd(
-        _ demuxer: borrowing Demuxer, _ used: [Int], origin: Double, picture: Int?
+        _ demuxer: borrowing Demuxer, _ used: [Int], origin: Double, picture: Int?, sound: Int?
     ) throws(FFmpegFailure) -> (seconds: Double, uncertainty: Double) {
         let packet = try Packet()
         var latest: Double?
@@ -107,12 +109,22 @@ struct ClipLength {
             latest = max(latest ?? 0, end - origin)
         }
         _ = demuxer.rewind()
-        guard let latest else { throw nothing(picture) }
+        guard let latest else { throw nothing(demuxer, picture: picture, sound: sound) }
         return (latest, step)
     }
 
-    private static func nothing(_ picture: Int?) -> FFmpegFailure {
-        FFmpegFailure(
+    /// Why there is not one packet.
+    private static func nothing(_ demuxer: borrowing Demuxer, picture: Int?, sound: Int?) -> FFmpegFailure {
+        // FLAC is cut into packets by what its decoder can read: nothing is missing in the file.
+        if picture == nil, let sound, let parameters = unsafe demuxer.stream(sound)?.pointee.codecpar,
+            unsafe parameters.pointee.codec_id == AV_CODEC_ID_FLAC
+        {
+            let bits = unsafe parameters.pointee.bits_per_raw_sample
+            if bits > 24 {
+                return FFmpegFailure(refusal: .unrecognizedType(sniffed: "audio/flac with \(bits) bits a sample"))
+            }
+        }
+        return FFmpegFailure(
             refusal: .corrupt(
                 reason: "the file ends before its first \(picture == nil ? "audio" : "video") packet"))
     }

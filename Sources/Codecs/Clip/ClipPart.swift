@@ -11,6 +11,10 @@ struct ClipPart: Hashable, Sendable {
 
     var end: Double { start + duration }
 
+    /// As far as packets are taken, from the start: a whole source goes to its own end, whatever its container says that
+    /// is.
+    var reach: Double { isTrimmed ? duration : duration + 1 }
+
     /// How near to the end of the source a part's end counts as the source's.
     private static let whole = 0.02
 

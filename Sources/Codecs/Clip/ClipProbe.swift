@@ -123,7 +123,7 @@ struct ProbedClip: ~Copyable {
 
     private static func type(of demuxer: borrowing Demuxer, sniffed: String, isSound: Bool) -> MediaType {
         switch demuxer.name {
-        case "mpeg": return .mpeg
+        case "mpeg", "mpegvideo": return .mpeg
         case "mpegts": return .mpegTS
         case "avi": return .avi
         case "mp3": return .mp3

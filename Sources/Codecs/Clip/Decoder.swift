@@ -57,15 +57,20 @@ import Glibc
 
     /// The next frame; false where more data is needed first or all is out.
     func receive(_ frame: borrowing Frame) throws(FFmpegFailure) -> Bool {
+        var failures = 0
+        return try receive(frame, failures: &failures)
+    }
+
+    /// The same, and counts the frames before it that could not be decoded.
+    func receive(_ frame: borrowing Frame, failures: inout Int) throws(FFmpegFailure) -> Bool {
         frame.clear()
-        var damaged = 0
-        while true {
+        for _ in 0...100 {
             let code = unsafe avcodec_receive_frame(raw, frame.raw)
             if code >= 0 { return true }
             if code == satchel_averror(ENOMEM) { throw .noMemory }
             if code == satchel_averror(EAGAIN) || code == satchel_averror_eof { return false }
-            damaged += 1
-            if damaged > 100 { return false }
+            failures += 1
         }
+        return false
     }
 }

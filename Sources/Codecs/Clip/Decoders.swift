@@ -2,9 +2,12 @@ import CFFmpeg
 
 /// The decoders that sources may use; whatever else FFmpeg has is out of reach.
 enum Decoders {
+    /// `msmpeg4` is the third version; all three are in the AVIs of the years around 2000, and share most of their code
+    /// with `h263`. `rawvideo` is what simple cameras and capture programs write. What only films and discs of the
+    /// nineties have (Cinepak, Indeo, Sorenson) stays out: much old code for files that nobody sends.
     static let video = [
-        "h264", "hevc", "mpeg4", "msmpeg4", "mpeg2video", "mpeg1video", "h263", "vp8", "vp9", "libdav1d", "mjpeg",
-        "prores", "dvvideo",
+        "h264", "hevc", "mpeg4", "msmpeg4", "msmpeg4v2", "msmpeg4v1", "mpeg2video", "mpeg1video", "h263", "vp8", "vp9",
+        "libdav1d", "mjpeg", "prores", "dvvideo", "rawvideo",
     ]
 
     static let audio = [

@@ -15,7 +15,8 @@ struct Demuxers: Hashable, Sendable {
                 "audio/3gpp", "application/mp4":
                 (["mov"], "mov")
             case "video/webm", "video/x-matroska", "audio/webm", "audio/x-matroska": (["matroska"], "matroska")
-            case "video/mpeg": (["mpeg", "mpegts"], nil)
+            // A sequence of pictures without a container, as an .m2v is, has the same name for libmagic.
+            case "video/mpeg": (["mpeg", "mpegts", "mpegvideo"], nil)
             case "video/mp2t", "video/MP2T": (["mpegts"], nil)
             case "video/x-msvideo", "video/avi": (["avi"], nil)
             case "audio/mpeg", "audio/mp3": (["mp3", "aac"], "mp3")

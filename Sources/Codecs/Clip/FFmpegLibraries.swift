@@ -18,12 +18,17 @@ package enum FFmpegLibraries {
     /// Forgets the log lines kept so far; at the start of a source.
     static func clearLog() {
         _ = quietLog
-        lines.withLock { $0.removeAll() }
+        log.withLock { $0 = Log() }
     }
 
     /// The first errors that the libraries logged since ``clearLog()``, each once.
     static var loggedErrors: [String] {
-        lines.withLock { $0 }
+        log.withLock { $0.lines }
+    }
+
+    /// How many errors they logged since then, repeated ones too.
+    static var errorCount: Int {
+        log.withLock { $0.count }
     }
 
     /// FFmpeg's words for a return code.
@@ -33,8 +38,14 @@ package enum FFmpegLibraries {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    private static let lines = Mutex<[String]>([])
-    private static let keptLines = 4
+    private struct Log {
+        static let keptLines = 4
+
+        var lines: [String] = []
+        var count = 0
+    }
+
+    private static let log = Mutex(Log())
 
     /// Nothing goes to stderr: what a file provokes is a fact about the file, kept for its record.
     private static let quietLog: Void = {
@@ -49,8 +60,9 @@ package enum FFmpegLibraries {
             }
             // A subtitle that we don't decode is no error.
             if line.contains("not on whitelist") { return }
-            FFmpegLibraries.lines.withLock { lines in
-                if lines.count < keptLines && !lines.contains(line) { lines.append(line) }
+            log.withLock { log in
+                log.count += 1
+                if log.lines.count < Log.keptLines && !log.lines.contains(line) { log.lines.append(line) }
             }
         }
     }()

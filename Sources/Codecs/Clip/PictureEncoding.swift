@@ -20,6 +20,7 @@ struct PictureEncoding: ~Copyable {
     /// How much too early a picture may be and still count as the one that is shown at the start.
     private let tolerance: Int64
 
+    private var isDraining = false
     private var heldTime: Int64 = 0
     private var lastTime: Int64 = -1
     /// Of pictures that are in the encoder, by their time.
@@ -74,6 +75,7 @@ struct PictureEncoding: ~Copyable {
     /// Writes what is still inside.
     mutating func finish(into muxer: borrowing Muxer) throws(FFmpegFailure) {
         decoder.drain()
+        isDraining = true
         _ = try takeFrames(into: muxer)
         if !held.isEmpty {
             let natural = max(held.duration, facts.timeBase.ticks(facts.frame))
@@ -89,7 +91,7 @@ struct PictureEncoding: ~Copyable {
     /// is shown at the start.
     private mutating func takeFrames(into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
         while try decoder.receive(frame) {
-            guard let time = frame.timestamp else { continue }
+            guard let time = frame.timestamp ?? expected else { continue }
             if time >= end - tolerance {
                 if !held.isEmpty { try encodeHeld(until: end, into: muxer) }
                 return true
@@ -99,6 +101,13 @@ struct PictureEncoding: ~Copyable {
             held.take(from: frame)
         }
         return false
+    }
+
+    /// Where a picture without a time belongs, such as the last of those that no container gives times: after the one
+    /// before it; the only one, at the start.
+    private var expected: Int64? {
+        if held.isEmpty { return isDraining && pictures == 0 ? zero : nil }
+        return heldTime + max(held.duration, facts.timeBase.ticks(facts.frame))
     }
 
     private mutating func encodeHeld(until next: Int64, into muxer: borrowing Muxer) throws(FFmpegFailure) {

@@ -129,12 +129,13 @@ struct SoundCopy: ~Copyable {
     private let duration: Double
     /// The part begins where the source does: what primes its decoder comes along.
     private let isFromStart: Bool
+    private let damage: SoundDamage
     /// When the first and the last sound are heard, in seconds of the output.
     private(set) var heard: ClosedRange<Double>?
 
     init(
         _ facts: SoundFacts, of demuxer: borrowing Demuxer, into muxer: borrowing Muxer, zero: Double, duration: Double,
-        isFromStart: Bool
+        isFromStart: Bool, damage: SoundDamage = SoundDamage()
     ) throws(FFmpegFailure) {
         guard let stream = unsafe demuxer.stream(facts.stream) else { throw FFmpegFailure(satchel_averror_invaliddata) }
         track = try unsafe muxer.addCopy(of: stream)
@@ -142,6 +143,7 @@ struct SoundCopy: ~Copyable {
         self.zero = zero
         self.duration = duration
         self.isFromStart = isFromStart
+        self.damage = damage
     }
 
     /// Whether a packet belongs to the part: the greater half of it lies within.
@@ -165,12 +167,42 @@ struct SoundCopy: ~Copyable {
                 at: seconds, lasting: length, duration: duration, isFromStart: isFromStart, isHidden: packet.isDiscarded
             )
         else { return seconds > duration }
+        if damage.leavesOut(packet) { return false }
         heard = min(heard?.lowerBound ?? .infinity, seconds)...max(heard?.upperBound ?? -.infinity, seconds + length)
         packet.shift(by: facts.timeBase.ticks(zero))
         // Of an MP3 it is the count of samples that pad the end.
         if facts.codec != .mp3 { packet.dropSideData() }
         try muxer.write(packet, to: track, timeBase: facts.timeBase.raw)
         return false
+    }
+}
+
+/// What a decoder could not make sound of in a part.
+struct SoundDamage: Hashable, Sendable {
+    /// Damaged packets with good ones after them.
+    private(set) var inside = 0
+    /// Damaged packets after the last good one, such as one that the end of the file cuts off.
+    private(set) var atEnd = 0
+    /// When the first of those is heard, on the stream's clock.
+    private var end: Int64?
+
+    /// Takes note of the next packet.
+    mutating func add(time: Int64?, isDamaged: Bool) {
+        if isDamaged {
+            if atEnd == 0 { end = time }
+            atEnd += 1
+        } else {
+            inside += atEnd
+            atEnd = 0
+            end = nil
+        }
+    }
+
+    /// Whether a copy does without `packet`.
+    func leavesOut(_ packet: borrowing Packet) -> Bool {
+        if packet.isCorrupt { return true }
+        guard let end, let time = packet.pts ?? packet.dts else { return false }
+        return time >= end
     }
 }
 

@@ -70,7 +70,11 @@ struct PosterPicker {
         var isDrained = false
         while true {
             while try decoder.receive(frame) {
-                guard let found = frame.timestamp else { continue }
+                guard let found = frame.timestamp else {
+                    // The only picture may have no time.
+                    if held.isEmpty { held.take(from: frame) }
+                    continue
+                }
                 if found > limit, !held.isEmpty { return try pick(held) }
                 held.take(from: frame)
                 if found > limit { return try pick(held) }

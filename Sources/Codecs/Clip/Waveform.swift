@@ -45,7 +45,7 @@ struct Waveform: Hashable, Sendable {
     }
 }
 
-/// Decodes a part of a sound and keeps only its peaks.
+/// Decodes a part of a sound, keeps only its peaks, and tells what is damaged.
 struct WaveformReader {
     var facts: ClipFacts
     var sound: SoundFacts
@@ -55,7 +55,7 @@ struct WaveformReader {
     private static let columns = 1920
 
     /// Nil where not one sample could be decoded.
-    func read(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Waveform? {
+    func read(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (waveform: Waveform, damage: SoundDamage)? {
         guard let stream = unsafe demuxer.stream(sound.stream) else { return nil }
         let decoder = try unsafe Decoder(for: stream, maximumPixels: 1)
         let packet = try Packet()
@@ -64,6 +64,7 @@ struct WaveformReader {
         var chain: FilterChain?
         var columns = [Float](repeating: 0, count: Self.columns)
         var heard = 0.0
+        var damage = SoundDamage()
         var clock = SoundClock(timeBase: sound.timeBase)
         let zero = facts.origin + part.start
         let perSecond = Double(Self.columns) / max(part.duration, 0.01)
@@ -84,10 +85,11 @@ struct WaveformReader {
             heard = max(heard, base + Double(count) / rate)
         }
 
-        func takeFrames() throws(FFmpegFailure) {
-            while try decoder.receive(frame) {
+        func takeFrames(failures: inout Int) throws(FFmpegFailure) {
+            while try decoder.receive(frame, failures: &failures) {
                 guard frame.samples > 0 else { continue }
                 let time = clock.time(of: frame)
+                if sound.timeBase.seconds(time) > zero + part.duration { continue }
                 unsafe frame.raw.pointee.pts = time - sound.timeBase.ticks(zero)
                 if chain?.suits(frame) != true {
                     chain = try FilterChain(
@@ -104,13 +106,23 @@ struct WaveformReader {
 
         while try demuxer.read(packet) {
             guard packet.stream == sound.stream else { continue }
-            if let time = packet.pts ?? packet.dts, sound.timeBase.seconds(time) > zero + part.duration { break }
-            try decoder.send(packet)
-            try takeFrames()
+            let time = packet.pts ?? packet.dts
+            let start = time.map { sound.timeBase.seconds($0) - zero } ?? 0
+            if start > part.reach { break }
+            let errors = FFmpegLibraries.errorCount
+            var failures = try decoder.send(packet) ? 0 : 1
+            try takeFrames(failures: &failures)
+            let belongs = SoundCopy.belongs(
+                at: start, lasting: sound.timeBase.seconds(packet.duration), duration: part.reach,
+                isFromStart: part.start == 0, isHidden: packet.isDiscarded)
+            // A decoder may also complain and then make something up.
+            failures += FFmpegLibraries.errorCount - errors
+            if belongs { damage.add(time: time, isDamaged: failures > 0) }
         }
         decoder.drain()
-        try takeFrames()
-        return heard > 0 ? Waveform(columns: columns) : nil
+        var failures = 0
+        try takeFrames(failures: &failures)
+        return heard > 0 ? (Waveform(columns: columns), damage) : nil
     }
 }
 

@@ -1,0 +1,244 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Codecs
+
+/// Clips as people's collections hold them: cut off, with junk inside, from old cameras.
+@Suite struct FoundClipTests: ~Copyable {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private borrowing func file(_ name: String) -> URL { directory.url.appending(path: name) }
+
+    private borrowing func sound(_ name: String, _ encoding: [String]) throws -> URL {
+        let output = file(name)
+        try Tool.ffmpeg(["-f", "lavfi", "-i", "anoisesrc=d=4:r=44100:a=0.3:seed=1"] + encoding, to: output)
+        return output
+    }
+
+    /// 64×48 pictures at 25 a second whose brightness counts them, and a tone.
+    private borrowing func counted(_ name: String, seconds: Int, _ encoding: [String]) throws -> URL {
+        let output = file(name)
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i",
+                "color=c=black:size=64x48:rate=25:duration=\(seconds),geq=lum='16+5*mod(N,40)':cb=128:cr=128",
+                "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100:duration=\(seconds)", "-pix_fmt", "yuv420p",
+            ] + encoding, to: output)
+        return output
+    }
+
+    /// The counts of all pictures that an independent decoder shows.
+    private func counts(of url: URL) throws -> [Int] {
+        let raw = try Tool.run(
+            "ffmpeg",
+            [
+                "-v", "error", "-i", url.path, "-map", "0:v", "-vsync", "passthrough", "-vf",
+                "crop=2:2:0:0,extractplanes=y", "-f", "rawvideo", "-",
+            ])
+        return stride(from: 0, to: raw.count, by: 4).map { Int(((Double(raw[$0]) - 16) / 5).rounded()) }
+    }
+
+    @Test(
+        arguments: [
+            ("a.aac", ["-c:a", "aac"], 150), ("b.m4a", ["-c:a", "aac", "-movflags", "+faststart"], 150),
+            ("c.mp3", ["-c:a", "libmp3lame"], 150), ("d.mp3", ["-c:a", "libmp3lame", "-write_xing", "0"], 300),
+        ])
+    func `a copied sound does without the packet that the end of its file cuts off`(
+        name: String, encoding: [String], cut: Int
+    ) throws {
+        let source = try sound(name, encoding)
+        try Data(contentsOf: source).dropLast(cut).write(to: source)
+        let made = try #require(try Clips.render(source))
+        let note = try #require(made.report(.main)?.note)
+        #expect(note.hasPrefix("copied"), "\(note)")
+        let main = try #require(made.main)
+        #expect(try Probe.complaints(main) == "")
+        #expect(abs(try Probe.of(main).duration - 4) < 0.15)
+    }
+
+    @Test func `a damaged last packet is named in the report`() throws {
+        let source = try sound("a.aac", ["-c:a", "aac"])
+        try Data(contentsOf: source).dropLast(150).write(to: source)
+        #expect(try Probe.complaints(source) != "")
+        let note = try #require(try Clips.render(source)?.report(.main)?.note)
+        #expect(note.hasSuffix("; 1 damaged at its end left out"), "\(note)")
+    }
+
+    @Test(arguments: [("a.aac", ["-c:a", "aac"]), ("b.mp3", ["-c:a", "libmp3lame", "-b:a", "128k"])])
+    func `a sound with damage inside is encoded, for a copy would keep it`(name: String, encoding: [String]) throws {
+        let source = try sound(name, encoding)
+        var data = try Data(contentsOf: source)
+        let middle = data.count / 2
+        for index in middle..<middle + 2500 { data[index] = UInt8(truncatingIfNeeded: index &* index >> 3) }
+        try data.write(to: source)
+        #expect(try Probe.complaints(source) != "")
+        for waveform in [true, false] {
+            var profile = Profile.notification
+            if !waveform { profile.audio?.waveform = nil }
+            let made = try #require(try Clips.render(source, profile: profile))
+            let note = try #require(made.report(.main)?.note)
+            #expect(note.contains("of its packets could not be decoded"), "\(note)")
+            let main = try #require(made.main)
+            #expect(try Probe.complaints(main) == "")
+            // Without a container's times what was damaged is missing.
+            #expect(abs(try Probe.of(main).duration - 4) < 0.4)
+        }
+    }
+
+    @Test func `damage after the part doesn't keep it from being copied`() throws {
+        let source = try sound("a.mp3", ["-c:a", "libmp3lame", "-b:a", "128k"])
+        var data = try Data(contentsOf: source)
+        let late = data.count * 3 / 4
+        for index in late..<late + 2500 { data[index] = UInt8(truncatingIfNeeded: index &* index >> 3) }
+        try data.write(to: source)
+        let made = try #require(
+            try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 0, duration: 2))))
+        #expect(made.ending.trim?.method == .copy)
+        #expect(try Probe.complaints(try #require(made.main)) == "")
+    }
+
+    @Test func `packets count as damaged inside only when a good one follows`() {
+        var damage = SoundDamage()
+        for (time, isDamaged) in [(0, false), (1, true), (2, true)] as [(Int64, Bool)] {
+            damage.add(time: time, isDamaged: isDamaged)
+        }
+        #expect(damage.inside == 0)
+        #expect(damage.atEnd == 2)
+        damage.add(time: 3, isDamaged: false)
+        #expect(damage.inside == 2)
+        #expect(damage.atEnd == 0)
+        damage.add(time: 4, isDamaged: true)
+        #expect(damage.inside == 2)
+        #expect(damage.atEnd == 1)
+    }
+
+    @Test(arguments: [0.4, 0.6, 0.8, 0.9])
+    func `what is delivered of a video that is cut off decodes without complaint`(share: Double) throws {
+        let source = try counted(
+            "source.mp4", seconds: 4, ["-c:v", "libx264", "-g", "25", "-c:a", "aac", "-movflags", "+faststart"])
+        let data = try Data(contentsOf: source)
+        try data.prefix(Int(Double(data.count) * share)).write(to: source)
+        let made = try #require(try Clips.render(source))
+        #expect(try Probe.complaints(try #require(made.main)) == "")
+    }
+
+    @Test(arguments: ["mpeg1video", "mpeg2video"])
+    func `pictures without a container are a video`(coding: String) throws {
+        let source = try counted("source.mpg", seconds: 3, ["-map", "0", "-c:v", coding, "-bf", "2", "-f", coding])
+        #expect(try Clips.sniff(source) == "video/mpeg")
+        let whole = try #require(try Clips.render(source))
+        #expect(whole.findings.kind == .video)
+        #expect(whole.findings.type == .mpeg)
+        #expect(abs(try #require(whole.findings.duration) - 3) < 0.05)
+        let main = try #require(whole.main)
+        let shown = try counts(of: main)
+        #expect(shown == (0..<75).map { $0 % 40 })
+        #expect(try Probe.complaints(main) == "")
+
+        let cut = try #require(
+            try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 1, duration: 1))))
+        let counts = try counts(of: try #require(cut.main))
+        #expect(abs(counts.count - 25) <= 1)
+        #expect(abs((counts.first ?? -9) - 25) <= 1)
+    }
+
+    @Test func `one picture without a container is a video of one picture`() throws {
+        let source = file("source.mpg")
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "testsrc=size=64x48:rate=25", "-frames:v", "1", "-f", "mpeg2video"], to: source)
+        let made = try #require(try Clips.render(source))
+        #expect(made.reports.map(\.role) == [.thumbnail, .poster, .main])
+        #expect(try counts(of: try #require(made.main)).count == 1)
+    }
+
+    @Test(
+        arguments: [
+            ["-c:v", "msmpeg4v2", "-c:a", "adpcm_ms"], ["-c:v", "msmpeg4", "-c:a", "libmp3lame"],
+            ["-c:v", "rawvideo", "-c:a", "pcm_u8"], ["-c:v", "mjpeg", "-c:a", "adpcm_ima_wav"],
+        ])
+    func `the AVIs of old cameras are videos with sound`(encoding: [String]) throws {
+        let source = try counted("source.avi", seconds: 2, encoding)
+        let made = try #require(try Clips.render(source))
+        #expect(made.findings.type == .avi)
+        let main = try #require(made.main)
+        let probe = try Probe.of(main)
+        #expect(probe.video?.codecName == "h264")
+        #expect(probe.audio?.codecName == "aac")
+        #expect(abs(probe.duration - 2) < 0.05)
+        #expect(try counts(of: main).count == 50)
+    }
+
+    @Test func `a FLAC of 32 bits is told from a damaged one`() throws {
+        let source = file("deep.flac")
+        try Data(FLAC.of32Bits(frames: 20)).write(to: source)
+        #expect(try Clips.sniff(source) == "audio/flac")
+        #expect(throws: AttachmentError.unrecognizedType(sniffed: "audio/flac with 32 bits a sample")) {
+            _ = try Clips.findings(source)
+        }
+        let cut = file("cut.flac")
+        try Data(FLAC.header(bits: 16, samples: 44100)).write(to: cut)
+        #expect(throws: AttachmentError.corrupt(reason: "the file ends before its first audio packet")) {
+            _ = try Clips.findings(cut)
+        }
+    }
+
+    @Test(arguments: [nil, TrimRequest(start: 0.3, duration: 3)])
+    func `pictures at uneven times are decoded in a strict order`(trim: TrimRequest?) throws {
+        let source = file("source.mp4")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=600:duration=5", "-vf",
+                "select='not(mod(floor(n/7)*floor(n/7),23))*not(mod(n,7))+eq(n,0)'", "-vsync", "vfr", "-pix_fmt",
+                "yuv420p", "-c:v", "mpeg4", "-video_track_timescale", "600",
+            ], to: source)
+        let made = try #require(try Clips.render(source, request: RenditionRequest(trim: trim)))
+        let main = try #require(made.main)
+        let times = try Tool.text(
+            "ffprobe",
+            ["-v", "error", "-select_streams", "v", "-show_entries", "packet=pts,dts", "-of", "csv=p=0", main.path]
+        ).split(separator: "\n").map { $0.split(separator: ",").compactMap { Int($0) } }
+        #expect(times.count > 10)
+        #expect(times.allSatisfy { $0.count == 2 && $0[0] >= $0[1] })
+        #expect(Set(times.map { $0[0] }).count == times.count)
+        for (before, after) in zip(times, times.dropFirst()) { #expect(before[1] < after[1]) }
+    }
+}
+
+/// Writes what this machine's encoders don't.
+enum FLAC {
+    /// A mono FLAC at 44.1 kHz whose frames each hold 4,096 equal samples of 32 bits.
+    static func of32Bits(frames: Int) -> [UInt8] {
+        var bytes = header(bits: 32, samples: frames * 4096)
+        for frame in 0..<frames {
+            var frame: [UInt8] = [0xff, 0xf8, 0xc9, 0x0e, UInt8(frame % 128)]
+            frame.append(UInt8(checksum(frame, polynomial: 0x07, width: 8)))
+            frame += [0, 0x12, 0x34, 0x56, 0x78]
+            let end = checksum(frame, polynomial: 0x8005, width: 16)
+            bytes += frame + [UInt8(end >> 8), UInt8(end & 0xff)]
+        }
+        return bytes
+    }
+
+    /// All that comes before the frames.
+    static func header(bits: Int, samples: Int) -> [UInt8] {
+        let start = Array("fLaC".utf8) + [0x80, 0, 0, 34, 0x10, 0, 0x10, 0, 0, 0, 0, 0, 0, 0]
+        // 20 bits of rate, 3 of channels less one, 5 of sample size less one, 36 of samples.
+        let packed = UInt64(44100) << 44 | UInt64(bits - 1) << 36 | UInt64(samples)
+        return start + (0..<8).map { UInt8(truncatingIfNeeded: packed >> (56 - 8 * $0)) }
+            + [UInt8](repeating: 0, count: 16)
+    }
+
+    private static func checksum(_ bytes: [UInt8], polynomial: UInt32, width: UInt32) -> UInt32 {
+        bytes.reduce(0) { sum, byte in
+            (0..<8).reduce(sum ^ UInt32(byte) << (width - 8)) { sum, _ in
+                (sum << 1 ^ (sum >> (width - 1) & 1 == 1 ? polynomial : 0)) & (1 << width - 1)
+            }
+        }
+    }
+}
