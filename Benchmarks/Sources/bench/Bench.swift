@@ -10,6 +10,10 @@ enum Bench {
             Progress.end()
             print("Measured on \(report.machine.text); \(report.rounds) rounds.\n")
             print(report.table)
+            if report.machine.isBusy {
+                let load = String(format: "%.1f", report.machine.load)
+                print("\nThe machine was busy (load \(load)): wall times and the gain of a second core say little.")
+            }
             let file = options.directory.appending(path: "results.json")
             try report.write(to: file)
             print("\nEvery round is in \(file.path(percentEncoded: false)).")
@@ -22,6 +26,8 @@ enum Bench {
     }
 
     private static func run(_ options: Options) throws -> Report {
+        let programs = options.programs.appending(path: "satchel").path(percentEncoded: false)
+        let machine = Machine(satchel: programs)
         let workplace = try Workplace(options.directory, programs: options.programs)
         let inputs = try Inputs(in: options.directory.appending(path: "inputs"), from: options.photograph)
         Progress.say("making the inputs")
@@ -40,8 +46,7 @@ enum Bench {
             measurements += try isolation.measure()
         }
         try workplace.clear()
-        return Report(
-            machine: Machine(satchel: workplace.satchel), rounds: options.rounds, measurements: measurements)
+        return Report(machine: machine, rounds: options.rounds, measurements: measurements)
     }
 }
 

@@ -7,6 +7,8 @@ struct Machine: Sendable, Encodable {
     /// That this process may run on.
     var cores: Int
     var memoryBytes: Int64
+    /// Processes that wanted a processor in the minute before the run, on average.
+    var load: Double
     var kernel: String
     var satchel: String
     var vipsthumbnail: String
@@ -16,12 +18,17 @@ struct Machine: Sendable, Encodable {
         processor = Self.line(of: "/proc/cpuinfo", "model name")
         cores = Self.usableCores.count
         memoryBytes = Int64(sysconf(Int32(_SC_PHYS_PAGES))) * Int64(sysconf(Int32(_SC_PAGESIZE)))
+        var loads = [0.0, 0, 0]
+        load = unsafe getloadavg(&loads, 3) > 0 ? loads[0] : 0
         kernel = Self.firstLine(of: "uname", ["-sr"])
         self.satchel = Self.firstLine(of: satchel, ["--version"])
         vipsthumbnail = Self.firstLine(of: "vipsthumbnail", ["--vips-version"])
         let words = Self.firstLine(of: "ffmpeg", ["-version"]).split(separator: " ")
         ffmpeg = words.count > 2 ? String(words[2]) : "?"
     }
+
+    /// Others were at work: wall times, and the gain of a second core, say little.
+    var isBusy: Bool { load > Double(cores) * 0.4 }
 
     /// Processors that this process may run on: those of a `taskset` or a cpuset.
     static let usableCores = cores(inList: line(of: "/proc/self/status", "Cpus_allowed_list"))
