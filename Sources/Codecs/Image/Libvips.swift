@@ -1,6 +1,7 @@
 import Attachments
 import CVips
 import FoundationEssentials
+import Glibc
 import Synchronization
 
 /// libvips as a whole.
@@ -40,8 +41,13 @@ enum Libvips {
 
     /// Beside the library, where its build put it; nil where the build has no modules.
     private static var moduleDirectory: String? {
-        guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8),
-            let line = maps.split(separator: "\n").first(where: { $0.contains("/libvips.so.") }),
+        // The kernel gives a page at a time, which Foundation takes for the whole file.
+        let file = unsafe open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        guard let bytes = try? readBytes(file, count: 1 << 20),
+            let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+                .first(where: { $0.contains("/libvips.so.") }),
             let start = line.firstIndex(of: "/"), let end = line.lastIndex(of: "/")
         else { return nil }
         let directory = "\(line[start..<end])/vips-modules-\(vips_version(0)).\(vips_version(1))"
