@@ -30,7 +30,7 @@ demo: release ## Prepare the sample files, and show what came of it.
 test: dependencies lint ## Run every test.
 	$(SWIFT) build --build-tests
 	./Tests/check-imports.sh .build/debug
-	$(SWIFT) test --skip-build
+	./Tests/run.sh $(SWIFT)
 
 .PHONY: test-codecs
 test-codecs: dependencies ## Run the tests of the codec side alone, which builds in seconds.

@@ -35,7 +35,7 @@ extension Isolation {
                 #expect(Place.templates(named: alias.name).map(\.number) == templates)
                 #expect(await eventually { templates.map(ProcessStatus.descriptors) == held })
                 // Both templates may have processes ready now.
-                #expect(ProcessStatus.pidfds() <= settled + 2)
+                #expect(ProcessStatus.pidfds() <= settled + 8)
                 #expect(
                     await eventually {
                         templates.flatMap(ProcessStatus.children).allSatisfy { !$0.isZombie }

@@ -95,8 +95,11 @@ struct AttachmentAttempt: Sendable {
     }
 
     private var order: WorkOrder {
-        WorkOrder(
-            profile: profile, request: submission.request, limits: pipeline.configuration.limits,
+        var request = submission.request
+        // Asked for in terms of the source; the codec gives it back in terms of the output.
+        request.thumbnailClippingRect = submission.options.thumbnailClippingRect
+        return WorkOrder(
+            profile: profile, request: request, limits: pipeline.configuration.limits,
             ceilings: pipeline.configuration.ceilings)
     }
 

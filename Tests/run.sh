@@ -1,0 +1,25 @@
+#!/bin/sh
+# Runs the tests that were built, one target after the other.
+#
+#   Tests/run.sh [swift] [target ...]
+#
+# Each target has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
+# waits for a program would keep them from running. Where tests of one target would disturb each other so, they run one
+# by one.
+set -u
+cd "$(dirname "$0")/.."
+swift=${1:-swift}
+[ $# -gt 0 ] && shift
+[ $# -gt 0 ] || set -- AttachmentsTests CodecsTests StoresTests FetchingTests IsolationTests DurabilityTests SatchelTests
+failed=""
+for target in "$@"; do
+    parallel=--parallel
+    case "$target" in SatchelTests) parallel=--no-parallel ;; esac
+    echo "== $target"
+    "$swift" test --skip-build $parallel --filter "^$target\\." || failed="$failed $target"
+done
+if [ -n "$failed" ]; then
+    echo "Failed:$failed" >&2
+    exit 1
+fi
+echo "All tests passed."
