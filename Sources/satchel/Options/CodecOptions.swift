@@ -5,7 +5,7 @@ import Intake
 
 /// How sources are decoded.
 struct CodecOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Codec processes at work at once. Default: one per core.", valueName: "count"))
+    @Option(help: ArgumentHelp("Codec processes at work at once. Default: one more than cores.", valueName: "count"))
     var codecs: Int?
 
     @Option(
