@@ -39,13 +39,39 @@ var targets: [Target] = [
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Crypto", package: "swift-crypto"),
         ]),
+    .target(name: "Payloads", dependencies: ["Attachments"]),
+    .target(
+        name: "API",
+        dependencies: [
+            "Attachments", "Intake", "Stores", "Payloads",
+            .product(name: "Hummingbird", package: "hummingbird"),
+            .product(name: "HummingbirdCore", package: "hummingbird"),
+            .product(name: "HTTPTypes", package: "swift-http-types"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+            .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "Metrics", package: "swift-metrics"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        ]),
     .executableTarget(
         name: "satchel",
         dependencies: [
-            "Attachments", "Intake", "Stores",
+            "Attachments", "Intake", "Stores", "API",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            .product(name: "Configuration", package: "swift-configuration"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "Metrics", package: "swift-metrics"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             .product(name: "Yams", package: "Yams"),
         ]),
+
+    // What applications link: no dependency but Foundation.
+    .target(name: "SatchelClient"),
 
     // Tests, one target per seam; the fault codec takes the codec's place and misbehaves on command, the fetch probe
     // runs the fetcher inside a network namespace.
@@ -92,6 +118,21 @@ var targets: [Target] = [
         dependencies: [
             "Attachments", "Stores", "TestSupport", "satchel", "fault-codec", "fetch-probe", "kernel-calls",
         ]),
+    .testTarget(name: "PayloadsTests", dependencies: ["Attachments", "Payloads", "TestSupport"]),
+    .testTarget(
+        name: "APITests",
+        dependencies: [
+            "Attachments", "Intake", "Stores", "Payloads", "API", "TestSupport", "satchel-codec", "fault-codec",
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            .product(name: "Logging", package: "swift-log"),
+        ]),
+    .testTarget(
+        name: "SatchelClientTests", dependencies: ["SatchelClient", "TestSupport", "satchel", "satchel-codec"]),
+    .testTarget(
+        name: "ServeTests",
+        dependencies: ["Attachments", "Stores", "TestSupport", "satchel", "satchel-codec", "fault-codec"]),
     .testTarget(
         name: "SatchelTests",
         dependencies: ["Attachments", "Intake", "Stores", "TestSupport", "satchel", "satchel-codec", "fault-codec"]),
@@ -105,6 +146,13 @@ var dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
 ]
 
 // MARK: A part of the package
@@ -151,7 +199,9 @@ for target in targets where target.type != .system {
 
 let package = Package(
     name: "satchel",
-    products: [],
+    products: [.library(name: "SatchelClient", targets: ["SatchelClient"])].filter { product in
+        targets.contains { $0.name == product.name }
+    },
     dependencies: dependencies,
     targets: targets
 )

@@ -38,6 +38,10 @@ allow Confinement Attachments CSandbox
 allow satchel-codec Attachments Codecs Confinement
 allow Intake Attachments CSandbox AsyncHTTPClient NIO NIOCore NIOPosix NIOHTTP1 NIOSSL NIOFoundationCompat Crypto Logging
 allow Stores Attachments GRDB Crypto AsyncHTTPClient Logging
-allow satchel Foundation Attachments Intake Stores ArgumentParser Yams Logging
+allow Payloads Attachments
+allow API Attachments Intake Stores Payloads Hummingbird HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes \
+    NIOHTTPTypesHTTP1 NIOSSL Crypto Logging Metrics CoreMetrics ServiceLifecycle
+allow SatchelClient Foundation FoundationNetworking
+allow satchel Foundation Attachments Intake Stores API ArgumentParser Configuration Yams Logging Metrics ServiceLifecycle
 [ $status = 0 ] && echo "No import crosses a line."
 exit $status

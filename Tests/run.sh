@@ -10,11 +10,12 @@ set -u
 cd "$(dirname "$0")/.."
 swift=${1:-swift}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- AttachmentsTests CodecsTests StoresTests FetchingTests IsolationTests DurabilityTests SatchelTests
+[ $# -gt 0 ] || set -- AttachmentsTests PayloadsTests CodecsTests StoresTests FetchingTests IsolationTests APITests \
+    SatchelClientTests ServeTests DurabilityTests SatchelTests
 failed=""
 for target in "$@"; do
     parallel=--parallel
-    case "$target" in SatchelTests) parallel=--no-parallel ;; esac
+    case "$target" in SatchelTests | SatchelClientTests | ServeTests) parallel=--no-parallel ;; esac
     echo "== $target"
     "$swift" test --skip-build $parallel --filter "^$target\\." || failed="$failed $target"
 done

@@ -55,7 +55,7 @@ import Testing
             fixture.clock.advance(.seconds(1))
             #expect(
                 try await fixture.records.claim(
-                    1, from: .service, by: WorkerID(rawValue: "w"), for: .seconds(1)
+                    1, from: .service(.quick), by: WorkerID(rawValue: "w"), for: .seconds(1)
                 ).isEmpty)
         }
         #expect(fixture.records.commits.commits == before)

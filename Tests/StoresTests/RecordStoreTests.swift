@@ -126,7 +126,7 @@ import Testing
         let end = try await fixture.records.heartbeat(claim, for: .seconds(60))
         #expect(end == fixture.clock.now + .seconds(60))
         fixture.clock.advance(.seconds(50))
-        #expect(try await fixture.records.claim(1, from: .service, by: me, for: .seconds(60)).isEmpty)
+        #expect(try await fixture.records.claim(1, from: .service(.quick), by: me, for: .seconds(60)).isEmpty)
         _ = try await fixture.records.deliver(
             [.failed(claim.attachments[0], .corrupt(reason: "x"))], under: claim)
     }
@@ -143,7 +143,7 @@ import Testing
         _ = try await fixture.records.accept([bulk, other], retryFailed: false)
         fixture.clock.advance(.milliseconds(1))
         _ = try await fixture.records.accept([interactive], retryFailed: false)
-        let claims = try await fixture.records.claim(5, from: .service, by: me, for: .seconds(60))
+        let claims = try await fixture.records.claim(5, from: .service(.quick), by: me, for: .seconds(60))
         #expect(claims.map(\.job) == [interactive.id, bulk.id])
         #expect(try await fixture.records.claim(5, from: .run(run), by: me, for: .seconds(60)).map(\.job) == [other.id])
     }
@@ -156,7 +156,7 @@ import Testing
         _ = try await fixture.records.accept([.sample(deadline: 100)], retryFailed: false)
         let first = try await fixture.claim()
         try await fixture.records.release(first, after: .seconds(10), countsAttempt: true)
-        #expect(try await fixture.records.claim(1, from: .service, by: me, for: .seconds(60)).isEmpty)
+        #expect(try await fixture.records.claim(1, from: .service(.quick), by: me, for: .seconds(60)).isEmpty)
         fixture.clock.advance(.seconds(10))
         let second = try await fixture.claim()
         #expect(second.attempt == 2)
@@ -358,6 +358,6 @@ struct Unexpected: Error {}
 extension Fixture {
     func claim() async throws -> Claim {
         try #require(
-            try await records.claim(1, from: .service, by: WorkerID(rawValue: "me"), for: .seconds(60)).first)
+            try await records.claim(1, from: .service(.quick), by: WorkerID(rawValue: "me"), for: .seconds(60)).first)
     }
 }

@@ -33,13 +33,15 @@ public struct Claim: Hashable, Sendable {
     public var deadlineAt: Instant?
     /// True when an earlier attempt was interrupted, so that this one runs with a fresh budget, marked late.
     public var isLate: Bool
+    public var lane: JobLane
     public var submission: JobSubmission
     /// The ids under which the attachments of the submission were recorded, in its order.
     public var attachments: [AttachmentID]
 
     public init(
         tenant: TenantID, job: JobID, generation: Int, fence: Fence, attempt: Int, claimedUntil: Instant,
-        deadlineAt: Instant?, isLate: Bool, submission: JobSubmission, attachments: [AttachmentID]
+        deadlineAt: Instant?, isLate: Bool, lane: JobLane = .quick, submission: JobSubmission,
+        attachments: [AttachmentID]
     ) {
         self.tenant = tenant
         self.job = job
@@ -49,15 +51,24 @@ public struct Claim: Hashable, Sendable {
         self.claimedUntil = claimedUntil
         self.deadlineAt = deadlineAt
         self.isLate = isLate
+        self.lane = lane
         self.submission = submission
         self.attachments = attachments
     }
 }
 
+/// Keeps costly work from holding up the rest.
+public enum JobLane: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Where every job begins.
+    case quick
+    /// For jobs whose sources turned out to be costly, by the codec's own estimate.
+    case expensive
+}
+
 /// Which jobs a worker takes.
 public enum JobQueue: Hashable, Sendable {
     /// Those that came without a run.
-    case service
+    case service(JobLane)
     /// Those of one run of a command.
     case run(RunID)
 }

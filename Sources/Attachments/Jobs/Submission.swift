@@ -57,6 +57,21 @@ public struct AttachmentSubmission: Hashable, Sendable, Codable {
     }
 }
 
+/// A client's key for one submission, so that it can be repeated without being done twice.
+public struct IdempotencyKey: Hashable, Sendable {
+    /// How long a key is remembered: a day.
+    public static let lifetime: Duration = .seconds(86_400)
+
+    public var text: String
+    /// Of the body it came with: another one is a conflict.
+    public var bodyDigest: String
+
+    public init(text: String, bodyDigest: String) {
+        self.text = text
+        self.bodyDigest = bodyDigest
+    }
+}
+
 /// A job as it was asked for.
 public struct JobSubmission: Hashable, Sendable, Codable {
     /// A job has at least 1 attachment and at most this many.
@@ -75,12 +90,21 @@ public struct JobSubmission: Hashable, Sendable, Codable {
     /// What tells that the same work was already done: over path, size, modification time and profile for a batch.
     /// Unique within a tenant.
     public var workKey: String?
+    /// What tells that another submission of the same id has the same body; nil: this value's own contents do.
+    public var bodyDigest: String?
+    /// Seconds of the leases (or, where `delivery` is shared, links) that are started when the job delivers; nil for
+    /// none.
+    public var leaseTTL: Double?
+    public var delivery: DeliveryMode
+    /// Told when the job has come to an end.
+    public var callback: String?
     public var attachments: [AttachmentSubmission]
 
     public init(
         tenant: TenantID, id: JobID = .generate(), profile: Profile, mode: JobMode = .lenient,
         priority: JobPriority = .interactive, deadline: Double? = nil, metadata: [String: String] = [:],
-        run: RunID? = nil, workKey: String? = nil, attachments: [AttachmentSubmission]
+        run: RunID? = nil, workKey: String? = nil, bodyDigest: String? = nil, leaseTTL: Double? = nil,
+        delivery: DeliveryMode = .private, callback: String? = nil, attachments: [AttachmentSubmission]
     ) {
         self.tenant = tenant
         self.id = id
@@ -91,6 +115,10 @@ public struct JobSubmission: Hashable, Sendable, Codable {
         self.metadata = metadata
         self.run = run
         self.workKey = workKey
+        self.bodyDigest = bodyDigest
+        self.leaseTTL = leaseTTL
+        self.delivery = delivery
+        self.callback = callback
         self.attachments = attachments
     }
 }

@@ -1,0 +1,7 @@
+/// The bytes of renditions.
+struct ContentRoutes: Sendable {
+    let service: Service
+
+    func add(to table: RouteTable) {
+    }
+}

@@ -1,0 +1,7 @@
+/// Submitting jobs, and looking after them.
+struct JobRoutes: Sendable {
+    let service: Service
+
+    func add(to table: RouteTable) {
+    }
+}

@@ -1,0 +1,65 @@
+import Attachments
+import HTTPTypes
+
+/// One call of the API: what the router answers, what the OpenAPI document lists, and who may use it.
+struct Endpoint: Hashable, Sendable {
+    /// Who may use an endpoint.
+    enum Access: Hashable, Sendable {
+        case anyone
+        /// Whoever has an API key with this role.
+        case key(AccessRole)
+        /// The same, or whoever has a grant.
+        case keyOrGrant(AccessRole)
+        /// Whoever has a grant.
+        case grant
+    }
+
+    var method: HTTPRequest.Method
+    /// With parameters in braces: `/v1/jobs/{id}`.
+    var path: String
+    var access: Access
+
+    init(_ method: HTTPRequest.Method, _ path: String, _ access: Access) {
+        self.method = method
+        self.path = path
+        self.access = access
+    }
+}
+
+extension Endpoint {
+    static let submitJob = Endpoint(.post, "/v1/jobs", .key(.submit))
+    static let putJob = Endpoint(.put, "/v1/jobs/{id}", .key(.submit))
+    static let listJobs = Endpoint(.get, "/v1/jobs", .key(.read))
+    static let job = Endpoint(.get, "/v1/jobs/{id}", .key(.read))
+    static let jobEvents = Endpoint(.get, "/v1/jobs/{id}/events", .key(.read))
+    static let deleteJob = Endpoint(.delete, "/v1/jobs/{id}", .key(.submit))
+    static let retryJob = Endpoint(.post, "/v1/jobs/{id}/retry", .key(.submit))
+    static let replayCallback = Endpoint(.post, "/v1/jobs/{id}/callback", .key(.submit))
+    static let listAttachments = Endpoint(.get, "/v1/attachments", .key(.read))
+    static let attachment = Endpoint(.get, "/v1/attachments/{id}", .key(.read))
+    static let deleteAttachment = Endpoint(.delete, "/v1/attachments/{id}", .key(.submit))
+    static let startLease = Endpoint(.post, "/v1/leases", .keyOrGrant(.read))
+    static let lease = Endpoint(.get, "/v1/leases/{id}", .keyOrGrant(.read))
+    static let renewLease = Endpoint(.put, "/v1/leases/{id}", .keyOrGrant(.read))
+    static let stopLease = Endpoint(.delete, "/v1/leases/{id}", .keyOrGrant(.read))
+    static let grant = Endpoint(.post, "/v1/attachments/{id}/grants", .key(.read))
+    static let narrowGrant = Endpoint(.post, "/v1/grants/{id}/grants", .keyOrGrant(.read))
+    static let revokeGrant = Endpoint(.delete, "/v1/grants/{id}", .keyOrGrant(.read))
+    static let content = Endpoint(.get, "/c/{token}/{name}", .anyone)
+    static let contentHead = Endpoint(.head, "/c/{token}/{name}", .anyone)
+    static let enrichPayload = Endpoint(.post, "/v1/payloads/apns", .key(.submit))
+    static let profiles = Endpoint(.get, "/v1/profiles", .key(.read))
+    static let alive = Endpoint(.get, "/livez", .anyone)
+    static let ready = Endpoint(.get, "/readyz", .anyone)
+    static let metrics = Endpoint(.get, "/metrics", .anyone)
+    static let description = Endpoint(.get, "/openapi.json", .anyone)
+    static let documentation = Endpoint(.get, "/docs", .anyone)
+
+    /// All of them, in the order in which they are described.
+    static let all: [Endpoint] = [
+        submitJob, putJob, listJobs, job, jobEvents, deleteJob, retryJob, replayCallback,
+        listAttachments, attachment, deleteAttachment,
+        startLease, lease, renewLease, stopLease, grant, narrowGrant, revokeGrant,
+        content, contentHead, enrichPayload, profiles, alive, ready, metrics, description, documentation,
+    ]
+}

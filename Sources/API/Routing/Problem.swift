@@ -1,0 +1,118 @@
+import Attachments
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// An error as the API answers it: `application/problem+json` (RFC 9457) with a code for programs and a detail that says
+/// what to do.
+struct Problem: Error, Sendable {
+    /// A field of the request that can't be taken.
+    struct Field: Hashable, Sendable, Encodable {
+        /// A JSON pointer (RFC 6901) into the body, or the name of a header or query parameter.
+        var pointer: String
+        var detail: String
+    }
+
+    var status: HTTPResponse.Status
+    /// Never reworded.
+    var code: String
+    /// What to do about it.
+    var detail: String
+    var errors: [Field] = []
+    var headers: HTTPFields = [:]
+
+    init(
+        _ status: HTTPResponse.Status, _ code: String, _ detail: String, errors: [Field] = [], headers: HTTPFields = [:]
+    ) {
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.errors = errors
+        self.headers = headers
+    }
+}
+
+extension Problem {
+    /// Malformed, unknown, expired and revoked credentials all get this.
+    static let unauthorized = Problem(
+        .unauthorized, "unauthorized",
+        "This needs an API key or a grant that is good now, as 'Authorization: Bearer …'.",
+        headers: [.wwwAuthenticate: "Bearer"])
+
+    static func forbidden(_ role: AccessRole) -> Problem {
+        Problem(.forbidden, "forbidden", "This key lacks the role '\(role.rawValue)'. Use one that has it.")
+    }
+
+    static let notFound = Problem(
+        .notFound, "not_found", "There is nothing here for this key. Check the id; what was deleted or expired is gone."
+    )
+
+    static func invalid(_ detail: String, _ errors: [Field] = []) -> Problem {
+        Problem(.badRequest, "invalid_request", detail, errors: errors)
+    }
+
+    static func invalid(_ pointer: String, _ detail: String) -> Problem {
+        invalid(
+            "The request can't be taken as it is; 'errors' says what would do.",
+            [Field(pointer: pointer, detail: detail)])
+    }
+
+    /// What an error of the work means as an answer to a request.
+    init(_ error: AttachmentError) {
+        let status: HTTPResponse.Status
+        var headers: HTTPFields = [:]
+        switch error.code {
+        case .queueFull, .quotaExceeded, .rateLimited:
+            status = .tooManyRequests
+            headers[.retryAfter] = "5"
+        case .storeFull: status = HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
+        case .storeFailed:
+            status = .serviceUnavailable
+            headers[.retryAfter] = "5"
+        case .notInStore: status = .notFound
+        case .sourceTooLarge: status = .contentTooLarge
+        case .deadlineExceeded: status = .gatewayTimeout
+        default: status = .unprocessableContent
+        }
+        self.init(status, error.code.rawValue, error.message, headers: headers)
+    }
+}
+
+extension Problem {
+    private struct Body: Encodable {
+        var type: String
+        var title: String
+        var status: Int
+        var code: String
+        var detail: String
+        var errors: [Field]
+    }
+
+    var response: Response {
+        let body = Body(
+            type: "about:blank", title: status.reasonPhrase, status: status.code, code: code, detail: detail,
+            errors: errors)
+        var headers = headers
+        headers[.contentType] = "application/problem+json"
+        headers[.cacheControl] = "no-store"
+        let data = (try? JSON.encode(body)) ?? Data("{}".utf8)
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: data)))
+    }
+
+    /// What `error` is to the client. Nothing of the inside shows.
+    init(describing error: any Error) {
+        switch error {
+        case let problem as Problem: self = problem
+        case let error as AttachmentError: self = Problem(error)
+        case let error as HTTPError where error.status == .contentTooLarge:
+            self = Problem(.contentTooLarge, "body_too_large", "The body is larger than this call takes.")
+        case let error as HTTPError where error.status.kind == .clientError:
+            self = Problem(error.status, "invalid_request", error.body ?? "The request can't be read.")
+        default:
+            self = Problem(
+                .internalServerError, "internal_error",
+                "Something went wrong here, and was logged. Try again; the request id helps whoever looks for it.")
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Attachments
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// Connects endpoints with what answers them. Whoever may not use an endpoint gets no further than here.
+struct RouteTable {
+    typealias Handler = @Sendable (Request, ServiceContext) async throws -> Response
+
+    private let router: Router<ServiceContext>
+    private let authentication: Authentication
+
+    init(_ router: Router<ServiceContext>, _ authentication: Authentication) {
+        self.router = router
+        self.authentication = authentication
+    }
+
+    func on(_ endpoint: Endpoint, _ handler: @escaping Handler) {
+        router.on(RouterPath(endpoint.path), method: endpoint.method) { [authentication] request, context in
+            var context = context
+            context.identity = try await authentication.identity(for: endpoint, request)
+            return try await handler(request, context)
+        }
+    }
+
+    /// Answers every other method of the known paths with 405 and what there is.
+    func refuseOtherMethods() {
+        let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .trace]
+        for (path, endpoints) in Dictionary(grouping: Endpoint.all, by: \.path) {
+            let allowed = endpoints.map(\.method.rawValue).sorted().joined(separator: ", ")
+            for method in known where !endpoints.contains(where: { $0.method == method }) {
+                router.on(RouterPath(path), method: method) { _, _ -> Response in
+                    throw Problem(
+                        .methodNotAllowed, "method_not_allowed", "This path takes \(allowed).",
+                        headers: [.allow: allowed])
+                }
+            }
+        }
+    }
+}
+
+/// Answers every error as a problem.
+struct ProblemMiddleware: RouterMiddleware {
+    @concurrent func handle(
+        _ request: Request, context: ServiceContext,
+        next: @concurrent (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch {
+            let problem = Problem(describing: error)
+            if problem.status.kind == .serverError {
+                context.logger.error(
+                    "request failed", metadata: ["error": "\(error)", "route": "\(context.endpointPath ?? "-")"])
+            }
+            return problem.response
+        }
+    }
+}

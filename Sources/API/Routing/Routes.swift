@@ -1,0 +1,20 @@
+import Attachments
+public import Hummingbird
+
+/// The whole API: every endpoint, connected with what answers it.
+public func routes(of service: Service) -> Router<ServiceContext> {
+    let router = Router(context: ServiceContext.self)
+    router.add(middleware: ProblemMiddleware())
+    let table = RouteTable(
+        router, Authentication(records: service.records, keysRequired: service.settings.keysRequired))
+    JobRoutes(service: service).add(to: table)
+    EventRoutes(service: service).add(to: table)
+    AttachmentRoutes(service: service).add(to: table)
+    AccessRoutes(service: service).add(to: table)
+    ContentRoutes(service: service).add(to: table)
+    PayloadRoutes(service: service).add(to: table)
+    OperationRoutes(service: service).add(to: table)
+    DescriptionRoutes(service: service).add(to: table)
+    table.refuseOtherMethods()
+    return router
+}

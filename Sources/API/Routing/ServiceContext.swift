@@ -1,0 +1,41 @@
+import Attachments
+public import Hummingbird
+import NIOCore
+
+/// What is known of a request beside itself.
+public struct ServiceContext: RequestContext {
+    public var coreContext: CoreRequestContextStorage
+    /// The connection.
+    let channel: any Channel
+    /// Who asks; set before the handler of an endpoint that needs to know is called.
+    var identity = Identity.nobody
+
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+
+    /// The tenant on whose behalf the request is answered.
+    var tenant: TenantID {
+        get throws(Problem) {
+            switch identity {
+            case .key(let key): key.tenant
+            case .grant(_, let grant): grant.tenant
+            case .nobody: throw .unauthorized
+            }
+        }
+    }
+
+    /// A parameter of the endpoint's path.
+    func parameter(_ name: String) throws(Problem) -> String {
+        guard let value = parameters.get(name) else { throw .notFound }
+        return value
+    }
+}
+
+/// Who asks.
+enum Identity: Sendable {
+    case nobody
+    case key(APIKeyRecord)
+    case grant(AccessToken, GrantRecord)
+}

@@ -1,0 +1,38 @@
+public import Attachments
+public import Intake
+public import Logging
+public import Stores
+
+/// Everything that the routes need, put together once.
+public struct Service: Sendable {
+    public let store: Store
+    public let records: any ServiceRecords
+    public let spool: Spool
+    public let jobs: JobService
+    public let profiles: [Profile]
+    public let settings: ServiceSettings
+    public let logger: Logger
+
+    public init(
+        store: Store, records: any ServiceRecords, spool: Spool, jobs: JobService, profiles: [Profile],
+        settings: ServiceSettings, logger: Logger
+    ) {
+        self.store = store
+        self.records = records
+        self.spool = spool
+        self.jobs = jobs
+        self.profiles = profiles
+        self.settings = settings
+        self.logger = logger
+    }
+
+    /// A profile by its name.
+    func profile(named name: String) -> Profile? {
+        profiles.first { $0.name == name }
+    }
+
+    /// The URL of a rendition for whoever holds `token`: `https://…/c/satl_…/main.jpg`.
+    func contentURL(_ token: AccessToken, _ role: RenditionRole, _ type: MediaType) -> String {
+        "\(settings.publicURL)/c/\(token.secretText)/\(role.rawValue).\(type.fileExtension)"
+    }
+}

@@ -1,0 +1,66 @@
+public import Attachments
+
+/// What an operator decides about the service; every value has a default.
+public struct ServiceSettings: Sendable {
+    /// Where content URLs begin: `https://media.example.com`, without a slash at the end. Never taken from `Host`.
+    public var publicURL: String
+    /// Whether a request needs an API key. Only a service on loopback may do without.
+    public var keysRequired = true
+    /// Content is answered with `X-Accel-Redirect` beneath this prefix, such as `/satchel-blobs/`; nil sends the bytes.
+    public var accelPrefix: String?
+    public var limits = Limits.service
+    public var quotas = Quotas()
+    public var intake = IntakeLimits()
+    public var connections = ConnectionLimits()
+    /// APNs category → profile.
+    public var categories: [String: String] = [:]
+    /// JSON pointers to media URLs in push payloads, beside the known conventions.
+    public var payloadPointers: [String] = []
+    /// Whether `/metrics` answers without an API key.
+    public var metricsArePublic = false
+    /// Seconds a lease of a finished job's answer lasts where the submission doesn't say.
+    public var leaseTTL: Double = 300
+
+    public init(publicURL: String) {
+        self.publicURL = publicURL
+    }
+}
+
+/// How much may be waiting.
+public struct IntakeLimits: Hashable, Sendable {
+    /// Jobs of all tenants that wait, at most.
+    public var queue = 10_000
+    /// Bytes of uploads that are being received or wait in the spool, at most.
+    public var spoolBytes: Int64 = 20_000_000_000
+    /// Below this many free bytes on the store's disk nothing is taken: 507.
+    public var freeBytes: Int64 = 1_000_000_000
+    /// Bytes of a JSON body.
+    public var jsonBytes = 1 << 20
+    /// Requests whose body is being received, at most.
+    public var uploads = 256
+
+    public init() {}
+}
+
+/// How long and how much a connection may keep the service busy. REFERENCE: Hummingbird has no idle timeout of its own,
+/// and each piece of a body would start it anew.
+public struct ConnectionLimits: Hashable, Sendable {
+    /// Connections at once; more are closed as they come.
+    public var connections = 4096
+    /// For the request line and all headers.
+    public var header: Duration = .seconds(10)
+    /// Bytes of the request line and all headers.
+    public var headerBytes = 32 << 10
+    public var headerFields = 100
+    /// Between two requests.
+    public var idle: Duration = .seconds(60)
+    /// Bytes per second that a body must keep up, averaged over ``rateWindow``.
+    public var minimumRate = 4096
+    public var rateWindow: Duration = .seconds(10)
+    /// For a whole request body.
+    public var body: Duration = .seconds(900)
+    /// For a whole response, at ``minimumRate`` at the least.
+    public var response: Duration = .seconds(3600)
+
+    public init() {}
+}

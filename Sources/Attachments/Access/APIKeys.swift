@@ -1,0 +1,66 @@
+/// What the bearer of an API key may do within its tenant.
+public enum AccessRole: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Submit jobs and payloads, follow, cancel, retry and delete them, delete attachments.
+    case submit
+    /// Read records, start and stop leases, give and take back grants.
+    case read
+    /// Everything that the others may, and the metrics.
+    case admin
+
+    /// Whether this role includes what `other` may do.
+    public func includes(_ other: AccessRole) -> Bool {
+        self == .admin || self == other
+    }
+}
+
+/// An API key as the store has it: of the secret only a hash.
+public struct APIKeyRecord: Hashable, Sendable, Codable {
+    /// The id in the key; not secret.
+    public var id: String
+    public var tenant: TenantID
+    /// For people.
+    public var name: String
+    public var roles: [AccessRole]
+    public var createdAt: Instant
+    @Nullable public var expiresAt: Instant?
+    @Nullable public var revokedAt: Instant?
+
+    public init(
+        id: String, tenant: TenantID, name: String, roles: [AccessRole], createdAt: Instant, expiresAt: Instant?,
+        revokedAt: Instant?
+    ) {
+        self.id = id
+        self.tenant = tenant
+        self.name = name
+        self.roles = roles
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.revokedAt = revokedAt
+    }
+
+    /// Whether the bearer may do what `role` stands for.
+    public func may(_ role: AccessRole) -> Bool {
+        roles.contains { $0.includes(role) }
+    }
+}
+
+/// What a tenant may use at the most; nil for no bound.
+public struct Quotas: Hashable, Sendable, Codable {
+    /// Bytes of all renditions that are kept. Two references to the same bytes count twice.
+    public var storedBytes: Int64?
+    /// Jobs that are not finished.
+    public var pendingJobs: Int?
+    /// Leases that live.
+    public var liveLeases: Int?
+    /// Submissions within a minute.
+    public var submissionsPerMinute: Int?
+
+    public init(
+        storedBytes: Int64? = nil, pendingJobs: Int? = nil, liveLeases: Int? = nil, submissionsPerMinute: Int? = nil
+    ) {
+        self.storedBytes = storedBytes
+        self.pendingJobs = pendingJobs
+        self.liveLeases = liveLeases
+        self.submissionsPerMinute = submissionsPerMinute
+    }
+}

@@ -1,0 +1,198 @@
+/// What became of a submission to the service.
+public enum SubmissionAnswer: Hashable, Sendable {
+    /// Recorded, pending; under an id that was in use, as a new generation.
+    case accepted(JobRecord)
+    /// The same body, or the same idempotency key with the same body, was submitted before.
+    case same(JobRecord)
+    /// The idempotency key came with another body before.
+    case conflict
+}
+
+/// What became of the wish to try a job again.
+public enum RetryAnswer: Hashable, Sendable {
+    /// Pending, as a new generation.
+    case accepted(JobRecord)
+    /// It is not finished yet, or was delivered.
+    case unneeded(JobRecord)
+    /// Its sources are no longer kept: it has to be submitted again.
+    case forgotten(JobRecord)
+}
+
+/// A call to a job's callback that is due.
+public struct CallbackDelivery: Hashable, Sendable {
+    /// The message's id, the same at each attempt.
+    public var id: String
+    public var tenant: TenantID
+    public var job: JobID
+    public var url: String
+    /// 1 for the first.
+    public var attempt: Int
+    /// When the job came to its end.
+    public var createdAt: Instant
+
+    public init(id: String, tenant: TenantID, job: JobID, url: String, attempt: Int, createdAt: Instant) {
+        self.id = id
+        self.tenant = tenant
+        self.job = job
+        self.url = url
+        self.attempt = attempt
+        self.createdAt = createdAt
+    }
+}
+
+/// What became of a call to a callback.
+public enum CallbackOutcome: Hashable, Sendable {
+    /// The receiver answered 2xx.
+    case delivered
+    /// Another attempt is due after this.
+    case again(after: Duration, reason: String)
+    /// No more attempts.
+    case failed(reason: String)
+}
+
+/// How much there is, at one moment; cheap enough to be asked every few seconds.
+public struct StoreStatistics: Hashable, Sendable {
+    public struct Queue: Hashable, Sendable {
+        public var pending: Int
+        public var running: Int
+        /// Since the oldest pending job that is due became so.
+        public var oldestAge: Duration?
+
+        public init(pending: Int = 0, running: Int = 0, oldestAge: Duration? = nil) {
+            self.pending = pending
+            self.running = running
+            self.oldestAge = oldestAge
+        }
+    }
+
+    /// The service's jobs that are not finished.
+    public var queues: [JobLane: Queue]
+    public var liveLeases: Int
+    public var liveLinks: Int
+    public var liveGrants: Int
+    /// Bytes of all blobs, each counted once.
+    public var blobBytes: Int64
+    public var blobs: Int
+    public var pendingCallbacks: Int
+
+    public init(
+        queues: [JobLane: Queue] = [:], liveLeases: Int = 0, liveLinks: Int = 0, liveGrants: Int = 0,
+        blobBytes: Int64 = 0, blobs: Int = 0, pendingCallbacks: Int = 0
+    ) {
+        self.queues = queues
+        self.liveLeases = liveLeases
+        self.liveLinks = liveLinks
+        self.liveGrants = liveGrants
+        self.blobBytes = blobBytes
+        self.blobs = blobs
+        self.pendingCallbacks = pendingCallbacks
+    }
+}
+
+/// What the service asks of the records beyond ``RecordStore``: submissions that can be repeated, access on the wire,
+/// API keys and callbacks. Every call that touches a tenant's things takes the tenant, and finds nothing of another's.
+public protocol ServiceRecords: RecordStore {
+    // MARK: Submissions
+
+    /// Records a job of the service as pending; durable on return.
+    ///
+    /// Under an id that is in use: the same ``JobSubmission/bodyDigest`` is the same job, whatever became of it; another
+    /// one starts a new generation.
+    ///
+    /// - Throws: `quota_exceeded` over the tenant's bytes or pending jobs; `queue_full` where `queueLimit` jobs of all
+    ///   tenants wait.
+    func submit(
+        _ job: JobSubmission, idempotency: IdempotencyKey?, within quotas: Quotas, queueLimit: Int
+    ) async throws(AttachmentError) -> SubmissionAnswer
+
+    /// Whether a submission of this tenant would be taken now; asked before a body is read.
+    ///
+    /// - Throws: As ``submit(_:idempotency:within:queueLimit:)``.
+    func admit(_ tenant: TenantID, within quotas: Quotas, queueLimit: Int) async throws(AttachmentError)
+
+    /// The answer to an idempotency key that was used before; nil for a new one. The digest is not compared.
+    func job(submittedWith idempotencyKey: String, of tenant: TenantID) async throws(AttachmentError) -> JobRecord?
+
+    /// Tries a failed or cancelled job again; nil where there is none. What it needs is kept for a day; credentials for
+    /// an origin are not.
+    func retry(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> RetryAnswer?
+
+    /// Hands a job over to a lane: pending again, the attempt taken back, its deadline as it was.
+    func move(_ claim: Claim, to lane: JobLane) async throws
+
+    // MARK: Access
+
+    /// The access that a job started when it delivered and that still lives, with tokens made again.
+    func access(openedBy job: JobID, of tenant: TenantID) async throws(AttachmentError) -> [OpenedAccess]
+
+    /// What a lease or link token opens right now; nil for a malformed, unknown, expired, stopped or revoked one, at the
+    /// same cost.
+    func open(_ token: AccessToken, role: RenditionRole) async throws(AttachmentError) -> ContentAccess?
+
+    /// Changes with everything that takes access back, in whatever process, before the call that did it returns. What
+    /// was opened at the same count is still open, up to its expiry.
+    var revocations: UInt64 { get }
+
+    /// What a grant token stands for right now; nil where it opens nothing.
+    func grant(_ token: AccessToken) async throws(AttachmentError) -> GrantRecord?
+
+    /// A live or ended grant of the tenant.
+    func grant(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> GrantRecord?
+
+    /// A lease that was started under the grant or one derived from it.
+    func lease(_ id: String, under grant: AccessToken) async throws(AttachmentError) -> LeaseRecord?
+
+    /// As ``RecordStore/renewLease(_:of:for:)``, for the bearer of a grant.
+    func renewLease(
+        _ id: String, under grant: AccessToken, for duration: Duration
+    ) async throws(AttachmentError) -> LeaseRecord?
+
+    /// Stops a lease, or revokes a grant, that was derived from this grant or is it. Idempotent: false where it holds
+    /// nothing of that id.
+    func revoke(_ id: String, under grant: AccessToken) async throws(AttachmentError) -> Bool
+
+    /// A link, for one reader or for a broadcast.
+    func link(
+        to attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration,
+        delivery: DeliveryMode
+    ) async throws(AttachmentError) -> (LinkRecord, AccessToken)?
+
+    // MARK: API keys
+
+    /// A new key. The token is shown this once: only its hash is stored.
+    func createKey(
+        named name: String, for tenant: TenantID, roles: [AccessRole], lasting duration: Duration?
+    ) async throws(AttachmentError) -> (APIKeyRecord, AccessToken)
+
+    /// All keys, or a tenant's, newest first.
+    func keys(of tenant: TenantID?) async throws(AttachmentError) -> [APIKeyRecord]
+
+    /// Whether there is any key that is good now.
+    func hasKeys() async throws(AttachmentError) -> Bool
+
+    /// Takes a key back; false where there is none of that id. Idempotent.
+    func revokeKey(_ id: String) async throws(AttachmentError) -> Bool
+
+    /// A new key with the name, tenant, roles and remaining time of an old one, which stays good for `overlap`; nil
+    /// where there is none, or it is good no more.
+    func rotateKey(
+        _ id: String, overlap: Duration
+    ) async throws(AttachmentError) -> (APIKeyRecord, AccessToken)?
+
+    /// Whom a key stands for right now; nil for a malformed, unknown, expired or revoked one, at the same cost.
+    func authenticate(_ key: AccessToken) async throws(AttachmentError) -> APIKeyRecord?
+
+    // MARK: Callbacks
+
+    /// Takes up to `count` callbacks that are due; nobody else gets them for `duration`.
+    func dueCallbacks(_ count: Int, for duration: Duration) async throws(AttachmentError) -> [CallbackDelivery]
+
+    func record(_ outcome: CallbackOutcome, of callback: CallbackDelivery) async throws(AttachmentError)
+
+    /// Has a finished job's callback called again, with the same message id; false where there is none.
+    func replayCallback(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool
+
+    // MARK: Looking
+
+    func statistics() async throws(AttachmentError) -> StoreStatistics
+}
