@@ -36,7 +36,7 @@ allow Attachments FoundationEssentials
 allow Codecs Attachments CVips CFFmpeg CMagic
 allow Confinement Attachments CSandbox
 allow satchel-codec Attachments Codecs Confinement
-allow Intake Attachments CSandbox AsyncHTTPClient NIO NIOCore NIOPosix NIOHTTP1 NIOSSL NIOFoundationCompat Crypto Logging
+allow Intake Attachments CSandbox AsyncHTTPClient NIO NIOCore NIOPosix NIOHTTP1 NIOSSL NIOFoundationCompat Crypto Logging Metrics CoreMetrics
 allow Stores Attachments GRDB Crypto AsyncHTTPClient Logging
 allow Payloads Attachments
 allow API Attachments Intake Stores Payloads Hummingbird HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes \

@@ -29,6 +29,16 @@ import Testing
         return status.st_mode & 0o7777
     }
 
+    @Test func `a file that is hashed as it is written has the hash of its bytes`() throws {
+        var file = try spool.create(hashing: true)
+        for piece in ["ab", "", "c"] { try write(piece, into: &file) }
+        // FIPS 180-2, appendix B.1.
+        #expect(file.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        let name = try file.commit()
+        #expect(try spool.list().map(\.name) == [name])
+        #expect(try spool.create().sha256 == nil)
+    }
+
     @Test func `a committed file is read back under its name, by its owner alone`() throws {
         var file = try spool.create()
         try write("hello", into: &file)

@@ -33,6 +33,9 @@ public struct AttachmentSubmission: Hashable, Sendable, Codable {
     /// The client's name for it, unique in its job; a generated uppercase UUID when empty.
     public var identifier: String
     public var location: SourceLocation
+    /// SHA-256 of the source's bytes, lower-case hexadecimal, where they were hashed as they came: the same bytes need
+    /// not be worked on twice.
+    public var sha256: String?
     /// A file name for people.
     public var name: String?
     /// The type hint, else the origin's Content-Type, else the extension's.
@@ -43,12 +46,14 @@ public struct AttachmentSubmission: Hashable, Sendable, Codable {
     public var profile: Profile?
 
     public init(
-        identifier: String = "", location: SourceLocation, name: String? = nil, declaredType: String? = nil,
-        request: RenditionRequest = RenditionRequest(), options: DisplayOptions = DisplayOptions(),
+        identifier: String = "", location: SourceLocation, sha256: String? = nil, name: String? = nil,
+        declaredType: String? = nil, request: RenditionRequest = RenditionRequest(),
+        options: DisplayOptions = DisplayOptions(),
         profile: Profile? = nil
     ) {
         self.identifier = identifier.isEmpty ? UUID().uuidString : identifier
         self.location = location
+        self.sha256 = sha256
         self.name = name
         self.declaredType = declaredType
         self.request = request

@@ -1,4 +1,5 @@
 public import Attachments
+import Crypto
 import FoundationEssentials
 import Glibc
 
@@ -36,14 +37,15 @@ public struct Spool: Sendable {
 
     /// A new, empty file.
     ///
+    /// - Parameter hashing: Whether the bytes are hashed as they are written: see ``SpoolFile/sha256``.
     /// - Throws: `store_failed`, `store_full`.
-    public func create() throws(AttachmentError) -> SpoolFile {
+    public func create(hashing: Bool = false) throws(AttachmentError) -> SpoolFile {
         let name = UUID.version7().uuidString.lowercased()
         let number = unsafe try Self.withName(name + Self.unfinished) { path in
             unsafe openat(directory.number, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         }
         guard number >= 0 else { throw Self.failure("create a file in the spool") }
-        return SpoolFile(name: name, file: Descriptor(owning: number), spool: self)
+        return SpoolFile(name: name, file: Descriptor(owning: number), spool: self, hash: hashing ? SHA256() : nil)
     }
 
     /// Opens a committed file for reading.
@@ -157,12 +159,18 @@ public struct SpoolFile: ~Copyable, Sendable {
     /// Bytes written so far.
     public private(set) var bytes: Int64 = 0
     private var isCommitted = false
+    private var hash: SHA256?
 
-    fileprivate init(name: String, file: consuming Descriptor, spool: Spool) {
+    fileprivate init(name: String, file: consuming Descriptor, spool: Spool, hash: SHA256?) {
         self.name = name
         self.file = file
         self.spool = spool
+        self.hash = hash
     }
+
+    /// SHA-256 of what was written so far, lower-case hexadecimal; nil where the file isn't hashed. For
+    /// ``AttachmentSubmission/sha256``.
+    public var sha256: String? { hash?.finalize().hexadecimal }
 
     deinit {
         if !isCommitted { spool.discard(name) }
@@ -181,6 +189,7 @@ public struct SpoolFile: ~Copyable, Sendable {
                 throw Spool.failure("write to the spool")
             }
             bytes += Int64(written)
+            unsafe hash?.update(bufferPointer: UnsafeRawBufferPointer(rebasing: slice[..<written]))
             unsafe rest = rest.dropFirst(written)
         }
     }
