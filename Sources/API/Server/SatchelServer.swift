@@ -1,0 +1,84 @@
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOPosix
+public import ServiceLifecycle
+
+/// Where the service listens.
+public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
+    /// A host name or an address; IPv6 without brackets.
+    public var host: String
+    /// 0 for any that is free.
+    public var port: Int
+
+    public init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    public var description: String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}
+
+/// The service on a socket: connections with their limits, TLS where there is a certificate, and the whole API.
+///
+/// Run as a part of a `ServiceGroup`. On its graceful shutdown no more connections are taken, idle ones are closed,
+/// requests that are being answered get `grace` to finish, and whatever is open then is cut.
+public struct SatchelServer: ServiceLifecycle.Service {
+    private let service: Service
+    private let listen: ListenAddress
+    private let tls: TLSContexts?
+    private let grace: Duration
+    private let logger: Logger
+    private let announcement = Announcement<Int>()
+
+    /// - Parameters:
+    ///   - tls: The certificate and key; nil for plain HTTP.
+    ///   - grace: For requests that are being answered when the service stops.
+    /// - Throws: ``TLSFiles/Unusable`` where the certificate or key can't be used.
+    public init(
+        _ service: Service, listen: ListenAddress, tls: TLSFiles? = nil, grace: Duration = .seconds(20)
+    ) throws(TLSFiles.Unusable) {
+        self.service = service
+        self.listen = listen
+        self.grace = grace
+        self.logger = service.logger
+        if let tls {
+            self.tls = try TLSContexts(tls, logger: service.logger)
+        } else {
+            self.tls = nil
+        }
+    }
+
+    /// The port that is listened on; waits until it is.
+    ///
+    /// - Throws: Where the address can't be listened on, or the server ended before.
+    public var port: Int {
+        get async throws { try await announcement.value }
+    }
+
+    /// Listens and answers until the shutdown.
+    public func run() async throws {
+        let group = MultiThreadedEventLoopGroup.singleton
+        let application = Application(
+            router: routes(of: service),
+            server: HTTPServerBuilder { [service, tls, grace] responder in
+                ConnectionChannel(responder: responder, service: service, tls: tls, grace: grace)
+            },
+            configuration: ApplicationConfiguration(
+                address: .hostname(listen.host, port: listen.port), serverName: nil, backlog: 1024),
+            onServerRunning: { [announcement] channel in
+                announcement.make(.success(channel.localAddress?.port ?? 0))
+            },
+            eventLoopGroupProvider: .shared(group), logger: logger)
+        do {
+            try await application.run()
+            announcement.make(.failure(CancellationError()))
+        } catch {
+            announcement.make(.failure(error))
+            throw error
+        }
+    }
+}
