@@ -38,7 +38,9 @@ public struct JobRunner: Sendable {
                 try Task.checkCancellation()
                 // Asked before the claim: what was added before the close is then seen by the claim.
                 let wasClosed = supply.isClosed
-                if running < width {
+                if supply.isStopped {
+                    if running == 0 { return }
+                } else if running < width {
                     let claims = try await records.claim(
                         width - running, from: queue, by: worker, for: pipeline.configuration.claimDuration)
                     running += claims.count
@@ -86,6 +88,7 @@ public struct JobRunner: Sendable {
 public final class JobSupply: Sendable {
     private struct State {
         var isClosed = false
+        var isStopped = false
         var wasAdded = false
         var waiting: CheckedContinuation<Void, Never>?
     }
@@ -95,6 +98,7 @@ public final class JobSupply: Sendable {
     public init() {}
 
     public var isClosed: Bool { state.withLock { $0.isClosed } }
+    var isStopped: Bool { state.withLock { $0.isStopped } }
 
     /// Jobs were added to the queue.
     public func added() {
@@ -104,6 +108,11 @@ public final class JobSupply: Sendable {
     /// No more will come.
     public func close() {
         wake { $0.isClosed = true }
+    }
+
+    /// Nothing more is to be claimed, whatever waits; what is underway is finished.
+    public func stop() {
+        wake { $0.isStopped = true }
     }
 
     private func wake(_ change: (inout State) -> Void) {
@@ -119,7 +128,7 @@ public final class JobSupply: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    if state.wasAdded || state.isClosed || Task.isCancelled {
+                    if state.wasAdded || state.isClosed || state.isStopped || Task.isCancelled {
                         state.wasAdded = false
                         return true
                     }

@@ -38,10 +38,15 @@ public final class JobService: Sendable {
         for supply in supplies.values { supply.added() }
     }
 
+    /// No more jobs are claimed; ``run()`` returns when those underway are finished.
+    public func drain() {
+        for supply in supplies.values { supply.stop() }
+    }
+
     /// A job was cancelled or deleted: what is underway for it ends now, not at its next heartbeat.
     public func cancelled(_ job: JobID, of tenant: TenantID) {}
 
-    /// Works until the task is cancelled; what is underway then is handed back.
+    /// Works until it is drained, or the task is cancelled; what is underway then is handed back.
     ///
     /// - Throws: What stopped it: a failing store, or the cancellation.
     public func run() async throws {
