@@ -12,10 +12,13 @@ public struct Service: Sendable {
     public let profiles: [Profile]
     public let settings: ServiceSettings
     public let logger: Logger
+    public let health: ServiceHealth
+    public let metrics: MetricsRegistry
 
     public init(
         store: Store, records: any ServiceRecords, spool: Spool, jobs: JobService, profiles: [Profile],
-        settings: ServiceSettings, logger: Logger
+        settings: ServiceSettings, logger: Logger, health: ServiceHealth = ServiceHealth(),
+        metrics: MetricsRegistry = MetricsRegistry()
     ) {
         self.store = store
         self.records = records
@@ -24,6 +27,8 @@ public struct Service: Sendable {
         self.profiles = profiles
         self.settings = settings
         self.logger = logger
+        self.health = health
+        self.metrics = metrics
     }
 
     /// A profile by its name.

@@ -18,6 +18,8 @@ public struct ServiceSettings: Sendable {
     public var payloadPointers: [String] = []
     /// Whether `/metrics` answers without an API key.
     public var metricsArePublic = false
+    /// Whether each request is logged, by its route's template.
+    public var logsRequests = false
     /// Seconds a lease of a finished job's answer lasts where the submission doesn't say.
     public var leaseTTL: Double = 300
 

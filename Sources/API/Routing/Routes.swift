@@ -4,7 +4,9 @@ public import Hummingbird
 /// The whole API: every endpoint, connected with what answers it.
 public func routes(of service: Service) -> Router<ServiceContext> {
     let router = Router(context: ServiceContext.self)
+    router.add(middleware: RequestObservation(metrics: service.metrics, isLogging: service.settings.logsRequests))
     router.add(middleware: ProblemMiddleware())
+    router.add(middleware: DrainingMiddleware(health: service.health))
     let table = RouteTable(
         router, Authentication(records: service.records, keysRequired: service.settings.keysRequired))
     JobRoutes(service: service).add(to: table)

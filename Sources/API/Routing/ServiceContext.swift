@@ -9,6 +9,10 @@ public struct ServiceContext: RequestContext {
     let channel: any Channel
     /// Who asks; set before the handler of an endpoint that needs to know is called.
     var identity = Identity.nobody
+    /// Answered as `X-Request-Id`, and in the logs.
+    var requestID = ""
+    /// Passed on with whatever is done on behalf of the request.
+    var trace = TraceContext(continuing: nil)
 
     public init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
