@@ -27,7 +27,7 @@ public struct CodecPoolConfiguration: Sendable {
 
     /// - Parameters:
     ///   - codecs: One more than the processors this process may use, where it is left out.
-    ///   - memory: Half of the machine's, where it is left out.
+    ///   - memory: Half of ``usableMemory``, where it is left out.
     public init(
         executable: URL, codecs: Int? = nil, sandbox: SandboxPolicy = .standard, sourcesPerTemplate: Int = 1000,
         sourcesPerProcess: Int = 1, memory: Int64? = nil, identifyMemory: Int64 = 512 << 20,
@@ -41,20 +41,23 @@ public struct CodecPoolConfiguration: Sendable {
         self.sandbox = sandbox
         self.sourcesPerTemplate = max(1, sourcesPerTemplate)
         self.sourcesPerProcess = max(1, sourcesPerProcess)
-        self.memory = memory ?? Self.physicalMemory / 2
+        self.memory = memory ?? Self.usableMemory / 2
         self.identifyMemory = identifyMemory
         self.silence = silence
         self.startup = startup
         self.arguments = arguments
     }
 
-    /// Processors that this process may run on: `taskset` and cpusets count.
+    /// Processors that this process may run on: `taskset`, cpusets and a container's quota count.
     public static var usableProcessors: Int {
-        max(1, Int(sandbox_usable_processors()))
+        let allowed = max(1, Int(sandbox_usable_processors()))
+        guard let quota = ControlGroup().processors else { return allowed }
+        return min(allowed, max(1, Int(min(quota.rounded(.up), Double(allowed)))))
     }
 
-    /// Bytes.
-    public static var physicalMemory: Int64 {
-        Int64(sysconf(Int32(_SC_PHYS_PAGES))) * Int64(sysconf(Int32(_SC_PAGESIZE)))
+    /// Bytes of memory that this process may have: the machine's, or less where its container is limited.
+    public static var usableMemory: Int64 {
+        let physical = Int64(sysconf(Int32(_SC_PHYS_PAGES))) * Int64(sysconf(Int32(_SC_PAGESIZE)))
+        return min(physical, ControlGroup().memory ?? physical)
     }
 }

@@ -51,7 +51,7 @@ struct Doctor: AsyncParsableCommand {
             Finding(
                 grade: .good, subject: "machine",
                 detail:
-                    "\(Quantity.count(CodecPoolConfiguration.usableProcessors, "core")), \(Quantity.bytes(CodecPoolConfiguration.physicalMemory)) of memory"
+                    "\(Quantity.count(CodecPoolConfiguration.usableProcessors, "core")), \(Quantity.bytes(CodecPoolConfiguration.usableMemory)) of memory"
             ),
         ]
     }
@@ -96,6 +96,15 @@ struct Doctor: AsyncParsableCommand {
         let path = store.directory.path(percentEncoded: false)
         guard FileManager.default.fileExists(atPath: path) else {
             return Finding(grade: .good, subject: "store", detail: "\(path), will be made on first use")
+        }
+        // As a container's new volume is; one that belongs to another user is what goes wrong with volumes.
+        if let names = try? FileManager.default.contentsOfDirectory(atPath: path), names.isEmpty {
+            guard FileManager.default.isWritableFile(atPath: path) else {
+                return Finding(
+                    grade: .bad, subject: "store",
+                    detail: "\(path) is empty and not writable; give it to user \(geteuid()).")
+            }
+            return Finding(grade: .good, subject: "store", detail: "\(path), empty, will be filled on first use")
         }
         do {
             let opened = try openStore(store)

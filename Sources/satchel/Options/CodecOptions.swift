@@ -10,7 +10,7 @@ struct CodecOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Memory for all codec processes together, such as 4G. Default: half of this machine's.",
+            "Memory for all codec processes together, such as 4G. Default: half of what this machine or container has.",
             valueName: "size"))
     var memory: ByteCount?
 
