@@ -10,6 +10,7 @@ internal import Synchronization
 ///     staging/         files in the making, where the file system has no unnamed ones
 ///     spool/           sources that were accepted and not yet worked on
 ///     workers/         a lock for each living worker
+///     revocations      a count that rises with whatever takes access back
 ///     opening          held while somebody opens the store
 ///     lock             shared by all who use the store, exclusive for whoever cleans it alone
 ///
@@ -80,10 +81,14 @@ public struct Store: Sendable {
             let blobs = FileBlobStore(directory: directory)
             self.keys = try KeyRing(path: keys)
             records = try SQLiteRecordStore(
-                path: database, workersDirectory: directory + "/workers", keys: self.keys,
+                path: database, workersDirectory: directory + "/workers", revocations: directory + "/revocations",
+                keys: self.keys,
                 discard: { names in
                     // Nobody waits for this, and what stays behind is found by the next sweep.
                     _ = try? blobs.remove(names)
+                },
+                discardSpool: { [spool = directory + "/spool"] names in
+                    for name in names { _ = try? Files.remove(spool + "/" + name) }
                 }, clock: clock)
             self.blobs = blobs
             self.directory = directory
@@ -98,7 +103,8 @@ public struct Store: Sendable {
 
     /// What an earlier opening that was cut off may have left.
     private static let ownNames: Set = [
-        "lock", "blobs", "opening", "staging", "spool", "workers", "records.sqlite-wal", "records.sqlite-shm",
+        "lock", "blobs", "opening", "staging", "spool", "workers", "revocations", "records.sqlite-wal",
+        "records.sqlite-shm",
         "records.sqlite-journal",
     ]
 

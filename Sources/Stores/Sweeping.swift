@@ -81,10 +81,27 @@ extension Store {
 }
 
 extension SQLiteRecordStore {
-    /// Whether an unfinished job has its source in this file of the spool.
+    /// Whether a job that is unfinished, or that can be tried again, has its source in this file of the spool.
     func needsSpool(_ name: String) async throws(AttachmentError) -> Bool {
-        try await read { database, _ in
-            try database.row("SELECT 1 FROM attachments WHERE spool = ? LIMIT 1", [name]) != nil
-        }
+        try await read { database, _ in try database.needsSpool(name) }
+    }
+}
+
+extension Database {
+    static let spoolNeed = """
+        SELECT 1 WHERE EXISTS (SELECT 1 FROM attachments WHERE spool = ?)
+            OR EXISTS (SELECT 1 FROM retained_spool WHERE name = ?)
+        """
+
+    fileprivate func needsSpool(_ name: String) throws -> Bool {
+        try row(Self.spoolNeed, [name, name]) != nil
+    }
+
+    /// The files of the spool that the transaction so far has made superfluous.
+    func takeReleasedSpool() throws -> [String] {
+        let released = try texts("SELECT name FROM released_spool")
+        guard !released.isEmpty else { return [] }
+        try run("DELETE FROM released_spool")
+        return try released.filter { try !needsSpool($0) }
     }
 }

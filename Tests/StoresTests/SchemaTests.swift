@@ -87,13 +87,15 @@ import Testing
             ListQuery.attachments(of: .local, where: RecordFilter(run: RunID(rawValue: "r")), after: nil, limit: 10),
         ].map { ($0.sql, $0.arguments) }
         let others: [(String, StatementArguments)] = [
-            (Database.waitingJobs, ["", 0, 0, 1]),
+            (Database.jobsWaitingInLane, ["quick", 0, 0, 1]),
+            (Database.jobsWaitingInRun, ["r", 0, 0, 1]),
             ("SELECT DISTINCT worker FROM jobs WHERE run = ? AND state = 'running'", [""]),
             ("SELECT key FROM jobs WHERE run = ? AND state = 'running' AND worker = ?", ["", "w"]),
             ("SELECT * FROM jobs WHERE tenant = ? AND work_key = ?", ["", ""]),
             ("SELECT * FROM access WHERE id = ?", [""]),
             ("SELECT name, bytes FROM blobs WHERE sha256 = ? AND damaged = 0", [""]),
-            ("SELECT 1 FROM attachments WHERE spool = ? LIMIT 1", [""]),
+            ("SELECT 1 FROM attachments WHERE spool = ?", [""]),
+            ("SELECT 1 FROM retained_spool WHERE name = ?", [""]),
             ("DELETE FROM attachments WHERE tenant = ? AND id = ?", ["", ""]),
         ]
         for (sql, arguments) in lists + others {

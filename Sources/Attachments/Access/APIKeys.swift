@@ -64,3 +64,17 @@ public struct Quotas: Hashable, Sendable, Codable {
         self.submissionsPerMinute = submissionsPerMinute
     }
 }
+
+/// What a tenant uses of its ``Quotas``.
+public struct TenantUsage: Hashable, Sendable, Codable {
+    public var storedBytes: Int64
+    /// Jobs of the service that are not finished.
+    public var pendingJobs: Int
+    public var liveLeases: Int
+
+    public init(storedBytes: Int64 = 0, pendingJobs: Int = 0, liveLeases: Int = 0) {
+        self.storedBytes = storedBytes
+        self.pendingJobs = pendingJobs
+        self.liveLeases = liveLeases
+    }
+}

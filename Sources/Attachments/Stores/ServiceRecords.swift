@@ -97,7 +97,9 @@ public protocol ServiceRecords: RecordStore {
     /// Records a job of the service as pending; durable on return.
     ///
     /// Under an id that is in use: the same ``JobSubmission/bodyDigest`` is the same job, whatever became of it; another
-    /// one starts a new generation.
+    /// one starts a new generation. The files of the spool that the submission names belong to the store where it
+    /// answers `accepted`: it removes each when no attempt needs it any more. Where it answers anything else or throws,
+    /// they are superfluous, and the caller removes them.
     ///
     /// - Throws: `quota_exceeded` over the tenant's bytes or pending jobs; `queue_full` where `queueLimit` jobs of all
     ///   tenants wait.
@@ -151,6 +153,21 @@ public protocol ServiceRecords: RecordStore {
     /// nothing of that id.
     func revoke(_ id: String, under grant: AccessToken) async throws(AttachmentError) -> Bool
 
+    /// As ``RecordStore/startLease(on:of:renditions:for:)``.
+    ///
+    /// - Throws: `quota_exceeded` where the tenant has as many live leases as it may.
+    func startLease(
+        on attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration,
+        within quotas: Quotas
+    ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)?
+
+    /// As ``RecordStore/startLease(under:renditions:for:)``.
+    ///
+    /// - Throws: `quota_exceeded` at the grant's limit of live leases, or at its tenant's.
+    func startLease(
+        under grant: AccessToken, renditions: [RenditionRole]?, for duration: Duration, within quotas: Quotas
+    ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)?
+
     /// A link, for one reader or for a broadcast.
     func link(
         to attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration,
@@ -193,6 +210,9 @@ public protocol ServiceRecords: RecordStore {
     func replayCallback(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool
 
     // MARK: Looking
+
+    /// What a tenant uses right now; nothing where it is unknown.
+    func usage(of tenant: TenantID) async throws(AttachmentError) -> TenantUsage
 
     func statistics() async throws(AttachmentError) -> StoreStatistics
 }

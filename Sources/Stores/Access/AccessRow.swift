@@ -30,6 +30,9 @@ struct AccessRow: Sendable {
     var createdAt: Instant
     var expiresAt: Instant
     var endedAt: Instant?
+    var delivery = DeliveryMode.private
+    /// Started by its job when that delivered.
+    var isByJob = false
 
     func isLive(at now: Instant) -> Bool {
         endedAt == nil && expiresAt > now
@@ -75,6 +78,8 @@ extension AccessRow {
         expiresAt = Instant(milliseconds: row["expires_at"])
         endedAt = row.instant("ended_at")
         id = row["id"]
+        delivery = try row.choice("delivery")
+        isByJob = row["by_job"]
     }
 }
 
@@ -82,13 +87,14 @@ extension Database {
     func insert(_ access: AccessRow) throws {
         try run(
             """
-            INSERT INTO access (id, kind, tenant, attachment, parent, renditions, lease_limit, kid, created_at, expires_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO access (id, kind, tenant, attachment, parent, renditions, lease_limit, kid, created_at, expires_at,
+                delivery, by_job)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 access.id, access.kind.rawValue, access.tenant.rawValue, access.attachment.rawValue, access.parent,
                 access.renditions.map(Column.text), access.leaseLimit, access.kid, access.createdAt.milliseconds,
-                access.expiresAt.milliseconds,
+                access.expiresAt.milliseconds, access.delivery.rawValue, access.isByJob,
             ])
     }
 

@@ -61,9 +61,17 @@ extension SQLiteRecordStore {
     public func startLease(
         on attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration
     ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)? {
+        try await startLease(on: attachment, of: tenant, renditions: renditions, for: duration, within: Quotas())
+    }
+
+    public func startLease(
+        on attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration,
+        within quotas: Quotas
+    ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)? {
         let kid = try currentKey()
         let record = try await write { database, now -> LeaseRecord? in
             guard try database.hasRenditions(renditions, attachment, of: tenant) else { return nil }
+            try database.admitLease(of: tenant, within: quotas, at: now)
             let row = AccessRow(
                 kind: .lease, tenant: tenant, attachment: attachment, renditions: renditions, kid: kid,
                 createdAt: now, expiresAt: now + Self.clamped(duration))
@@ -78,6 +86,12 @@ extension SQLiteRecordStore {
     public func startLease(
         under grant: AccessToken, renditions: [RenditionRole]?, for duration: Duration
     ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)? {
+        try await startLease(under: grant, renditions: renditions, for: duration, within: Quotas())
+    }
+
+    public func startLease(
+        under grant: AccessToken, renditions: [RenditionRole]?, for duration: Duration, within quotas: Quotas
+    ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)? {
         guard try await isLiveGrant(grant) else { return nil }
         let kid = try currentKey()
         let record = try await write { [keys] database, now -> LeaseRecord? in
@@ -85,6 +99,7 @@ extension SQLiteRecordStore {
                 let allowed = grant.allowed(renditions),
                 try database.hasRenditions(allowed.roles, grant.attachment, of: grant.tenant)
             else { return nil }
+            try database.admitLease(of: grant.tenant, within: quotas, at: now)
             // A lease counts against its grant and every grant that one was derived from.
             for ancestor in try database.ancestors(of: grant.id) {
                 guard try database.liveLeases(under: ancestor.id, at: now) < ancestor.leaseLimit else {
@@ -111,26 +126,28 @@ extension SQLiteRecordStore {
         _ id: String, of tenant: TenantID, for duration: Duration
     ) async throws(AttachmentError) -> LeaseRecord? {
         try await write { database, now in
-            guard var lease = try database.access(id, of: tenant, [.lease]), lease.isLive(at: now) else { return nil }
-            var end = now + Self.clamped(duration)
-            if let parent = lease.parent, let grant = try database.access(parent, of: tenant, [.grant]) {
-                end = min(end, grant.expiresAt)
-            }
-            try database.run("UPDATE access SET expires_at = ? WHERE id = ?", [end.milliseconds, id])
-            lease.expiresAt = end
-            return lease.lease
+            guard let lease = try database.access(id, of: tenant, [.lease]) else { return nil }
+            return try database.renew(lease, for: duration, at: now)?.lease
         }
     }
 
     public func link(
         to attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration
     ) async throws(AttachmentError) -> (LinkRecord, AccessToken)? {
+        try await link(to: attachment, of: tenant, renditions: renditions, for: duration, delivery: .private)
+    }
+
+    public func link(
+        to attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration,
+        delivery: DeliveryMode
+    ) async throws(AttachmentError) -> (LinkRecord, AccessToken)? {
         let kid = try currentKey()
         let record = try await write { database, now -> LinkRecord? in
             guard try database.hasRenditions(renditions, attachment, of: tenant) else { return nil }
-            let row = AccessRow(
+            var row = AccessRow(
                 kind: .link, tenant: tenant, attachment: attachment, renditions: renditions, kid: kid,
                 createdAt: now, expiresAt: now + Self.clamped(duration))
+            row.delivery = delivery
             try database.insert(row)
             return row.link
         }
@@ -141,16 +158,8 @@ extension SQLiteRecordStore {
 
     public func revoke(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> Bool {
         try await write { database, now in
-            guard try database.access(id, of: tenant, AccessRow.Kind.allCases) != nil else { return false }
-            try database.run(
-                """
-                WITH RECURSIVE fallen(id) AS (
-                    SELECT ?
-                    UNION ALL
-                    SELECT access.id FROM access JOIN fallen ON access.parent = fallen.id
-                )
-                UPDATE access SET ended_at = ? WHERE id IN fallen AND ended_at IS NULL
-                """, [id, now.milliseconds])
+            guard let access = try database.access(id, of: tenant, AccessRow.Kind.allCases) else { return false }
+            try database.end(access, at: now)
             return true
         }
     }
@@ -179,23 +188,26 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// The keys that live tokens were derived with.
+    /// The keys that live tokens were derived with, and the headers of unfinished jobs encrypted.
     func keysInUse() async throws(AttachmentError) -> Set<String> {
         try await read { database, now in
             Set(
                 try database.texts(
-                    "SELECT DISTINCT kid FROM access WHERE expires_at > ? AND ended_at IS NULL", [now.milliseconds]))
+                    """
+                    SELECT DISTINCT kid FROM access WHERE expires_at > ? AND ended_at IS NULL
+                    UNION SELECT DISTINCT headers_kid FROM jobs WHERE headers_kid IS NOT NULL
+                    """, [now.milliseconds]))
         }
     }
 
     /// A look before a write: who holds no good token makes no work for the writer.
-    private func isLiveGrant(_ token: AccessToken) async throws(AttachmentError) -> Bool {
+    func isLiveGrant(_ token: AccessToken) async throws(AttachmentError) -> Bool {
         try await read { [keys] database, now in
             try database.access(token, [.grant], keys: keys, at: now) != nil
         }
     }
 
-    private func currentKey() throws(AttachmentError) -> String {
+    func currentKey() throws(AttachmentError) -> String {
         do { return try keys.current() } catch { throw .storeFailed(reason: error.description) }
     }
 
@@ -206,7 +218,7 @@ extension SQLiteRecordStore {
         return token
     }
 
-    private static func clamped(_ duration: Duration) -> Duration {
+    static func clamped(_ duration: Duration) -> Duration {
         min(max(duration, .zero), AccessLimits.longest)
     }
 }

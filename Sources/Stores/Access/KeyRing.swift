@@ -79,6 +79,14 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
         return key == nil ? nil : AccessToken(secretText: text)
     }
 
+    /// What the headers for origins are encrypted with; nil where the key is gone.
+    func headerKey(_ kid: String) -> SymmetricKey? {
+        if !state.withLock({ state in state.keys.contains { $0.kid == kid } }) { try? reloadIfChanged() }
+        guard let key = state.withLock({ state in state.keys.first { $0.kid == kid }?.key }) else { return nil }
+        return HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: key, info: Data("headers for origins".utf8), outputByteCount: 32)
+    }
+
     /// Puts a new key in front. Tokens of the old ones stay good.
     func rotate() throws(StoreError) {
         try Self.change(path) { [Self.newKey()] + $0 }

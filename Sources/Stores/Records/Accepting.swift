@@ -7,9 +7,9 @@ extension SQLiteRecordStore {
         _ jobs: [JobSubmission], retryFailed: Bool
     ) async throws(AttachmentError) -> [Acceptance] {
         for job in jobs { try Self.check(job) }
-        return try await write { [workers] database, now in
+        return try await write { [workers, keys] database, now in
             try jobs.map { job in
-                try database.accept(job, retryFailed: retryFailed, at: now, lives: workers.lives)
+                try database.accept(job, retryFailed: retryFailed, at: now, lives: workers.lives, keys: keys)
             }
         }
     }
@@ -21,7 +21,7 @@ extension SQLiteRecordStore {
         }
     }
 
-    private static func check(_ job: JobSubmission) throws(AttachmentError) {
+    static func check(_ job: JobSubmission) throws(AttachmentError) {
         guard (1...JobSubmission.maximumAttachments).contains(job.attachments.count) else {
             throw .invalidSource(
                 reason: "a job has 1 to \(JobSubmission.maximumAttachments) attachments, not \(job.attachments.count)")
@@ -37,9 +37,9 @@ extension SQLiteRecordStore {
 
 extension Database {
     fileprivate func accept(
-        _ job: JobSubmission, retryFailed: Bool, at now: Instant, lives: (WorkerID) -> Bool
+        _ job: JobSubmission, retryFailed: Bool, at now: Instant, lives: (WorkerID) -> Bool, keys: KeyRing
     ) throws -> Acceptance {
-        let stored = try StoredSubmission(job)
+        let stored = try StoredSubmission(job, keys: keys)
         let byWork = try job.workKey.flatMap { work in
             try row("SELECT * FROM jobs WHERE tenant = ? AND work_key = ?", [job.tenant.rawValue, work])
         }
@@ -63,24 +63,24 @@ extension Database {
                 return .unchanged(try jobRecord(row))
             }
             try interrupt(key: row["key"])
-            return .adopted(try adopt(row, as: job, stored, at: now))
+            return .adopted(try adopt(row, as: job, stored, keys: keys, at: now))
         case .pending:
-            return .adopted(try adopt(row, as: job, stored, at: now))
+            return .adopted(try adopt(row, as: job, stored, keys: keys, at: now))
         }
     }
 
-    private func insert(_ job: JobSubmission, _ stored: StoredSubmission, at now: Instant) throws -> JobRecord {
+    func insert(_ job: JobSubmission, _ stored: StoredSubmission, at now: Instant) throws -> JobRecord {
         try run(
             """
             INSERT INTO jobs (tenant, id, work_key, run, generation, submission, body_digest, profile, mode, priority,
-                metadata, state, due_at, created_at, deadline_at)
-            VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)
+                metadata, state, due_at, created_at, deadline_at, headers, headers_kid)
+            VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?)
             """,
             [
                 job.tenant.rawValue, job.id.rawValue, job.workKey, job.run?.rawValue ?? "", stored.body,
                 stored.digest, profileKey(job.profile, body: stored.profile), job.mode.rawValue, job.priority.rank,
                 Column.text(job.metadata), now.milliseconds, now.milliseconds,
-                job.deadline(from: now)?.milliseconds,
+                job.deadline(from: now)?.milliseconds, stored.headers?.box, stored.headers?.kid,
             ])
         let key = lastInsertedRowID
         try insertAttachments(of: job, into: key, generation: 1, at: now)
@@ -108,24 +108,26 @@ extension Database {
 
     /// Another body, or another try: a new generation, whose fence makes every write of the old one fail. What the
     /// old one delivered stays until the new one delivers.
-    private func renew(
+    func renew(
         _ row: Row, as job: JobSubmission, _ stored: StoredSubmission, at now: Instant
     ) throws -> JobRecord {
         let key: Int64 = row["key"]
         let generation = (row["generation"] as Int) + 1
         try run("DELETE FROM attachments WHERE job = ? AND state <> 'delivered'", [key])
+        try run("DELETE FROM retained_submissions WHERE job = ?", [key])
         try run(
             """
             UPDATE jobs SET work_key = ?, run = ?, generation = ?, submission = ?, body_digest = ?, profile = ?,
                 mode = ?, priority = ?, metadata = ?, state = 'pending', attempt = 0, fence = fence + 1,
                 delivered_fence = NULL, interrupted = 0, worker = NULL, claimed_until = NULL, due_at = ?,
-                deadline_at = ?, finished_at = NULL
+                deadline_at = ?, finished_at = NULL, lane = 'quick', headers = ?, headers_kid = ?
             WHERE key = ?
             """,
             [
                 job.workKey, job.run?.rawValue ?? "", generation, stored.body, stored.digest,
                 profileKey(job.profile, body: stored.profile), job.mode.rawValue, job.priority.rank,
-                Column.text(job.metadata), now.milliseconds, job.deadline(from: now)?.milliseconds, key,
+                Column.text(job.metadata), now.milliseconds, job.deadline(from: now)?.milliseconds,
+                stored.headers?.box, stored.headers?.kid, key,
             ])
         try insertAttachments(of: job, into: key, generation: generation, at: now)
         return try jobRecord(key: key)
@@ -133,7 +135,7 @@ extension Database {
 
     /// The same work for another run: that run's name, paths and deadline, the old ids.
     private func adopt(
-        _ row: Row, as job: JobSubmission, _ stored: StoredSubmission, at now: Instant
+        _ row: Row, as job: JobSubmission, _ stored: StoredSubmission, keys: KeyRing, at now: Instant
     ) throws -> JobRecord {
         let key: Int64 = row["key"]
         let generation: Int = row["generation"]
@@ -148,17 +150,17 @@ extension Database {
         var adopted = job
         adopted.id = JobID(rawValue: row["id"])
         for (index, row) in known.enumerated() { adopted.attachments[index].identifier = row["identifier"] }
-        let body = try StoredSubmission(adopted)
+        let body = try StoredSubmission(adopted, keys: keys)
         try run(
             """
             UPDATE jobs SET run = ?, submission = ?, body_digest = ?, profile = ?, mode = ?, priority = ?, metadata = ?,
-                due_at = ?, deadline_at = ?
+                due_at = ?, deadline_at = ?, headers = ?, headers_kid = ?
             WHERE key = ?
             """,
             [
                 job.run?.rawValue ?? "", body.body, body.digest, profileKey(job.profile, body: body.profile),
                 job.mode.rawValue, job.priority.rank, Column.text(job.metadata), now.milliseconds,
-                job.deadline(from: now)?.milliseconds, key,
+                job.deadline(from: now)?.milliseconds, body.headers?.box, body.headers?.kid, key,
             ])
         for (ordinal, attachment) in adopted.attachments.enumerated() {
             try run(
@@ -196,7 +198,8 @@ extension JobSubmission {
 }
 
 extension SourceLocation {
-    fileprivate var spoolName: String? {
+    /// The file of the spool that holds it.
+    var spoolName: String? {
         if case .spool(let name) = self { name } else { nil }
     }
 }

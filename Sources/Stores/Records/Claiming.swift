@@ -14,12 +14,12 @@ extension SQLiteRecordStore {
         }
         guard isWorthwhile else { return [] }
         do { try workers.register(worker) } catch { throw AttachmentError(error) }
-        return try await write { [workers] database, now in
+        return try await write { [workers, keys] database, now in
             for key in try database.interrupted(in: queue, at: now, lives: workers.lives) {
                 try database.interrupt(key: key)
             }
             return try database.waiting(count, in: queue, at: now).map { row in
-                try database.claim(row, by: worker, until: now + duration, at: now)
+                try database.claim(row, by: worker, until: now + duration, at: now, keys: keys)
             }
         }
     }
@@ -51,6 +51,22 @@ extension SQLiteRecordStore {
         }
     }
 
+    public func move(_ claim: Claim, to lane: JobLane) async throws {
+        try await writeUnderClaim { database, now in
+            let job = try database.held(claim, at: now)
+            let key: Int64 = job["key"]
+            // Still due when it was: it keeps its place among those who came when it did.
+            try database.run(
+                """
+                UPDATE jobs SET state = 'pending', lane = ?, worker = NULL, claimed_until = NULL,
+                    attempt = attempt - 1, fence = fence + 1
+                WHERE key = ?
+                """, [lane.rawValue, key])
+            try database.run(
+                "UPDATE attachments SET state = 'pending' WHERE job = ? AND state = 'running'", [key])
+        }
+    }
+
     public func cancel(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord? {
         try await write { database, now in
             guard
@@ -60,10 +76,13 @@ extension SQLiteRecordStore {
             let state: WorkState = try row.choice("state")
             let key: Int64 = row["key"]
             if !state.isFinished {
+                let submission = try database.submission(row)
+                try database.retain(submission, of: row, at: now)
+                try database.enqueueCallback(to: submission.callback, of: row, at: now)
                 try database.run(
                     """
                     UPDATE jobs SET state = 'cancelled', fence = fence + 1, worker = NULL, claimed_until = NULL,
-                        submission = NULL, finished_at = ?
+                        submission = NULL, headers = NULL, headers_kid = NULL, finished_at = ?
                     WHERE key = ?
                     """, [now.milliseconds, key])
                 try database.run(
@@ -123,21 +142,37 @@ extension Database {
     fileprivate func waiting(_ count: Int, in queue: JobQueue, at now: Instant) throws -> [Row] {
         var found: [Row] = []
         for priority in JobPriority.allCases.map(\.rank).sorted() where found.count < count {
-            found += try rows(Self.waitingJobs, [queue.run, priority, now.milliseconds, count - found.count])
+            let (sql, name) =
+                switch queue {
+                case .service(let lane): (Self.jobsWaitingInLane, lane.rawValue)
+                case .run(let run): (Self.jobsWaitingInRun, run.rawValue)
+                }
+            found += try rows(sql, [name, priority, now.milliseconds, count - found.count])
         }
         return found
     }
 
-    static let waitingJobs = """
+    static let jobsWaitingInLane = """
         SELECT * FROM jobs
-        WHERE run = ? AND priority = ? AND state = 'pending' AND due_at <= ?
+        WHERE run = '' AND lane = ? AND priority = ? AND state = 'pending' AND due_at <= ?
         ORDER BY due_at, key LIMIT ?
         """
 
-    fileprivate func claim(_ row: Row, by worker: WorkerID, until end: Instant, at now: Instant) throws -> Claim {
+    static let jobsWaitingInRun = """
+        SELECT * FROM jobs
+        WHERE run <> '' AND run = ? AND priority = ? AND state = 'pending' AND due_at <= ?
+        ORDER BY due_at, key LIMIT ?
+        """
+
+    fileprivate func claim(_ row: Row, by worker: WorkerID, until end: Instant, at now: Instant, keys: KeyRing) throws
+        -> Claim
+    {
         let key: Int64 = row["key"]
         let generation: Int = row["generation"]
         var submission = try submission(row)
+        if let box = row["headers"] as Data?, let kid = row["headers_kid"] as String? {
+            try SealedHeaders(kid: kid, box: box).open(into: &submission, keys: keys)
+        }
         let isLate = row["interrupted"] as Bool
         let deadline =
             isLate ? submission.deadline.map { now + .seconds(fraction: $0) } : row.instant("deadline_at")
@@ -155,7 +190,8 @@ extension Database {
         return Claim(
             tenant: submission.tenant, job: submission.id, generation: generation,
             fence: Fence(rawValue: (row["fence"] as Int) + 1), attempt: (row["attempt"] as Int) + 1,
-            claimedUntil: end, deadlineAt: deadline, isLate: isLate, submission: submission,
+            claimedUntil: end, deadlineAt: deadline, isLate: isLate, lane: try row.choice("lane"),
+            submission: submission,
             attachments: wanted.map { AttachmentID(rawValue: $0["id"]) })
     }
 }

@@ -51,6 +51,15 @@ extension Row {
     }
 }
 
+extension Rendition {
+    /// Of a row of `renditions` joined with its blob's.
+    init(_ row: Row) throws {
+        self.init(
+            mediaType: try row.choice("media_type"), width: row["width"], height: row["height"],
+            duration: row["duration"], bytes: row["bytes"], sha256: row["sha256"])
+    }
+}
+
 extension Database {
     /// The job of a row of `jobs`, with the attachments of its current generation.
     func jobRecord(_ row: Row) throws -> JobRecord {
@@ -102,9 +111,7 @@ extension Database {
             WHERE renditions.tenant = ? AND renditions.attachment = ?
             """, [record.tenant.rawValue, record.id.rawValue])
         for row in renditions {
-            record.renditions[try row.choice("role")] = Rendition(
-                mediaType: try row.choice("media_type"), width: row["width"], height: row["height"],
-                duration: row["duration"], bytes: row["bytes"], sha256: row["sha256"])
+            record.renditions[try row.choice("role")] = try Rendition(row)
         }
         return record
     }
@@ -126,20 +133,22 @@ extension Database {
     }
 }
 
-/// A submission as the queue keeps it: its profile is kept apart, once for all.
+/// A submission as the queue keeps it: its profile is kept apart, once for all, and the headers for origins encrypted.
 struct StoredSubmission {
     var body: String
     var profile: String
     var digest: String
+    var headers: SealedHeaders?
 
-    init(_ submission: JobSubmission) throws {
+    init(_ submission: JobSubmission, keys: KeyRing) throws {
         profile = try Column.text(submission.profile)
         var slim = submission
         slim.profile = Profile(name: submission.profile.name)
-        body = try Column.text(slim)
         // Who runs it doesn't make it other work.
         slim.run = nil
-        digest = Column.digest(try Column.text(slim) + profile)
+        digest = try submission.bodyDigest ?? Column.digest(Column.text(slim) + profile)
+        headers = try SealedHeaders(of: submission, keys: keys)
+        body = try Column.text(slim.withoutHeaders)
     }
 }
 
@@ -158,10 +167,15 @@ extension Database {
         return try Column.value(Profile.self, from: body)
     }
 
+    /// What was submitted under a row of `jobs`, but for the headers that are kept encrypted.
     func submission(_ row: Row) throws -> JobSubmission {
         guard let body = row["submission"] as String? else {
             throw AttachmentError.storeFailed(reason: "the records: a job has no submission")
         }
+        return try submission(body, of: row)
+    }
+
+    func submission(_ body: String, of row: Row) throws -> JobSubmission {
         var submission = try Column.value(JobSubmission.self, from: body)
         submission.profile = try profile(key: row["profile"])
         // Work that was known by its key keeps the id under which it was recorded first.

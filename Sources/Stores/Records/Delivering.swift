@@ -4,8 +4,10 @@ internal import GRDB
 
 extension SQLiteRecordStore {
     public func deliver(_ outcomes: [AttachmentOutcome], under claim: Claim) async throws -> JobRecord {
+        // Only for what a job starts when it delivers.
+        let kid = claim.submission.leaseTTL == nil ? "" : try currentKey()
         let (record, superfluous) = try await writeUnderClaim { database, now in
-            try database.deliver(outcomes, under: claim, at: now)
+            try database.deliver(outcomes, under: claim, tokensBy: kid, at: now)
         }
         if !superfluous.isEmpty { discard(superfluous) }
         return record
@@ -14,7 +16,7 @@ extension SQLiteRecordStore {
 
 extension Database {
     fileprivate func deliver(
-        _ outcomes: [AttachmentOutcome], under claim: Claim, at now: Instant
+        _ outcomes: [AttachmentOutcome], under claim: Claim, tokensBy kid: String, at now: Instant
     ) throws -> (JobRecord, superfluous: [BlobName]) {
         let done = try row(
             "SELECT * FROM jobs WHERE tenant = ? AND id = ? AND generation = ? AND delivered_fence = ?",
@@ -43,6 +45,7 @@ extension Database {
                     result, of: outcome, tenant: claim.tenant, expiresAt: claim.expiry(of: outcome.id, from: now),
                     at: now)
                 superfluous.formUnion(unneeded)
+                try startAccess(to: outcome.id, for: claim, tokensBy: kid, at: now)
             case .success:
                 superfluous.formUnion(outcome.blobs)
                 try record(withholding(in: known, claim), of: outcome, tenant: claim.tenant, at: now)
@@ -52,16 +55,32 @@ extension Database {
         }
         try run(
             """
-            UPDATE jobs SET state = ?, delivered_fence = fence, submission = NULL, worker = NULL, claimed_until = NULL,
-                finished_at = ?
+            UPDATE jobs SET state = ?, delivered_fence = fence, submission = NULL, headers = NULL, headers_kid = NULL,
+                worker = NULL, claimed_until = NULL, finished_at = ?
             WHERE key = ?
             """, [state.rawValue, now.milliseconds, key])
+        try enqueueCallback(to: claim.submission.callback, of: job, at: now)
+        if state == .failed { try retain(claim.submission, of: job, at: now) }
         if state == .delivered {
             superfluous.formUnion(try releaseGenerations(of: key, before: claim.generation))
         }
         // Two renditions of equal bytes may share a file that is in use after all.
         let unneeded = try superfluous.filter { try row("SELECT 1 FROM blobs WHERE name = ?", [$0.rawValue]) == nil }
         return (try jobRecord(key: key), Array(unneeded))
+    }
+
+    /// The access that the sender asked for with the submission, so that a finished job's answer already opens it.
+    private func startAccess(
+        to attachment: AttachmentID, for claim: Claim, tokensBy kid: String, at now: Instant
+    ) throws {
+        guard let seconds = claim.submission.leaseTTL else { return }
+        let delivery = claim.submission.delivery
+        var row = AccessRow(
+            kind: delivery == .shared ? .link : .lease, tenant: claim.tenant, attachment: attachment, kid: kid,
+            createdAt: now, expiresAt: now + SQLiteRecordStore.clamped(.seconds(fraction: seconds)))
+        row.delivery = delivery
+        row.isByJob = true
+        try insert(row)
     }
 
     /// - Returns: The blobs of the result that are not needed, because their bytes are here already.

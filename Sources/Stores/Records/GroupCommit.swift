@@ -18,11 +18,14 @@ final class GroupCommit: Sendable {
 
     private let pool: DatabasePool
     private let clock: @Sendable () -> Instant
+    private let revocations: RevocationCounter
     private let waiting = Mutex<[Write]>([])
     private let count = Atomic<Int>(0)
 
-    init(pool: DatabasePool, clock: @escaping @Sendable () -> Instant) {
+    /// - Parameter revocations: Raised after each commit that takes access back, before its writes are answered.
+    init(pool: DatabasePool, revocations: RevocationCounter, clock: @escaping @Sendable () -> Instant) {
         self.pool = pool
+        self.revocations = revocations
         self.clock = clock
     }
 
@@ -68,10 +71,12 @@ final class GroupCommit: Sendable {
             return group
         }
         guard !group.isEmpty else { return }
+        var takesBack = false
         do {
             try database.inTransaction(.immediate) {
-                let now = try database.time(at: clock())
                 let before = database.totalChangesCount
+                let revoked = try database.revocations()
+                let now = try database.time(at: clock())
                 for write in group {
                     write.perform(database, now)
                     // A full disk makes SQLite take back the whole transaction by itself.
@@ -82,9 +87,12 @@ final class GroupCommit: Sendable {
                 // A group that changed nothing costs no sync.
                 guard database.totalChangesCount != before else { return .commit }
                 try database.keepTime(now)
+                try database.dateCondemned(now)
+                takesBack = try database.revocations() != revoked
                 count.add(1, ordering: .relaxed)
                 return .commit
             }
+            if takesBack { revocations.increment() }
             for write in group { write.finish(nil) }
         } catch {
             for write in group { write.finish(error) }
@@ -111,6 +119,15 @@ extension Database {
     func time(at clock: Instant) throws -> Instant {
         let last = try number("SELECT last_instant FROM store") ?? 0
         return max(clock, Instant(milliseconds: last))
+    }
+
+    fileprivate func revocations() throws -> Int64? {
+        try number("SELECT revocations FROM store")
+    }
+
+    /// Blobs that this transaction deleted were condemned by a trigger, which has no clock.
+    fileprivate func dateCondemned(_ now: Instant) throws {
+        try run("UPDATE condemned SET condemned_at = ? WHERE condemned_at = 0", [now.milliseconds])
     }
 
     fileprivate func keepTime(_ now: Instant) throws {

@@ -4,38 +4,49 @@ internal import GRDB
 
 /// Records in an SQLite database in WAL mode with `synchronous=FULL`: one writer at a time in all processes, readers
 /// beside it. Writes are committed in groups; each returns when it is durable.
-public struct SQLiteRecordStore: RecordStore {
+public struct SQLiteRecordStore: ServiceRecords {
     let pool: DatabasePool
     let commits: GroupCommit
     let workers: Workers
     let keys: KeyRing
     let clock: @Sendable () -> Instant
+    /// Shared by all processes that use the store.
+    let revocationCounter: RevocationCounter
     /// Removes the files of blobs that a commit made superfluous.
     let discard: @Sendable ([BlobName]) -> Void
+    /// Removes files of the spool that a commit made superfluous.
+    let discardSpool: @Sendable ([String]) -> Void
 
     /// Opens the database at `path`, and makes or updates it where that is needed.
     ///
     /// - Parameters:
     ///   - workersDirectory: Holds a lock file for each worker, by which a dead one is known.
+    ///   - revocations: The path of the count of revocations, which all processes share.
     ///   - discard: Called after a commit with blobs of that delivery, or of an older generation, that nothing
     ///     refers to.
+    ///   - discardSpool: Called after a commit with files of the spool that no job needs any more.
     ///   - clock: Where time comes from; the store never lets it go back.
     init(
-        path: String, workersDirectory: String, keys: KeyRing,
+        path: String, workersDirectory: String, revocations: String, keys: KeyRing,
         discard: @escaping @Sendable ([BlobName]) -> Void = { _ in },
+        discardSpool: @escaping @Sendable ([String]) -> Void = { _ in },
         clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) throws(StoreError) {
         do {
+            revocationCounter = try RevocationCounter(path: revocations)
             pool = try Self.connect(to: path)
+        } catch let error as SystemError {
+            throw StoreError(error, at: path)
         } catch let error as StoreError {
             throw error
         } catch {
             throw StoreError(error, at: path)
         }
-        commits = GroupCommit(pool: pool, clock: clock)
+        commits = GroupCommit(pool: pool, revocations: revocationCounter, clock: clock)
         workers = Workers(directory: workersDirectory)
         self.keys = keys
         self.discard = discard
+        self.discardSpool = discardSpool
         self.clock = clock
     }
 
@@ -71,7 +82,7 @@ public struct SQLiteRecordStore: RecordStore {
         _ body: @escaping @Sendable (Database, Instant) throws -> Value
     ) async throws(AttachmentError) -> Value {
         do {
-            return try await commits.write(body)
+            return try await performWrite(body)
         } catch {
             throw AttachmentError(storing: error)
         }
@@ -82,12 +93,23 @@ public struct SQLiteRecordStore: RecordStore {
         _ body: @escaping @Sendable (Database, Instant) throws -> Value
     ) async throws -> Value {
         do {
-            return try await commits.write(body)
+            return try await performWrite(body)
         } catch let error as ClaimError {
             throw error
         } catch {
             throw AttachmentError(storing: error)
         }
+    }
+
+    /// A write, and the removal of spooled sources that it made superfluous. If that is cut off, a sweep does it.
+    private func performWrite<Value: Sendable>(
+        _ body: @escaping @Sendable (Database, Instant) throws -> Value
+    ) async throws -> Value {
+        let (value, released) = try await commits.write { database, now in
+            (try body(database, now), try database.takeReleasedSpool())
+        }
+        if !released.isEmpty { discardSpool(released) }
+        return value
     }
 }
 

@@ -11,6 +11,7 @@ enum Schema {
             try database.execute(sql: first)
             try database.execute(sql: "PRAGMA application_id = \(applicationID)")
         }
+        migrator.registerMigration("2") { database in try database.execute(sql: second) }
         return migrator
     }()
 

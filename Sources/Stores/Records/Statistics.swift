@@ -1,0 +1,72 @@
+public import Attachments
+internal import GRDB
+
+extension SQLiteRecordStore {
+    public func statistics() async throws(AttachmentError) -> StoreStatistics {
+        try await read { database, now in
+            var statistics = StoreStatistics()
+            for lane in JobLane.allCases {
+                let row = try database.row("SELECT pending, running FROM lanes WHERE lane = ?", [lane.rawValue])
+                let oldest = try JobPriority.allCases.compactMap { priority in
+                    try database.number(Database.oldestDue, [lane.rawValue, priority.rank])
+                }.min().map(Instant.init(milliseconds:))
+                statistics.queues[lane] = StoreStatistics.Queue(
+                    pending: row?["pending"] ?? 0, running: row?["running"] ?? 0,
+                    oldestAge: oldest.flatMap { $0 <= now ? now - $0 : nil })
+            }
+            statistics.liveGrants = try database.countLive(.grant, at: now)
+            statistics.liveLeases = try database.countLive(.lease, at: now)
+            statistics.liveLinks = try database.countLive(.link, at: now)
+            if let row = try database.row("SELECT blobs, blob_bytes FROM holdings") {
+                statistics.blobs = row["blobs"]
+                statistics.blobBytes = row["blob_bytes"]
+            }
+            statistics.pendingCallbacks = Int(
+                try database.number("SELECT count(*) FROM callbacks WHERE state = 'pending'") ?? 0)
+            return statistics
+        }
+    }
+
+    public func usage(of tenant: TenantID) async throws(AttachmentError) -> TenantUsage {
+        try await read { database, now in
+            var usage = try database.usage(of: tenant)
+            usage.liveLeases = try database.liveLeases(of: tenant, at: now)
+            return usage
+        }
+    }
+}
+
+extension Database {
+    static let oldestDue = """
+        SELECT due_at FROM jobs WHERE run = '' AND lane = ? AND priority = ? AND state = 'pending'
+        ORDER BY due_at LIMIT 1
+        """
+    static let liveAccess = "SELECT count(*) FROM access WHERE kind = ? AND ended_at IS NULL AND expires_at > ?"
+
+    fileprivate func countLive(_ kind: AccessRow.Kind, at now: Instant) throws -> Int {
+        Int(try number(Self.liveAccess, [kind.rawValue, now.milliseconds]) ?? 0)
+    }
+
+    /// What a tenant uses. Leases that ran out and are not swept yet count here as live.
+    func usage(of tenant: TenantID) throws -> TenantUsage {
+        guard let row = try row("SELECT * FROM usage WHERE tenant = ?", [tenant.rawValue]) else { return TenantUsage() }
+        return TenantUsage(
+            storedBytes: row["stored_bytes"], pendingJobs: row["unfinished_jobs"], liveLeases: row["open_leases"])
+    }
+
+    static let liveLeasesOfTenant = """
+        SELECT count(*) FROM access WHERE tenant = ? AND kind = 'lease' AND ended_at IS NULL AND expires_at > ?
+        """
+
+    func liveLeases(of tenant: TenantID, at now: Instant) throws -> Int {
+        Int(try number(Self.liveLeasesOfTenant, [tenant.rawValue, now.milliseconds]) ?? 0)
+    }
+
+    /// - Throws: `quota_exceeded` where the tenant may not start another lease.
+    func admitLease(of tenant: TenantID, within quotas: Quotas, at now: Instant) throws {
+        guard let limit = quotas.liveLeases, try usage(of: tenant).liveLeases >= limit,
+            try liveLeases(of: tenant, at: now) >= limit
+        else { return }
+        throw AttachmentError.quotaExceeded(what: "live leases")
+    }
+}
