@@ -1,0 +1,53 @@
+public import Attachments
+
+/// Why a payload can't be taken or enriched.
+public enum PayloadError: Error, Hashable, Sendable {
+    case invalidJSON(JSONSyntaxError)
+    case notAnObject
+    /// Longer than APNs takes as it came.
+    case tooLarge(bytes: Int, limit: Int)
+    /// A medium failed, and that was to be an error.
+    case mediumFailed(PayloadMedium, MediumFailure)
+
+    /// For the sender: what to do differently.
+    public var message: String {
+        switch self {
+        case .invalidJSON(let error):
+            "The payload is no JSON: \(error.reason) at line \(error.line), column \(error.column)."
+        case .notAnObject:
+            "The payload is no JSON object. Send what APNs would get: an object with the key 'aps'."
+        case .tooLarge(let bytes, let limit):
+            "The payload has \(bytes) bytes; APNs takes at most \(limit). Shorten it by \(bytes - limit) bytes."
+        case .mediumFailed(let medium, let failure):
+            "The medium '\(medium.identifier)' failed (\(failure.code)): \(failure.message)"
+        }
+    }
+}
+
+/// Why a medium isn't in the enriched payload.
+public struct MediumFailure: Error, Hashable, Sendable {
+    /// One of ``ErrorCode``, or `payload_too_large`.
+    public var code: String
+    public var message: String
+
+    public init(_ error: ErrorReport) {
+        code = error.code.rawValue
+        message = error.message
+    }
+
+    public init(_ error: AttachmentError) {
+        self.init(ErrorReport(error))
+    }
+
+    init(code: String, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// Its new URL would make the payload longer than APNs takes.
+    static func doesNotFit(limit: Int) -> MediumFailure {
+        MediumFailure(
+            code: "payload_too_large",
+            message: "With its new URL the payload would have more than \(limit) bytes. Shorten the payload.")
+    }
+}

@@ -1,0 +1,80 @@
+public import Attachments
+
+/// What became of a medium.
+public typealias MediumOutcome = Result<DeliveredMedium, MediumFailure>
+
+/// A medium that is ready for whoever gets the payload.
+public struct DeliveredMedium: Hashable, Sendable {
+    /// Of the rendition to show; takes the place of the medium's own.
+    public var url: String
+    public var type: MediaType
+    /// Of the rendition to show.
+    public var bytes: Int64
+    public var width: Int?
+    public var height: Int?
+    /// A small picture to show until the rendition is there.
+    public var previewURL: String?
+    /// Base64 of the ThumbHash.
+    public var thumbhash: String?
+    /// In terms of the rendition.
+    public var options: DisplayOptions
+
+    public init(
+        url: String, type: MediaType, bytes: Int64, width: Int? = nil, height: Int? = nil, previewURL: String? = nil,
+        thumbhash: String? = nil, options: DisplayOptions = DisplayOptions()
+    ) {
+        self.url = url
+        self.type = type
+        self.bytes = bytes
+        self.width = width
+        self.height = height
+        self.previewURL = previewURL
+        self.thumbhash = thumbhash
+        self.options = options
+    }
+}
+
+/// What becomes of the place of a medium that failed.
+public enum FailureMode: String, Hashable, Sendable, CaseIterable {
+    /// It is removed; the text stays.
+    case drop
+    /// It stays as it was.
+    case keep
+    /// The payload is not enriched.
+    case error
+}
+
+/// Something that was left out because the payload would have been too long.
+public struct DroppedPart: Hashable, Sendable {
+    public enum Kind: String, Hashable, Sendable {
+        case previewURL = "preview_url"
+        case thumbhash
+        /// The medium's entry under `satchel`; its place has the new URL.
+        case attachment
+        /// The key `satchel` itself.
+        case satchel
+        /// The medium: it is treated as one that failed.
+        case medium
+    }
+
+    public var kind: Kind
+    /// The identifier of the medium; nil for what belongs to all.
+    public var medium: String?
+
+    public init(_ kind: Kind, of medium: String? = nil) {
+        self.kind = kind
+        self.medium = medium
+    }
+}
+
+/// A payload as it leaves.
+public struct EnrichedPayload: Hashable, Sendable {
+    public var bytes: [UInt8]
+    /// What was left out for size, in the order in which it was.
+    public var dropped: [DroppedPart]
+
+    init(bytes: [UInt8], dropped: [DroppedPart]) {
+        self.bytes = bytes
+        self.dropped = dropped
+    }
+}
