@@ -207,6 +207,7 @@ import Testing
                 #expect(try JSONDocument.read(enriched.bytes).bytes == enriched.bytes)
             }
         }
-        #expect(accepted > 100)
+        // Most edits break the JSON; these don't.
+        #expect(accepted > 60)
     }
 }

@@ -53,9 +53,6 @@ import Testing
         } throws: { error in
             (error as? JSONSyntaxError).map { ($0.line, $0.column) == (line, column) } ?? false
         }
-        #expect(throws: (any Error).self) {
-            try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
-        }
     }
 
     @Test(
@@ -102,10 +99,8 @@ import Testing
         document[path].write(to: &old)
         document[path] = JSONValue("new")
         let after = document.bytes
-        let prefix = zip(before, after).prefix { $0 == $1 }.count
-        let suffix = zip(before.reversed(), after.reversed()).prefix { $0 == $1 }.count
-        #expect(after.count == before.count - old.count + 5)
-        #expect(prefix + suffix + max(old.count, 5) >= min(before.count, after.count))
+        let places = before.indices.filter { before[$0...].starts(with: old) }
+        #expect(places.contains { before[..<$0] + Array("\"new\"".utf8) + before[($0 + old.count)...] == after[...] })
         try expectModel(document, before) { $0.replace(at: path, with: "new") }
     }
 
