@@ -1,16 +1,29 @@
 import Dispatch
 import Glibc
+import Synchronization
 
 /// Turns SIGINT and SIGTERM into cancellation, so that what is underway is handed back; a second one ends at once.
 enum Interruption {
+    private static let response = Mutex<(@Sendable () -> Void)?>(nil)
+    private static let wasAsked = Atomic(false)
+
+    /// From now on the first signal calls `body` instead of cancelling the command, which then ends by itself.
+    static func responding(_ body: @escaping @Sendable () -> Void) {
+        response.withLock { $0 = body }
+    }
+
     static func cancelling(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let task = Task { try await body() }
         let sources = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                if task.isCancelled { _exit(130) }
-                task.cancel()
+                if wasAsked.exchange(true, ordering: .relaxed) { _exit(130) }
+                if let response = response.withLock({ $0 }) {
+                    response()
+                } else {
+                    task.cancel()
+                }
             }
             source.activate()
             return source

@@ -14,6 +14,7 @@ struct Satchel: AsyncParsableCommand {
               satchel list                 what is in the store
               satchel get ID -o photo.jpg  the bytes of one attachment
               satchel lease ID             access that ends by itself, or when you say
+              satchel serve                all of it over HTTP
 
             A source is never changed. It is decoded in a confined process of its own, so a damaged or hostile file \
             costs one line in the summary and nothing else. The store is the directory of --store, else of the \
@@ -26,6 +27,7 @@ struct Satchel: AsyncParsableCommand {
             CommandGroup(name: "Preparing attachments", subcommands: [Add.self, Batch.self, Inspect.self]),
             CommandGroup(name: "Looking and reading", subcommands: [List.self, Show.self, Get.self, Remove.self]),
             CommandGroup(name: "Access", subcommands: [LeaseCommand.self, GrantCommand.self, Revoke.self]),
+            CommandGroup(name: "The service", subcommands: [Serve.self, KeyCommand.self, ConfigCommand.self]),
             CommandGroup(name: "Operation", subcommands: [ProfileCommand.self, StoreCommand.self, Doctor.self]),
         ]
     )

@@ -98,6 +98,11 @@ public final class CodecPool: Sendable {
         }
     }
 
+    /// Whether a template lives, or another can be started.
+    public var isWorking: Bool {
+        get async { await shelf.isWorking }
+    }
+
     /// Ends all templates and processes, and waits until they are gone. Sources under way fail.
     public func shutdown() async {
         await shelf.close()

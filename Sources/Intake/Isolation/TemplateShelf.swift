@@ -64,6 +64,21 @@ actor TemplateShelf {
         throw .cannotStart(path: configuration.executable.path(percentEncoded: false), reason: "the pool is shut")
     }
 
+    /// Whether a template lives, or another can be started.
+    var isWorking: Bool {
+        get async {
+            sweep()
+            if !templates.isEmpty { return true }
+            guard !isShut else { return false }
+            do {
+                _ = try await newTemplate()
+                return true
+            } catch {
+                return false
+            }
+        }
+    }
+
     /// Keeps a process for its owner's next source.
     func keep(_ child: CodecChild, for owner: CodecPool.Owner, served: Int) {
         guard !isShut, child.isAlive else { return child.kill() }

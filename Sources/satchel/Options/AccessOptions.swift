@@ -18,6 +18,10 @@ struct AccessOptions: ParsableArguments {
 struct TimeSpan: ExpressibleByArgument {
     var duration: Duration
 
+    init(duration: Duration) {
+        self.duration = duration
+    }
+
     init?(argument: String) {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
         let unit = argument.last.flatMap { units[$0] }
@@ -25,4 +29,6 @@ struct TimeSpan: ExpressibleByArgument {
         else { return nil }
         duration = .seconds(number * (unit ?? 1))
     }
+
+    var defaultValueDescription: String { Quantity.seconds(duration.inSeconds) }
 }

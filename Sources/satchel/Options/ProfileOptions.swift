@@ -11,9 +11,12 @@ struct ProfileFileOptions: ParsableArguments {
 
     /// The built-in profiles and those of the file, which win by name.
     func all() throws -> [Profile] {
-        guard let path = profiles ?? ProcessInfo.processInfo.environment["SATCHEL_PROFILES"], !path.isEmpty else {
-            return Profile.builtIn
-        }
+        try Self.all(in: profiles ?? ProcessInfo.processInfo.environment["SATCHEL_PROFILES"])
+    }
+
+    /// The built-in profiles and those of a file, where one is named.
+    static func all(in path: String?) throws -> [Profile] {
+        guard let path, !path.isEmpty else { return Profile.builtIn }
         do {
             let own = try ProfileFile(path: path).profiles
             let names = Set(own.map(\.name))

@@ -1,0 +1,166 @@
+import ArgumentParser
+import Attachments
+import Foundation
+import Yams
+
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "The settings of the service.",
+        discussion: """
+            Flags win over SATCHEL_… in the environment, which wins over the YAML file, which wins over defaults.
+
+              satchel config                          the settings as they are, and where each comes from
+              satchel config keys                     all settings and what they do
+              satchel config example > satchel.yaml   a file to begin with
+              satchel config check satchel.yaml       every problem at once
+            """,
+        subcommands: [ShowConfiguration.self, Keys.self, Example.self, Check.self],
+        defaultSubcommand: ShowConfiguration.self)
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case yaml, json
+    }
+
+    struct ShowConfiguration: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Print the settings as 'satchel serve' with the same options would have them.")
+
+        @OptionGroup var options: ServeOptions
+
+        @Option(help: "How the settings are written to standard output.")
+        var format = Format.yaml
+
+        private struct Line: Encodable {
+            var key: String
+            var value: SettingValue
+            var origin: String
+        }
+
+        func run() async throws {
+            let read = options.read()
+            for warning in read.warnings { Console.say("Warning: \(warning)") }
+            try read.requireSound()
+            switch format {
+            case .json:
+                let lines = Setting.all.map { setting in
+                    Line(
+                        key: setting.key, value: setting.shown(read.configuration),
+                        origin: read.origins[setting.key] ?? "default")
+                }
+                print(try JSON.text(lines, pretty: true))
+            case .yaml:
+                print(
+                    SettingsYAML.text { setting in
+                        let value = setting.shown(read.configuration)
+                        let origin = read.origins[setting.key] ?? "default"
+                        let note = value == .nothing ? "default: \(setting.defaultValue)" : origin
+                        return (value, note, isComment: false)
+                    })
+            }
+        }
+    }
+
+    struct Keys: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "keys", abstract: "List every setting: its key, what it takes, its default, what it does.")
+
+        func run() async throws {
+            for setting in Setting.all {
+                print(
+                    """
+                    \(setting.key)
+                        \(setting.summary)
+                        \(setting.type); default: \(setting.defaultValue); \(setting.variable)
+                    """)
+            }
+        }
+    }
+
+    struct Example: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "example", abstract: "Print a YAML file with every setting, as a comment with its default.")
+
+        func run() async throws {
+            let defaults = ServiceConfiguration()
+            print("# Settings of 'satchel serve'. What is commented out is the default.\n")
+            print(
+                SettingsYAML.text { setting in
+                    (setting.shown(defaults), setting.summary, isComment: true)
+                })
+        }
+    }
+
+    struct Check: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "check", abstract: "Check a file of settings and report every problem at once.")
+
+        @Argument(help: ArgumentHelp("The YAML file.", valueName: "file"))
+        var path: String
+
+        func run() async throws {
+            let read = ReadConfiguration(flags: [], environment: [:], file: path)
+            guard read.problems.isEmpty else {
+                throw CommandFailure(
+                    "\(path) has \(Quantity.count(read.problems.count, "problem")):\n"
+                        + read.problems.map { "  \($0)" }.joined(separator: "\n"))
+            }
+            print("\(path) is sound: \(Quantity.count(read.origins.count, "setting"))")
+        }
+    }
+}
+
+/// Settings as YAML, in their groups.
+private enum SettingsYAML {
+    static func text(_ line: (Setting) -> (SettingValue, note: String, isComment: Bool)) -> String {
+        var text = ""
+        var group = ""
+        for setting in Setting.all {
+            let parts = setting.key.split(separator: ".", maxSplits: 1).map { String($0) }
+            let (value, note, isComment) = line(setting)
+            let mark = isComment ? "# " : ""
+            if parts.count > 1, parts[0] != group { text += "\(mark)\(parts[0]):\n" }
+            group = parts.count > 1 ? parts[0] : ""
+            let indent = parts.count > 1 ? "  " : ""
+            if isComment { text += "\(mark)\(indent)# \(note)\n" }
+            text += "\(mark)\(indent)\(parts[parts.count - 1]): \(yaml(value))"
+            text += isComment ? "\n" : "  # \(note)\n"
+        }
+        return String(text.dropLast())
+    }
+
+    private static func yaml(_ value: SettingValue) -> String {
+        switch value {
+        case .nothing: "null"
+        case .text(let text): quoted(text)
+        case .list(let list): "[" + list.map(quoted).joined(separator: ", ") + "]"
+        case .map(let map):
+            "{"
+                + map.sorted { $0.key < $1.key }.map { "\(quoted($0.key)): \(quoted($0.value))" }
+                .joined(separator: ", ") + "}"
+        default: value.text
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let isPlain = !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || "/._".contains($0)) }
+        return isPlain && !["true", "false", "null", "yes", "no", "on", "off"].contains(text.lowercased())
+            ? text : "'" + text.replacing("'", with: "''") + "'"
+    }
+}
+
+extension SettingValue: Encodable {
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .nothing: try container.encodeNil()
+        case .text(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .flag(let value): try container.encode(value)
+        case .list(let value): try container.encode(value)
+        case .map(let value): try container.encode(value)
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import ArgumentParser
+import Attachments
+import Foundation
+import Intake
+import Stores
+
+struct KeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "The API keys of the service.",
+        discussion: """
+            A key is shown once, when it is made: the store has only its hash.
+
+              satchel key create --name backend
+              satchel key create --name dashboard --role read --for 90d
+              satchel key list
+              satchel key rotate ID --overlap 24h
+              satchel key revoke ID
+            """,
+        subcommands: [Create.self, ListKeys.self, RevokeKey.self, Rotate.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "create", abstract: "Make a key and show it, this once.",
+            discussion: """
+                The roles: 'submit' submits, follows, cancels and deletes; 'read' reads records and gives access; \
+                'admin' may everything, and the metrics.
+                """)
+
+        @Option(help: ArgumentHelp("What it is for.", valueName: "name"))
+        var name = "key"
+
+        @Option(help: ArgumentHelp("Whose things it opens.", valueName: "tenant"))
+        var tenant = TenantID.service.rawValue
+
+        @Option(help: ArgumentHelp("One or more of submit, read, admin.", valueName: "roles"))
+        var role = Roles([.submit, .read])
+
+        @Option(
+            name: .customLong("for"),
+            help: ArgumentHelp("How long it lasts, such as 90d. Default: until it is revoked.", valueName: "time"))
+        var time: TimeSpan?
+
+        @OptionGroup(title: "Where") var store: StoreOptions
+
+        @Option(help: "How the key is written to standard output.")
+        var format = RecordFormat.table
+
+        func validate() throws {
+            guard (1...128).contains(tenant.utf8.count), tenant.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
+                throw ValidationError("--tenant must be 1 to 128 printable ASCII characters without spaces.")
+            }
+        }
+
+        func run() async throws {
+            let store = try openStore(store, create: true)
+            let (record, token) = try await reported { () async throws(AttachmentError) in
+                try await store.records.createKey(
+                    named: name, for: TenantID(rawValue: tenant), roles: role.roles, lasting: time?.duration)
+            }
+            try KeyOutput(record: record, token: token).write(format)
+        }
+    }
+
+    struct ListKeys: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the keys, newest first. What they open is shown nowhere.")
+
+        @Option(help: ArgumentHelp("Only this tenant's.", valueName: "tenant"))
+        var tenant: String?
+
+        @OptionGroup(title: "Where") var store: StoreOptions
+
+        @Option(help: "How the keys are written to standard output.")
+        var format = RecordFormat.table
+
+        func run() async throws {
+            let store = try openStore(store)
+            let keys = try await reported { () async throws(AttachmentError) in
+                try await store.records.keys(of: tenant.map(TenantID.init(rawValue:)))
+            }
+            let now = try await reported { () async throws(AttachmentError) in try await store.records.now() }
+            switch format {
+            case .json: print(try JSON.text(keys, pretty: true))
+            case .table:
+                print(
+                    table(
+                        ["KEY", "STATE", "TENANT", "ROLES", "MADE", "EXPIRES", "NAME"],
+                        keys.map { key in
+                            [
+                                key.id, Self.state(key, now), key.tenant.rawValue,
+                                key.roles.map(\.rawValue).joined(separator: ","), key.createdAt.description,
+                                key.expiresAt?.description ?? "-", Data(key.name.utf8).displayPath,
+                            ]
+                        }))
+            }
+        }
+
+        private static func state(_ key: APIKeyRecord, _ now: Instant) -> String {
+            if key.revokedAt.map({ $0 <= now }) ?? false { return "revoked" }
+            return key.expiresAt.map { $0 <= now } ?? false ? "expired" : "good"
+        }
+    }
+
+    struct RevokeKey: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "revoke", abstract: "Take keys back, at once and for good.")
+
+        @Argument(help: ArgumentHelp("The keys' ids.", valueName: "id"))
+        var ids: [String]
+
+        @OptionGroup(title: "Where") var store: StoreOptions
+
+        func run() async throws {
+            let store = try openStore(store)
+            for id in ids {
+                let isKnown = try await reported { () async throws(AttachmentError) in
+                    try await store.records.revokeKey(id)
+                }
+                guard isKnown else { throw CommandFailure.unknownKey(id) }
+            }
+        }
+    }
+
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rotate",
+            abstract:
+                "Make a successor of a key, with its name, tenant, roles and end; the old one stays good for a while.")
+
+        @Argument(help: ArgumentHelp("The key's id.", valueName: "id"))
+        var id: String
+
+        @Option(help: ArgumentHelp("How long the old key stays good.", valueName: "time"))
+        var overlap = TimeSpan(duration: .seconds(86_400))
+
+        @OptionGroup(title: "Where") var store: StoreOptions
+
+        @Option(help: "How the key is written to standard output.")
+        var format = RecordFormat.table
+
+        func run() async throws {
+            let store = try openStore(store)
+            let rotated = try await reported { () async throws(AttachmentError) in
+                try await store.records.rotateKey(id, overlap: overlap.duration)
+            }
+            guard let (record, token) = rotated else { throw CommandFailure.unknownKey(id) }
+            try KeyOutput(record: record, token: token).write(format)
+        }
+    }
+}
+
+/// Roles, separated by commas.
+struct Roles: ExpressibleByArgument {
+    var roles: [AccessRole]
+
+    init(_ roles: [AccessRole]) {
+        self.roles = roles
+    }
+
+    init?(argument: String) {
+        let names = argument.split(separator: ",")
+        roles = names.compactMap { AccessRole(rawValue: String($0)) }
+        guard !roles.isEmpty, roles.count == names.count else { return nil }
+    }
+
+    var defaultValueDescription: String { roles.map(\.rawValue).joined(separator: ",") }
+    static var allValueStrings: [String] { [] }
+}
+
+/// A new key as it is shown, the only time.
+private struct KeyOutput {
+    var record: APIKeyRecord
+    var token: AccessToken
+
+    private struct Wire: Encodable {
+        var id: String
+        var tenant: TenantID
+        var name: String
+        var roles: [AccessRole]
+        @Nullable var expiresAt: Instant?
+        var key: String
+    }
+
+    func write(_ format: RecordFormat) throws {
+        switch format {
+        case .json:
+            print(
+                try JSON.text(
+                    Wire(
+                        id: record.id, tenant: record.tenant, name: record.name, roles: record.roles,
+                        expiresAt: record.expiresAt, key: token.secretText), pretty: true))
+        case .table:
+            print(
+                """
+                id          \(record.id)
+                name        \(Data(record.name.utf8).displayPath)
+                tenant      \(record.tenant.rawValue)
+                roles       \(record.roles.map(\.rawValue).joined(separator: ","))
+                expires at  \(record.expiresAt?.description ?? "never")
+                key         \(token.secretText)
+                """)
+            Console.say(
+                "Keep the key now: it can't be shown again. Take it back with 'satchel key revoke \(record.id)'.")
+        }
+    }
+}
+
+extension CommandFailure {
+    fileprivate static func unknownKey(_ id: String) -> CommandFailure {
+        CommandFailure(
+            "there is no good key '\(Data(id.utf8).displayPath)' in the store; 'satchel key list' shows what there is.")
+    }
+}

@@ -1,0 +1,84 @@
+import API
+import ArgumentParser
+import Attachments
+import Foundation
+import Intake
+import Logging
+import Metrics
+import Stores
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serve attachments over HTTP.",
+        discussion: """
+            On loopback it starts as it is, and prints a key to try it with:
+
+              satchel serve
+              curl -H "Authorization: Bearer $SATCHEL_KEY" -H 'Prefer: wait=20' \\
+                  -F 'job={"attachments": [{"identifier": "photo", "part": "photo"}]}' -F photo=@photo.jpg \\
+                  http://127.0.0.1:8080/v1/jobs
+
+            The answer has URLs of the renditions that work for 300 seconds. Elsewhere it needs a key, and to know where \
+            clients reach it:
+
+              satchel key create --name backend
+              satchel serve --listen :8080 --public-url https://media.example.com
+
+            /docs describes the API, /readyz says whether the service is ready and if not why, /metrics is for \
+            Prometheus. SIGTERM ends it: what is underway is finished, or handed back after --grace; a second signal ends \
+            it at once. Nothing that was answered with 202 is lost, however it ends.
+
+            Settings are taken from flags, else from SATCHEL_… in the environment, else from the YAML file. 'satchel \
+            config' shows what they come to, 'satchel config keys' what there is.
+            """)
+
+    @OptionGroup var options: ServeOptions
+
+    func run() async throws {
+        let configuration = try options.configuration()
+        LoggingSystem.bootstrap { label in
+            // The libraries' own lines are for whoever debugs them.
+            let level = label == "satchel" ? configuration.logLevel : max(configuration.logLevel, .warning)
+            return LogOutput(label: label, level: level, format: configuration.logFormat)
+        }
+        let metrics = MetricsRegistry()
+        MetricsSystem.bootstrap(metrics)
+        let store: Store
+        do {
+            store = try Store.open(at: configuration.store, keys: configuration.accessKeys)
+        } catch {
+            throw CommandFailure(error.description, status: 2)
+        }
+        var developmentKey: String?
+        if configuration.settings.keysRequired {
+            if configuration.listen.isLoopback {
+                developmentKey = try await DevelopmentKey.makeIfNeeded(in: store.records)
+            } else if try await !store.records.hasKeys() {
+                throw CommandFailure(
+                    "there is no API key, so nobody could use the service on \(configuration.listen). Make one with 'satchel key create --store \(configuration.store)', and start it again.",
+                    status: 2)
+            }
+        }
+        do {
+            let service = try await ServiceComposition.make(
+                configuration, store: store, logger: Logger(label: "satchel"), metrics: metrics)
+            do {
+                try await service.run()
+            } catch {
+                await service.codecs.shutdown()
+                throw error
+            }
+            await service.codecs.shutdown()
+        } catch {
+            await Self.revoke(developmentKey, in: store)
+            throw error
+        }
+        await Self.revoke(developmentKey, in: store)
+    }
+
+    private static func revoke(_ key: String?, in store: Store) async {
+        guard let key else { return }
+        // In a task of its own: the command's may be cancelled, and the store would refuse its writes.
+        await Task { _ = try? await store.records.revokeKey(key) }.value
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Yams
+
+/// A YAML file of settings, flattened: what it says for each key, and on which line.
+struct ConfigurationFile: Sendable {
+    struct Entry: Sendable {
+        var line: Int
+        var texts: [String]
+        var isList: Bool
+    }
+
+    var path: String
+    var entries: [String: Entry] = [:]
+    var problems: [ConfigurationProblem] = []
+
+    /// Where the file is when nobody says.
+    static let standardPath = "/etc/satchel/satchel.yaml"
+
+    /// The file that is read: the named one, else that of `SATCHEL_CONFIG`, else the standard one where it is there.
+    static func path(named name: String?, _ environment: [String: String]) -> String? {
+        if let name { return name }
+        if let name = environment["SATCHEL_CONFIG"], !name.isEmpty { return name }
+        return FileManager.default.fileExists(atPath: standardPath) ? standardPath : nil
+    }
+
+    init(path: String) {
+        self.path = path
+        do {
+            let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+            guard let root = try Yams.compose(yaml: text) else { return }
+            guard root.mapping != nil else {
+                complain(root, "", root.string, "the file is a mapping from keys to values; see 'satchel config keys'")
+                return
+            }
+            read(root, under: "")
+        } catch let error as YamlError {
+            problems.append(
+                ConfigurationProblem(
+                    key: nil, origin: path, value: nil, remedy: "it is no YAML that can be read: \(error)"))
+        } catch {
+            problems.append(
+                ConfigurationProblem(
+                    key: nil, origin: path, value: nil,
+                    remedy: "it can't be read; check that it is there and may be read"))
+        }
+    }
+
+    private mutating func read(_ node: Node, under prefix: String) {
+        guard let mapping = node.mapping else { return }
+        for (name, value) in mapping {
+            let key = prefix + (name.string ?? "")
+            if let setting = Setting.byKey[key] {
+                enter(value, of: setting)
+            } else if value.mapping != nil, Setting.all.contains(where: { $0.key.hasPrefix(key + ".") }) {
+                read(value, under: key + ".")
+            } else {
+                complain(
+                    name, key, nil, "there is no such setting" + NearestName.hint(for: key, in: Setting.all.map(\.key)))
+            }
+        }
+    }
+
+    private mutating func enter(_ value: Node, of setting: Setting) {
+        let line = value.mark?.line ?? 0
+        if let scalar = value.scalar {
+            // An empty value is as good as none.
+            if scalar.string.isEmpty || value.null != nil { return }
+            entries[setting.key] = Entry(line: line, texts: [scalar.string], isList: false)
+        } else if let sequence = value.sequence, setting.isList, sequence.allSatisfy({ $0.scalar != nil }) {
+            entries[setting.key] = Entry(line: line, texts: sequence.compactMap(\.scalar?.string), isList: true)
+        } else if let mapping = value.mapping, setting.type == "mapping", mapping.allSatisfy({ $0.value.scalar != nil })
+        {
+            let texts = mapping.map { "\($0.key.string ?? "")=\($0.value.string ?? "")" }
+            entries[setting.key] = Entry(line: line, texts: texts, isList: true)
+        } else {
+            complain(value, setting.key, nil, "it takes \(setting.isList ? "" : "one value, ")\(setting.type)")
+        }
+    }
+
+    private mutating func complain(_ node: Node, _ key: String, _ value: String?, _ remedy: String) {
+        problems.append(
+            ConfigurationProblem(
+                key: key.isEmpty ? nil : key, origin: "\(path) line \(node.mark?.line ?? 1)", value: value,
+                remedy: remedy))
+    }
+}
+
+/// What is wrong with one setting, where that came from, and what would do.
+struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    var key: String?
+    var origin: String
+    var value: String?
+    var remedy: String
+
+    var description: String {
+        var text = key.map { "\($0) " } ?? ""
+        if let value { text += "'\(value)' " }
+        return text + "(\(origin)): \(remedy)."
+    }
+}
+
+/// Which known name somebody probably meant.
+enum NearestName {
+    static func hint(for name: String, in known: [String]) -> String {
+        let nearest = known.map { ($0, distance(name, $0)) }.min { $0.1 < $1.1 }
+        guard let nearest, nearest.1 <= max(2, name.count / 3) else { return "" }
+        return "; '\(nearest.0)' is the nearest"
+    }
+
+    /// Levenshtein's.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let right = Array(right)
+        var row = Array(0...right.count)
+        for (index, character) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for column in right.indices {
+                let change = diagonal + (character == right[column] ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(change, row[column] + 1, row[column + 1] + 1)
+            }
+        }
+        return row[right.count]
+    }
+}

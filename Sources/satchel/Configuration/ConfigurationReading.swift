@@ -1,0 +1,142 @@
+import API
+import Attachments
+import Configuration
+import Foundation
+
+/// What the settings come to: flags over the environment over the file over defaults.
+struct ReadConfiguration: Sendable {
+    var configuration = ServiceConfiguration()
+    /// Where each setting that is not the default came from.
+    var origins: [String: String] = [:]
+    /// Everything that is wrong.
+    var problems: [ConfigurationProblem] = []
+    /// What is probably a mistake.
+    var warnings: [String] = []
+
+    /// A value that a flag gives; `origin` is the flag.
+    struct Flag: Sendable {
+        var key: String
+        var texts: [String]
+        var origin: String
+    }
+
+    /// Variables that are no settings.
+    private static let otherVariables = ["SATCHEL_CONFIG", "SATCHEL_CODEC", "SATCHEL_TARGETS"]
+
+    /// - Parameter file: The file to read; nil for none.
+    init(flags: [Flag], environment: [String: String], file path: String?) {
+        let file = path.map { ConfigurationFile(path: $0) }
+        problems += file?.problems ?? []
+        let variables = environment.filter { $0.key.hasPrefix("SATCHEL_") && !$0.value.isEmpty }
+        let known = Set(Setting.all.map(\.variable) + Self.otherVariables)
+        for name in variables.keys.sorted() where !known.contains(name) {
+            warnings.append(
+                "\(name) in the environment is no setting" + NearestName.hint(for: name, in: known.sorted()) + ".")
+        }
+        for flag in flags where Setting.byKey[flag.key] == nil {
+            problems.append(
+                ConfigurationProblem(
+                    key: flag.key, origin: flag.origin, value: nil,
+                    remedy: "there is no such setting" + NearestName.hint(for: flag.key, in: Setting.all.map(\.key))))
+        }
+        let flagProvider = InMemoryProvider(
+            name: "flags",
+            values: Dictionary(flags.map { (Self.key($0.key), Self.value($0.key, $0.texts)) }) { _, last in last })
+        let fileProvider = InMemoryProvider(
+            name: "file",
+            values: Dictionary(
+                uniqueKeysWithValues: (file?.entries ?? [:]).map { key, entry in
+                    (Self.key(key), Self.value(key, entry.texts))
+                }))
+        let layers: [(provider: any ConfigProvider, origin: (Setting) -> String)] = [
+            (flagProvider, { setting in flags.last { $0.key == setting.key }?.origin ?? "" }),
+            (
+                EnvironmentVariablesProvider(environmentVariables: variables).prefixKeys(with: "satchel"),
+                \.variable
+            ),
+            (fileProvider, { setting in "\(path ?? "") line \(file?.entries[setting.key]?.line ?? 1)" }),
+        ]
+        for setting in Setting.all {
+            for (provider, origin) in layers {
+                guard let texts = Self.texts(of: setting, in: provider) else { continue }
+                origins[setting.key] = origin(setting)
+                do throws(SettingComplaint) {
+                    try setting.set(texts, &configuration)
+                } catch {
+                    problems.append(
+                        ConfigurationProblem(
+                            key: setting.key, origin: origin(setting),
+                            value: error.entry ?? texts.joined(separator: ","), remedy: error.remedy))
+                }
+                break
+            }
+        }
+        checkTogether()
+    }
+
+    private static func key(_ key: String) -> AbsoluteConfigKey {
+        AbsoluteConfigKey(key.split(separator: ".").map { String($0) })
+    }
+
+    private static func value(_ key: String, _ texts: [String]) -> ConfigValue {
+        let isList = Setting.byKey[key]?.isList ?? false
+        return ConfigValue(isList ? .stringArray(texts) : .string(texts.last ?? ""), isSecret: false)
+    }
+
+    private static func texts(of setting: Setting, in provider: any ConfigProvider) -> [String]? {
+        let found = try? provider.value(forKey: key(setting.key), type: setting.isList ? .stringArray : .string)
+        return switch found?.value?.content {
+        case .string(let text): [text]
+        case .stringArray(let texts): texts.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        default: nil
+        }
+    }
+
+    // MARK: Settings that depend on each other
+
+    private mutating func checkTogether() {
+        func complain(_ key: String, _ value: String?, _ remedy: String) {
+            problems.append(
+                ConfigurationProblem(key: key, origin: origins[key] ?? "default", value: value, remedy: remedy))
+        }
+        switch (configuration.tlsCertificate, configuration.tlsKey) {
+        case (nil, _?): complain("tls.certificate", nil, "tls.key is set, so it is needed too")
+        case (_?, nil): complain("tls.key", nil, "tls.certificate is set, so it is needed too")
+        default: break
+        }
+        for (key, path) in [
+            ("tls.certificate", configuration.tlsCertificate), ("tls.key", configuration.tlsKey),
+            ("profiles", configuration.profiles),
+        ] {
+            if let path, !FileManager.default.isReadableFile(atPath: path) {
+                complain(key, path, "name a file that is there and may be read")
+            }
+        }
+        if !configuration.listen.isLoopback {
+            if configuration.publicURL == nil {
+                complain(
+                    "public_url", nil,
+                    "the service is to listen on \(configuration.listen), so say where clients reach it: https://media.example.com"
+                )
+            }
+            if !configuration.settings.keysRequired {
+                complain(
+                    "api_keys.required", "false", "only a service on loopback may do without keys; leave it true")
+            }
+        }
+        do {
+            let names = Set(try ProfileFileOptions.all(in: configuration.profiles).map(\.name))
+            for (category, profile) in configuration.settings.categories.sorted(by: { $0.key < $1.key })
+            where !names.contains(profile) {
+                complain(
+                    "categories", "\(category)=\(profile)",
+                    "there is no profile '\(profile)'" + NearestName.hint(for: profile, in: names.sorted()))
+            }
+        } catch {
+            // A file that isn't there was complained about.
+            if let path = configuration.profiles, FileManager.default.isReadableFile(atPath: path) {
+                complain("profiles", path, (error as? CommandFailure)?.sentence ?? "\(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import Foundation
+
+/// What the service takes on the command line; every setting has a key beside.
+struct ServeOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A YAML file of settings. Default: $SATCHEL_CONFIG, else /etc/satchel/satchel.yaml where it is there.",
+            valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("The store's directory, made on first use.", valueName: "dir"))
+    var store: String?
+
+    @Option(help: ArgumentHelp("Where to listen. Default: 127.0.0.1:8080.", valueName: "address:port"))
+    var listen: String?
+
+    @Option(help: ArgumentHelp("Where clients reach the service.", valueName: "url"))
+    var publicURL: String?
+
+    @Option(help: ArgumentHelp("Memory for all codec processes together, such as 4G.", valueName: "size"))
+    var memory: String?
+
+    @Option(help: ArgumentHelp("Codec processes at work at once.", valueName: "count"))
+    var codecs: String?
+
+    @Option(help: ArgumentHelp("A YAML file of profiles that add to the built-in ones.", valueName: "file"))
+    var profiles: String?
+
+    @Option(help: ArgumentHelp("An exception to the fetch guard; may be repeated.", valueName: "host"))
+    var fetchAllow: [String] = []
+
+    @Option(help: ArgumentHelp("The same for callbacks; may be repeated.", valueName: "host"))
+    var callbackAllow: [String] = []
+
+    @Option(help: ArgumentHelp("A PEM file with the certificate and its chain.", valueName: "file"))
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("A PEM file with the certificate's private key.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+    var logLevel: String?
+
+    @Option(help: ArgumentHelp("json or text.", valueName: "format"))
+    var logFormat: String?
+
+    @Option(help: ArgumentHelp("After SIGTERM, for work to finish. Default: 25 seconds.", valueName: "time"))
+    var grace: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Any setting, such as limits.image_bytes=20M; may be repeated. 'satchel config keys' lists them.",
+            valueName: "key=value"))
+    var set: [String] = []
+
+    func validate() throws {
+        for text in set where !text.contains("=") || text.hasPrefix("=") {
+            throw ValidationError("--set takes a key and a value, such as --set limits.image_bytes=20M, not '\(text)'.")
+        }
+    }
+
+    private var flags: [ReadConfiguration.Flag] {
+        let single: [(String, String?, String)] = [
+            ("store", store, "--store"), ("listen", listen, "--listen"), ("public_url", publicURL, "--public-url"),
+            ("memory", memory, "--memory"), ("codecs", codecs, "--codecs"), ("profiles", profiles, "--profiles"),
+            ("tls.certificate", tlsCertificate, "--tls-certificate"), ("tls.key", tlsKey, "--tls-key"),
+            ("log.level", logLevel, "--log-level"), ("log.format", logFormat, "--log-format"),
+            ("grace", grace, "--grace"),
+        ]
+        var flags = single.compactMap { key, text, origin in
+            text.map { ReadConfiguration.Flag(key: key, texts: [$0], origin: origin) }
+        }
+        if !fetchAllow.isEmpty { flags.append(.init(key: "fetch.allow", texts: fetchAllow, origin: "--fetch-allow")) }
+        if !callbackAllow.isEmpty {
+            flags.append(.init(key: "callback.allow", texts: callbackAllow, origin: "--callback-allow"))
+        }
+        for text in set {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
+            let isList = Setting.byKey[parts[0]]?.isList ?? false
+            let texts = isList ? parts[1].split(separator: ",").map { String($0) } : [parts[1]]
+            flags.append(.init(key: parts[0], texts: texts, origin: "--set \(parts[0])"))
+        }
+        return flags
+    }
+
+    func read() -> ReadConfiguration {
+        let environment = ProcessInfo.processInfo.environment
+        return ReadConfiguration(
+            flags: flags, environment: environment, file: ConfigurationFile.path(named: config, environment))
+    }
+
+    /// The settings, or every problem at once.
+    func configuration() throws -> ServiceConfiguration {
+        let read = read()
+        for warning in read.warnings { Console.say("Warning: \(warning)") }
+        try read.requireSound()
+        return read.configuration
+    }
+}
+
+extension ReadConfiguration {
+    func requireSound() throws {
+        guard !problems.isEmpty else { return }
+        throw CommandFailure(
+            "\(Quantity.count(problems.count, "setting")) can't be taken:\n"
+                + problems.map { "  \($0)" }.joined(separator: "\n"),
+            status: 2)
+    }
+}

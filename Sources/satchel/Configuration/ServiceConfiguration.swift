@@ -1,0 +1,55 @@
+import API
+import Attachments
+import Foundation
+import Logging
+
+/// Everything that an operator decides about `satchel serve`. What each value means is said in ``Setting/all``.
+struct ServiceConfiguration: Sendable {
+    var store = StoreOptions.defaultDirectory
+    var accessKeys = StoreOptions.defaultKeys
+    var listen = ListenAddress(host: "127.0.0.1", port: 8080)
+    var grace: Duration = .seconds(25)
+    /// Nil: half of the machine's.
+    var memory: Int64?
+    /// Nil: one more than cores.
+    var codecs: Int?
+    var sandbox = SandboxDemand.standard
+    /// A file.
+    var profiles: String?
+    var fetchAllow: [String] = []
+    var callbackAllow: [String] = []
+    /// Files.
+    var tlsCertificate: String?
+    var tlsKey: String?
+    var logLevel = Logger.Level.info
+    var logFormat = LogFormat.json
+    var sweepInterval: Duration = .seconds(300)
+    /// With an empty `publicURL` where none was given.
+    var settings = ServiceSettings(publicURL: "")
+
+    enum SandboxDemand: String, CaseIterable, Sendable {
+        case standard, full, none
+    }
+}
+
+extension ListenAddress {
+    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `:8080` for every interface.
+    init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+            (0...65_535).contains(port)
+        else { return nil }
+        var host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = String(host.dropFirst().dropLast())
+        } else if host.contains(":") {
+            return nil
+        }
+        self.init(host: host.isEmpty || host == "*" ? "0.0.0.0" : host, port: port)
+    }
+
+    /// Whether nobody but this machine can connect.
+    var isLoopback: Bool {
+        host == "localhost" || host == "::1"
+            || host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." }
+    }
+}

@@ -1,0 +1,272 @@
+import API
+import Attachments
+import Foundation
+
+/// One setting: its key, what it is, and how it is read and shown. From ``all`` come the reading, `satchel config keys`
+/// and the example file.
+struct Setting: Sendable {
+    typealias Path<Value> = WritableKeyPath<ServiceConfiguration, Value> & Sendable
+
+    let key: String
+    /// What kind of value it takes, for people.
+    let type: String
+    /// What it does.
+    let summary: String
+    /// Whether it takes several values.
+    let isList: Bool
+    /// What stands for the default where no value can.
+    let defaultText: String?
+    let set: @Sendable ([String], inout ServiceConfiguration) throws(SettingComplaint) -> Void
+    let shown: @Sendable (ServiceConfiguration) -> SettingValue
+
+    /// A setting with one value.
+    init<Value>(_ key: String, _ path: any Path<Value>, _ kind: SettingKind<Value>, _ summary: String) {
+        self.key = key
+        type = kind.name
+        self.summary = summary
+        isList = false
+        defaultText = nil
+        set = { texts, configuration throws(SettingComplaint) in
+            configuration[keyPath: path] = try kind.read(texts.first ?? "")
+        }
+        shown = { kind.show($0[keyPath: path]) }
+    }
+
+    /// A setting with one value or none.
+    init<Value>(
+        _ key: String, _ path: any Path<Value?>, _ kind: SettingKind<Value>, default text: String = "none",
+        _ summary: String
+    ) {
+        self.key = key
+        type = kind.name
+        self.summary = summary
+        isList = false
+        defaultText = text
+        set = { texts, configuration throws(SettingComplaint) in
+            configuration[keyPath: path] = try kind.read(texts.first ?? "")
+        }
+        shown = { configuration in configuration[keyPath: path].map(kind.show) ?? .nothing }
+    }
+
+    /// A setting with several values.
+    init(_ key: String, list path: any Path<[String]>, _ kind: SettingKind<String>, _ summary: String) {
+        self.key = key
+        type = "list of \(kind.name)"
+        self.summary = summary
+        isList = true
+        defaultText = nil
+        set = { texts, configuration throws(SettingComplaint) in
+            var values: [String] = []
+            for text in texts { values.append(try kind.read(text)) }
+            configuration[keyPath: path] = values
+        }
+        shown = { .list($0[keyPath: path]) }
+    }
+
+    /// A setting that maps names to values, each written `name=value` where there are no mappings.
+    init(_ key: String, map path: any Path<[String: String]>, _ summary: String) {
+        self.key = key
+        type = "mapping"
+        self.summary = summary
+        isList = true
+        defaultText = nil
+        set = { texts, configuration throws(SettingComplaint) in
+            var values: [String: String] = [:]
+            for text in texts {
+                let parts = text.split(separator: "=", maxSplits: 1).map { String($0) }
+                guard parts.count == 2 else {
+                    throw SettingComplaint("write each entry as name=value", about: text)
+                }
+                values[parts[0]] = parts[1]
+            }
+            configuration[keyPath: path] = values
+        }
+        shown = { .map($0[keyPath: path]) }
+    }
+
+    /// As the environment names it.
+    var variable: String { "SATCHEL_" + key.uppercased().replacing(".", with: "_") }
+
+    /// The default, as it would be written.
+    var defaultValue: String { defaultText ?? shown(ServiceConfiguration()).text }
+}
+
+/// What is wrong with a value and what would do.
+struct SettingComplaint: Error {
+    var remedy: String
+    /// The entry of a list; nil for the whole value.
+    var entry: String?
+
+    init(_ remedy: String, about entry: String? = nil) {
+        self.remedy = remedy
+        self.entry = entry
+    }
+}
+
+/// A value of a setting as it is shown.
+enum SettingValue: Hashable, Sendable {
+    case nothing
+    case text(String)
+    case integer(Int64)
+    case number(Double)
+    case flag(Bool)
+    case list([String])
+    case map([String: String])
+
+    var text: String {
+        switch self {
+        case .nothing: "none"
+        case .text(let text): text
+        case .integer(let number): "\(number)"
+        case .number(let number): number == number.rounded() ? "\(Int64(number))" : "\(number)"
+        case .flag(let flag): "\(flag)"
+        case .list(let list): list.isEmpty ? "none" : list.joined(separator: ",")
+        case .map(let map):
+            map.isEmpty ? "none" : map.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
+        }
+    }
+}
+
+/// How values of one kind are read and shown.
+struct SettingKind<Value: Sendable>: Sendable {
+    let name: String
+    let read: @Sendable (String) throws(SettingComplaint) -> Value
+    let show: @Sendable (Value) -> SettingValue
+}
+
+extension SettingKind where Value: FixedWidthInteger {
+    static func bytes(atLeast minimum: Value = 1) -> Self {
+        SettingKind(name: "bytes") { text throws(SettingComplaint) in
+            guard let count = ByteCount(argument: text), let value = Value(exactly: count.bytes), value >= minimum
+            else {
+                throw SettingComplaint(
+                    "write bytes as a whole number from \(minimum), or with a unit: 512K, 50M, 4G")
+            }
+            return value
+        } show: {
+            .integer(Int64($0))
+        }
+    }
+
+    static func count(_ range: ClosedRange<Value>) -> Self {
+        SettingKind(name: "count") { text throws(SettingComplaint) in
+            guard let value = Value(text), range.contains(value) else {
+                throw SettingComplaint("write a whole number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return value
+        } show: {
+            .integer(Int64($0))
+        }
+    }
+}
+
+/// Seconds of a text such as `0.5`, `25`, `10m`, `24h` or `7d`; nil for anything else.
+private func seconds(of text: String) -> Double? {
+    let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+    let unit = text.last.flatMap { units[$0] }
+    guard let number = Double(unit == nil ? text : String(text.dropLast())), number.isFinite else { return nil }
+    return number * (unit ?? 1)
+}
+
+private func read(_ text: String, within range: ClosedRange<Double>) throws(SettingComplaint) -> Double {
+    guard let value = seconds(of: text), range.contains(value) else {
+        throw SettingComplaint(
+            "write seconds from \(SettingValue.number(range.lowerBound).text) to \(SettingValue.number(range.upperBound).text), or with a unit: 30s, 10m, 24h, 7d"
+        )
+    }
+    return value
+}
+
+extension SettingKind<Duration> {
+    static func seconds(_ range: ClosedRange<Double>) -> Self {
+        SettingKind(name: "seconds") { text throws(SettingComplaint) in
+            .seconds(fraction: try satchel.read(text, within: range))
+        } show: {
+            .number($0.inSeconds)
+        }
+    }
+}
+
+extension SettingKind<Double> {
+    static func seconds(_ range: ClosedRange<Double>) -> Self {
+        SettingKind(name: "seconds") { text throws(SettingComplaint) in
+            try satchel.read(text, within: range)
+        } show: {
+            .number($0)
+        }
+    }
+}
+
+extension SettingKind<Bool> {
+    static var flag: Self {
+        SettingKind(name: "true or false") { text throws(SettingComplaint) in
+            switch text.lowercased() {
+            case "true", "yes", "on", "1": return true
+            case "false", "no", "off", "0": return false
+            default: throw SettingComplaint("write true or false")
+            }
+        } show: {
+            .flag($0)
+        }
+    }
+}
+
+extension SettingKind where Value: RawRepresentable<String> & CaseIterable {
+    static var choice: Self {
+        let names = Value.allCases.map(\.rawValue)
+        return SettingKind(name: names.joined(separator: ", ")) { text throws(SettingComplaint) in
+            guard let value = Value(rawValue: text.lowercased()) else {
+                throw SettingComplaint("write one of \(names.joined(separator: ", "))")
+            }
+            return value
+        } show: {
+            .text($0.rawValue)
+        }
+    }
+}
+
+extension SettingKind<ListenAddress> {
+    static var listen: Self {
+        SettingKind(name: "address:port") { text throws(SettingComplaint) in
+            guard let address = ListenAddress(text) else {
+                throw SettingComplaint(
+                    "write an address and a port: 127.0.0.1:8080, [::1]:8080, or :8080 for every interface")
+            }
+            return address
+        } show: {
+            .text($0.description)
+        }
+    }
+}
+
+extension SettingKind<String> {
+    static var path: Self { text(named: "path") { $0.isEmpty ? "name a file or directory" : nil } }
+
+    /// An absolute http(s) URL without credentials, query or fragment; a slash at its end is dropped.
+    static var publicURL: Self {
+        SettingKind(name: "URL") { text throws(SettingComplaint) in
+            var text = text
+            while text.hasSuffix("/") { text.removeLast() }
+            guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+                ["http", "https"].contains(scheme), parts.host?.isEmpty == false, parts.user == nil,
+                parts.password == nil, parts.query == nil, parts.fragment == nil
+            else {
+                throw SettingComplaint(
+                    "write where clients reach the service, without credentials or query: https://media.example.com")
+            }
+            return text
+        } show: {
+            .text($0)
+        }
+    }
+
+    /// A text for which `complaint` has none.
+    static func text(named name: String, _ complaint: @escaping @Sendable (String) -> String?) -> Self {
+        SettingKind(name: name) { text throws(SettingComplaint) in
+            if let remedy = complaint(text) { throw SettingComplaint(remedy, about: text) }
+            return text
+        } show: {
+            .text($0)
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import API
+import Attachments
+import Intake
+import Logging
+
+extension Setting {
+    /// Every setting, in the order in which they are documented.
+    static let all: [Setting] = [
+        // Where.
+        Setting("store", \.store, .path, "The store's directory, made on first use."),
+        Setting(
+            "access.keys", \.accessKeys, .path,
+            "The file of the keys that access tokens are derived from; made on first use. Keep it outside the store and its backups; servers of one store share it."
+        ),
+        Setting(
+            "listen", \.listen, .listen,
+            "Where the service listens. Off loopback it needs an API key and public_url. Port 0 takes any that is free."
+        ),
+        Setting(
+            "public_url", \.publicURL, .publicURL, default: "http://127.0.0.1:PORT on loopback",
+            "Where clients reach the service: content URLs begin with it. Never taken from a request."),
+        Setting(
+            "tls.certificate", \.tlsCertificate, .path,
+            "A PEM file with the certificate and its chain. With tls.key: the service speaks TLS itself."),
+        Setting("tls.key", \.tlsKey, .path, "A PEM file with the certificate's private key."),
+        Setting(
+            "content.accel_prefix", \.settings.accelPrefix,
+            .text(named: "path") {
+                $0.hasPrefix("/") && $0.hasSuffix("/")
+                    ? nil : "write a location that begins and ends with a slash: /satchel-blobs/"
+            },
+            "Content is answered with X-Accel-Redirect beneath this nginx location, instead of with its bytes."),
+        Setting(
+            "grace", \.grace, .seconds(0...3600),
+            "After SIGTERM: for work that is underway to finish. What isn't done then is handed back."),
+
+        // Who.
+        Setting(
+            "api_keys.required", \.settings.keysRequired, .flag,
+            "Whether a request needs an API key. Only a service on loopback may do without: then everybody is its administrator."
+        ),
+        Setting("metrics.public", \.settings.metricsArePublic, .flag, "Whether /metrics answers without an API key."),
+        Setting(
+            "fetch.allow", list: \.fetchAllow, .allowance,
+            "Exceptions to the fetch guard, which refuses private addresses: a host, an address or a CIDR, with an optional port."
+        ),
+        Setting(
+            "callback.allow", list: \.callbackAllow, .allowance,
+            "The same for callbacks."),
+
+        // What with.
+        Setting(
+            "memory", \.memory, .bytes(atLeast: 256 << 20), default: "half of the machine's",
+            "Memory for all codec processes together."),
+        Setting(
+            "codecs", \.codecs, .count(1...256), default: "one more than cores", "Codec processes at work at once."),
+        Setting(
+            "sandbox", \.sandbox, .choice,
+            "What the confinement of codecs must hold: 'full' demands the kernel's extras too (see 'satchel doctor'); 'none' starts without. For trusted sources only."
+        ),
+        Setting(
+            "profiles", \.profiles, .path,
+            "A YAML file of profiles that add to the built-in ones (see 'satchel profile')."),
+        Setting(
+            "categories", map: \.settings.categories,
+            "APNs category to profile, for payloads that don't name one: message: message."),
+        Setting(
+            "payload.pointers", list: \.settings.payloadPointers,
+            .text(named: "JSON pointer") { $0.hasPrefix("/") ? nil : "write a JSON pointer: /custom/image" },
+            "Where push payloads have media URLs, beside the known conventions."),
+        Setting(
+            "lease.ttl", \.settings.leaseTTL, .seconds(1...2_592_000),
+            "How long the URLs of a finished job's answer work, where the submission doesn't say."),
+        Setting(
+            "maintenance.interval", \.sweepInterval, .seconds(1...86_400),
+            "Between two sweeps of the store, which delete what has expired and what nothing refers to."),
+
+        // Logs.
+        Setting("log.level", \.logLevel, .choice, "The least severe that is logged."),
+        Setting("log.format", \.logFormat, .choice, "A JSON object, or a text, for each line on standard output."),
+        Setting(
+            "log.requests", \.settings.logsRequests, .flag, "Whether each request is logged, by its route's template."),
+
+        // What a source may ask.
+        Setting("limits.image_bytes", \.settings.limits.imageBytes, .bytes(), "Of an image or an animation."),
+        Setting(
+            "limits.clip_bytes", \.settings.limits.clipBytes, .bytes(),
+            "Of a video or a sound; also what a fetch or an upload stops at."),
+        Setting(
+            "limits.still_pixels", \.settings.limits.stillPixels, .count(1...10_000_000_000),
+            "Of a still whose decoder shrinks on load, such as JPEG."),
+        Setting(
+            "limits.whole_still_pixels", \.settings.limits.wholeStillPixels, .count(1...10_000_000_000),
+            "Of a still that must be decoded whole."),
+        Setting(
+            "limits.frame_pixels", \.settings.limits.framePixels, .count(1...1_000_000_000),
+            "Of one frame of an animation or a video."),
+        Setting(
+            "limits.animation_pixels", \.settings.limits.animationPixels, .count(1...100_000_000_000),
+            "Of all frames of an animation."),
+        Setting(
+            "limits.animation_frames", \.settings.limits.animationFrames, .count(1...100_000), "Of an animation."),
+        Setting("limits.streams", \.settings.limits.streams, .count(1...64), "Of a clip."),
+        Setting("limits.icc_bytes", \.settings.limits.iccBytes, .bytes(), "Of an embedded colour profile."),
+
+        // What a tenant may use.
+        Setting(
+            "quotas.stored_bytes", \.settings.quotas.storedBytes, .bytes(),
+            "Of all renditions that a tenant keeps."),
+        Setting(
+            "quotas.pending_jobs", \.settings.quotas.pendingJobs, .count(1...10_000_000),
+            "A tenant's jobs that are not finished."),
+        Setting(
+            "quotas.live_leases", \.settings.quotas.liveLeases, .count(1...100_000_000), "A tenant's leases that live."),
+        Setting(
+            "quotas.submissions_per_minute", \.settings.quotas.submissionsPerMinute, .count(1...10_000_000),
+            "Of a tenant."),
+
+        // How much may wait.
+        Setting(
+            "intake.queue", \.settings.intake.queue, .count(1...100_000_000),
+            "Jobs of all tenants that wait: 429 over it."),
+        Setting(
+            "intake.spool_bytes", \.settings.intake.spoolBytes, .bytes(),
+            "Of uploads that are being received or wait: 429 over it."),
+        Setting(
+            "intake.free_bytes", \.settings.intake.freeBytes, .bytes(),
+            "With less free on the store's disk nothing is taken: 507."),
+        Setting("intake.json_bytes", \.settings.intake.jsonBytes, .bytes(atLeast: 1024), "Of a JSON body."),
+        Setting(
+            "intake.uploads", \.settings.intake.uploads, .count(1...100_000), "Requests whose body is being received."),
+
+        // Connections.
+        Setting(
+            "connections.connections", \.settings.connections.connections, .count(1...1_000_000),
+            "At once; more are closed as they come."),
+        Setting(
+            "connections.header", \.settings.connections.header, .seconds(0.1...3600),
+            "For the request line and all headers."),
+        Setting(
+            "connections.header_bytes", \.settings.connections.headerBytes, .bytes(atLeast: 1024),
+            "Of the request line and all headers."),
+        Setting(
+            "connections.header_fields", \.settings.connections.headerFields, .count(8...10_000), "Of one request."),
+        Setting("connections.idle", \.settings.connections.idle, .seconds(0.1...86_400), "Between two requests."),
+        Setting(
+            "connections.minimum_rate", \.settings.connections.minimumRate, .bytes(),
+            "Per second, that a body must keep up."),
+        Setting(
+            "connections.rate_window", \.settings.connections.rateWindow, .seconds(0.1...3600),
+            "Over which that rate is averaged."),
+        Setting("connections.body", \.settings.connections.body, .seconds(0.1...86_400), "For a whole request body."),
+        Setting(
+            "connections.response", \.settings.connections.response, .seconds(0.1...86_400), "For a whole response."),
+    ]
+
+    static let byKey = Dictionary(uniqueKeysWithValues: all.map { ($0.key, $0) })
+}
+
+extension ServiceConfiguration {
+    /// Nil where none was given.
+    var publicURL: String? {
+        get { settings.publicURL.isEmpty ? nil : settings.publicURL }
+        set { settings.publicURL = newValue ?? "" }
+    }
+}
+
+extension SettingKind<String> {
+    static var allowance: Self {
+        text(named: "host, address or CIDR") { text in
+            do throws(FetchAllowanceProblem) {
+                _ = try FetchAllowance(text)
+                return nil
+            } catch {
+                return error.remedy
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import API
+import Attachments
+import Foundation
+import Intake
+import Logging
+import ServiceLifecycle
+import Stores
+
+/// The service, put together from its configuration.
+struct ServiceComposition: Sendable {
+    let configuration: ServiceConfiguration
+    let logger: Logger
+    let store: Store
+    let codecs: CodecPool
+    let sandbox: SandboxReport
+    let jobs: JobService
+    let health: ServiceHealth
+    let server: SatchelServer
+
+    /// Starts the codecs and makes the rest; nothing listens yet.
+    static func make(
+        _ configuration: ServiceConfiguration, store: Store, logger: Logger, metrics: MetricsRegistry
+    ) async throws -> ServiceComposition {
+        var configuration = configuration
+        if configuration.listen.port == 0 {
+            configuration.listen.port = try FreePort.find(on: configuration.listen.host)
+        }
+        if configuration.publicURL == nil {
+            let scheme = configuration.tlsCertificate == nil ? "http" : "https"
+            configuration.publicURL = "\(scheme)://\(configuration.listen)"
+        }
+        var pool = CodecPoolConfiguration(
+            executable: try CodecExecutable.located(), codecs: configuration.codecs, memory: configuration.memory)
+        switch configuration.sandbox {
+        case .standard: break
+        case .full: pool.sandbox = .full
+        case .none: pool.sandbox = .allowUnsandboxed
+        }
+        configuration.codecs = pool.codecs
+        configuration.memory = pool.memory
+        let codecs = CodecPool(pool)
+        do {
+            let sandbox = try await codecs.start()
+            let spool = try Spool(at: store.spool)
+            let fetcher = Fetcher(
+                guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)), into: spool,
+                userAgent: "Satchel/\(Version.current)")
+            let pipeline = Pipeline(
+                records: store.records, blobs: store.blobs, codecs: codecs,
+                sources: SourceOpener(spool: spool, fetcher: fetcher),
+                configuration: Pipeline.Configuration(limits: configuration.settings.limits))
+            let jobs = JobService(
+                records: store.records, pipeline: pipeline, events: JobEvents(),
+                worker: WorkerID(rawValue: RunID.generate().rawValue),
+                // More underway than codecs: while one job's results are made durable, the codecs work on others.
+                // Costly ones never get all of them.
+                widths: JobService.Widths(quick: pool.codecs * 2 + 2, expensive: max(1, pool.codecs / 2)))
+            let health = ServiceHealth(
+                checks: HealthChecks.all(of: store, spool: spool, codecs: codecs, configuration.settings))
+            let service = API.Service(
+                store: store, records: store.records, spool: spool, jobs: jobs,
+                profiles: try ProfileFileOptions.all(in: configuration.profiles), settings: configuration.settings,
+                logger: logger, health: health, metrics: metrics)
+            let tls = configuration.tlsCertificate.flatMap { certificate in
+                configuration.tlsKey.map { TLSFiles(certificate: certificate, key: $0) }
+            }
+            let server = try SatchelServer(
+                service, listen: configuration.listen, tls: tls, grace: configuration.grace * 0.15)
+            return ServiceComposition(
+                configuration: configuration, logger: logger, store: store, codecs: codecs, sandbox: sandbox,
+                jobs: jobs, health: health, server: server)
+        } catch {
+            await codecs.shutdown()
+            switch error {
+            case let error as CodecPoolError: throw CommandFailure(error.description)
+            case let error as TLSFiles.Unusable: throw CommandFailure("TLS: \(error)", status: 2)
+            case let error as AttachmentError: throw CommandFailure(error.message)
+            default: throw error
+            }
+        }
+    }
+
+    /// Serves until the process is told to end.
+    func run() async throws {
+        let grace = configuration.grace
+        // They are shut down from the last to the first, each when those after it have ended: work first, while those
+        // who wait for it still get their answers.
+        var lifecycle = ServiceGroupConfiguration(
+            services: [
+                HealthWatch(health: health),
+                Maintenance(store: store, interval: configuration.sweepInterval, logger: logger),
+                server,
+                JobWork(jobs: jobs, grace: grace * 0.8, logger: logger),
+            ], logger: quietLogger)
+        lifecycle.maximumGracefulShutdownDuration = grace
+        let group = ServiceGroup(configuration: lifecycle)
+        Interruption.responding { [health, logger] in
+            health.drain()
+            logger.notice("stopping", metadata: ["grace_seconds": .stringConvertible(grace.inSeconds)])
+            Task { await group.triggerGracefulShutdown() }
+            // Whatever hangs, such as a disk that doesn't answer, the process ends: nothing acknowledged is lost.
+            DispatchQueue.global().asyncAfter(deadline: .now() + grace.inSeconds + 2) { Glibc._exit(1) }
+        }
+        let announcing = Task {
+            let port = try await server.port
+            announce(port: port)
+        }
+        defer { announcing.cancel() }
+        do {
+            try await group.run()
+        } catch {
+            guard health.isDraining else { throw Self.described(error, configuration.listen) }
+        }
+        logger.notice("stopped")
+    }
+
+    private func announce(port: Int) {
+        let missing = sandbox.layers.filter { $0.state == .missing }
+        let required = missing.filter(\.layer.isRequired)
+        logger.notice(
+            "listening",
+            metadata: [
+                "address": "\(ListenAddress(host: configuration.listen.host, port: port))",
+                "tls": .stringConvertible(configuration.tlsCertificate != nil),
+                "public_url": "\(configuration.settings.publicURL)", "store": "\(store.directory)",
+                "codecs": .stringConvertible(configuration.codecs ?? 0),
+                "memory_bytes": .stringConvertible(configuration.memory ?? 0),
+                "sandbox": "\(missing.isEmpty ? "full" : required.isEmpty ? "standard" : "MISSING")",
+                "sandbox_missing": .array(missing.map { "\($0.layer.title)" }), "version": "\(Version.current)",
+            ])
+    }
+
+    private static func described(_ error: any Error, _ listen: ListenAddress) -> any Error {
+        let text = "\(error)"
+        guard text.contains("bind") || text.contains("getaddrinfo") || text.contains("NIO") else { return error }
+        return CommandFailure(
+            "\(listen) can't be listened on: \(text). Choose another address or port with --listen, or end what uses it."
+        )
+    }
+
+    /// The lifecycle's own lines are for whoever debugs it.
+    private var quietLogger: Logger {
+        var logger = logger
+        logger.logLevel = max(logger.logLevel, .error)
+        return logger
+    }
+}

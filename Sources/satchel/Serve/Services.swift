@@ -1,0 +1,78 @@
+import API
+import Attachments
+import Intake
+import Logging
+import ServiceLifecycle
+import Stores
+
+/// Runs the checks of `/readyz`.
+struct HealthWatch: ServiceLifecycle.Service {
+    let health: ServiceHealth
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await health.run() }
+    }
+}
+
+/// Sweeps the store now and then: what has expired, what nothing refers to, what interrupted work left.
+struct Maintenance: ServiceLifecycle.Service {
+    let store: Store
+    let interval: Duration
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            // Spread out, so that servers that were started together don't sweep together.
+            var wait = interval * Double.random(in: 0.1...0.5)
+            while (try? await Task.sleep(for: wait)) != nil {
+                await sweep()
+                wait = interval * Double.random(in: 0.75...1.25)
+            }
+        }
+    }
+
+    private func sweep() async {
+        do throws(AttachmentError) {
+            let swept = try await store.sweep()
+            logger.debug(
+                "swept the store",
+                metadata: [
+                    "expired": .stringConvertible(swept.expired), "orphans": .stringConvertible(swept.orphans),
+                    "leftovers": .stringConvertible(swept.leftovers), "bytes": .stringConvertible(swept.bytes),
+                ])
+        } catch {
+            if !Task.isCancelled {
+                logger.error("the store can't be swept", metadata: ["reason": "\(error.description)"])
+            }
+        }
+    }
+}
+
+/// Carries out jobs; when the service is to end, finishes what is underway, and hands back what takes longer than
+/// `grace`.
+struct JobWork: ServiceLifecycle.Service {
+    let jobs: JobService
+    let grace: Duration
+    let logger: Logger
+
+    func run() async throws {
+        let working = Task { try await jobs.run() }
+        try await withTaskCancellationHandler {
+            try await withGracefulShutdownHandler {
+                do {
+                    try await working.value
+                } catch is CancellationError {
+                    logger.notice("handed back what was underway")
+                }
+            } onGracefulShutdown: {
+                jobs.drain()
+                Task {
+                    try? await Task.sleep(for: grace)
+                    working.cancel()
+                }
+            }
+        } onCancel: {
+            working.cancel()
+        }
+    }
+}
