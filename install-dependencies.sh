@@ -6,6 +6,8 @@
 #   ./install-dependencies.sh --list test   only prints the packages' names
 #
 # Does nothing where everything is there; otherwise it needs root, or sudo.
+# Lists of packages are strings of words, which fall apart where they are used.
+# shellcheck disable=SC2086
 set -eu
 
 build="build-essential pkg-config git make libvips-dev libavformat-dev libavcodec-dev libavfilter-dev
@@ -13,7 +15,8 @@ build="build-essential pkg-config git make libvips-dev libavformat-dev libavcode
 run="libvips42 libavformat59 libavcodec59 libavfilter8 libswscale6 libswresample4 libmagic1 libseccomp2
     libsqlite3-0 ca-certificates"
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 webp
-    libheif-examples libjxl-tools sqlite3 openssl valgrind procps"
+    libheif-examples libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
+    prometheus python3-yaml"
 
 usage() {
     echo "usage: $0 [--list] build|run|test ..." >&2
@@ -60,7 +63,7 @@ if [ -n "$missing" ]; then
     fi
     echo "Installing:$missing" >&2
     $sudo apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends $missing >/dev/null
 fi
 
 if [ "$needs_swift" = yes ]; then

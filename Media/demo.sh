@@ -37,7 +37,7 @@ rm -f .demo/lease .demo/hint .demo/opened.jpg
 echo
 echo "\$ satchel get --lease satl_… --output .demo/opened.jpg"
 printf '%s\n' "$token" | "$satchel" get --lease - --output .demo/opened.jpg
-ls -l .demo/opened.jpg | awk '{print "  " $5 " bytes in " $NF}'
+echo "  $(wc -c < .demo/opened.jpg) bytes in .demo/opened.jpg"
 echo "\$ satchel revoke $lease"
 "$satchel" revoke "$lease"
 echo "\$ satchel get --lease satl_…"

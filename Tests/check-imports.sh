@@ -28,7 +28,7 @@ allow() { # target, names
         sed -E 's/^([0-9]+):.*import (struct |class |enum |func |protocol )?([A-Za-z_0-9]+).*/\3/' | sort -u |
         grep -vE "^(Glibc|Dispatch|Synchronization|FoundationEssentials|$pattern)\$" || true)
     if [ -n "$found" ]; then
-        echo "Sources/$target imports what it must not:" $found >&2
+        echo "Sources/$target imports what it must not: $(echo "$found" | tr "\n" " ")" >&2
         status=1
     fi
 }

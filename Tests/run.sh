@@ -7,7 +7,7 @@
 # waits for a program would keep them from running. Where tests of one target would disturb each other so, they run one
 # by one.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 swift=${1:-swift}
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- AttachmentsTests PayloadsTests CodecsTests StoresTests FetchingTests IsolationTests APITests \
