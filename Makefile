@@ -31,6 +31,11 @@ test: dependencies lint ## Run every test.
 	$(SWIFT) build --build-tests
 	./Tests/check-imports.sh .build/debug
 	./Tests/run.sh $(SWIFT)
+	./Docker/check.sh .build/debug
+
+.PHONY: docker-check
+docker-check: build ## Check the image's runtime stage in a fresh Debian, without a Docker engine.
+	./Docker/check.sh .build/debug
 
 .PHONY: test-codecs
 test-codecs: dependencies ## Run the tests of the codec side alone, which builds in seconds.
@@ -39,6 +44,7 @@ test-codecs: dependencies ## Run the tests of the codec side alone, which builds
 .PHONY: lint
 lint: ## Check the style.
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks
+	shellcheck .ci/run $$(git ls-files '*.sh')
 
 .PHONY: format
 format: ## Correct the style.

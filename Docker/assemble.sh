@@ -1,0 +1,39 @@
+#!/bin/sh
+# Puts what was built into the shape that the image has, as a tree to copy onto its root.
+#
+#   Docker/assemble.sh .build/release /image
+#
+# satchel and satchel-codec lie in one directory with the parts of Swift's runtime that they need: both look beside
+# themselves first ($ORIGIN), so the tree needs no loader's configuration and runs wherever it is put.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+built=$1
+image=$2
+lib=$image/usr/local/lib/satchel
+
+mkdir -p "$lib" "$image/usr/local/bin" "$image/usr/share/doc/satchel/licenses"
+for program in satchel satchel-codec; do
+    strip -o "$lib/$program" "$built/$program"
+    chmod 755 "$lib/$program"
+done
+ln -sf ../lib/satchel/satchel "$image/usr/local/bin/satchel"
+
+# The toolchain's directory is where the programs themselves would look for it.
+runtime=$(dirname "$(ldd "$built/satchel" | sed -n 's/.*libswiftCore\.so => \(.*\) (.*/\1/p')")
+ldd "$built/satchel" "$built/satchel-codec" | sed -n "s|.* => \($runtime/.*\) (.*|\1|p" | sort -u |
+    while read -r library; do
+        strip --strip-unneeded -o "$lib/$(basename "$library")" "$library"
+        chmod 644 "$lib/$(basename "$library")"
+    done
+
+cp "$here/../LICENSE" "$image/usr/share/doc/satchel/LICENSE"
+# The GPL wants them offered with satchel-codec.
+tar --create --gzip --file "$image/usr/share/doc/satchel/satchel-sources.tar.gz" --directory "$here/.." \
+    --owner 0 --group 0 Docker/assemble.sh Docker/runtime.sh LICENSE Package.swift Sources install-dependencies.sh
+for checkout in "$here"/../.build/checkouts/*/; do
+    name=$(basename "$checkout")
+    for file in "$checkout"LICENSE* "$checkout"NOTICE*; do
+        [ -f "$file" ] || continue
+        cp "$file" "$image/usr/share/doc/satchel/licenses/$name-$(basename "$file")"
+    done
+done

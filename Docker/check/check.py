@@ -1,0 +1,165 @@
+"""Checks the image without a Docker engine: see Docker/check.sh."""
+
+import contextlib
+import ctypes
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+
+import yaml
+
+import metrics
+import root
+from container import Container
+
+CONTEXT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+KEEP = f"{CONTEXT}/.build/docker"
+SAMPLES = ["jpeg/earth-12-megapixels.jpg", "m4v/film.m4v"]
+PUBLIC_URL = "https://media.example.com"
+CLONE_NEWNET = 0x40000000
+
+passed = 0
+
+
+def expect(condition, sentence, evidence=""):
+    """One thing that must be so."""
+    global passed
+    if not condition:
+        raise SystemExit(f"FAILED: {sentence}\n{evidence}")
+    passed += 1
+    print(f"  ok  {sentence}", flush=True)
+
+
+def own_network():
+    """Enters a network of this check's own: ports are free, and nothing leaves the machine."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNET) != 0:
+        raise OSError(ctypes.get_errno(), "unshare")
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+
+
+@contextlib.contextmanager
+def volumes(image, user):
+    """A new directory for each of the image's volumes, as a new volume is: owned as the image's directory is."""
+    with tempfile.TemporaryDirectory(prefix="satchel-check-") as directory:
+        os.chmod(directory, 0o711)
+        made = {}
+        for number, inside in enumerate(image.volumes):
+            made[inside] = f"{directory}/{number}"
+            os.mkdir(made[inside], 0o700)
+            os.chown(made[inside], *(int(part) for part in user.split(":")))
+        yield made
+
+
+def layers(report):
+    """Layer → ok, -- or !!, of what `satchel doctor` prints."""
+    return dict((line[4:].split("  ")[0], line[:2]) for line in report.splitlines()[1:] if len(line) > 4)
+
+
+NAMESPACES = {"user namespace", "network namespace", "mount namespace", "IPC namespace", "process namespace"}
+
+
+def check_confinement(container, missing):
+    """`satchel doctor` finds all that is required, and of the extras all but `missing`; and a job works."""
+    doctor = container.run("satchel", "doctor")
+    evidence = doctor.stdout + doctor.stderr
+    expect(doctor.returncode == 0, "doctor finds what is required", evidence)
+    found = {layer for layer, grade in layers(doctor.stdout).items() if grade == "--"}
+    expect(found == missing, f"of the extras are missing: {', '.join(sorted(missing)) or 'none'}", evidence)
+    check_job(container)
+
+
+def check_job(container):
+    added = container.run("satchel", "add", *(f"/mnt/{name}" for name in SAMPLES))
+    expect(
+        added.returncode == 0 and added.stdout.count(" full ") == len(SAMPLES), "satchel add delivers a picture and a video",
+        added.stdout + added.stderr)
+
+
+def check_runs(root_directory, image):
+    owned = image.user
+    base = Container(root=root_directory, environment=image.environment, directory=image.directory)
+    # Name, what docker run is told, whose volumes, missing extras.
+    runs = [
+        ("as the image's user, by Docker's defaults", {"user": owned}, NAMESPACES),
+        ("as root, by Docker's defaults", {"user": "0:0"}, NAMESPACES),
+        (
+            "with --read-only --cap-drop ALL --security-opt no-new-privileges, before Docker knew Landlock",
+            {
+                "user": owned, "read_only": True, "drop_capabilities": True, "no_new_privileges": True,
+                "seccomp": "old",
+            }, NAMESPACES | {"Landlock"}),
+        ("with --security-opt seccomp=unconfined", {"user": owned, "seccomp": None}, set()),
+    ]
+    for name, options, missing in runs:
+        print(name)
+        with volumes(image, options["user"]) as made:
+            container = replace(base, volumes={**made, "/mnt": f"{CONTEXT}/Media"}, **options)
+            check_confinement(container, missing)
+
+    print("where it can't work")
+    with volumes(image, "0:0") as made:
+        container = replace(base, volumes={**made, "/mnt": f"{CONTEXT}/Media"}, user="0:0", drop_capabilities=True)
+        added = container.run("satchel", "add", f"/mnt/{SAMPLES[0]}")
+        expect(
+            added.returncode == 1 and "user id of its own" in added.stderr,
+            "root without capabilities is told what is missing", added.stdout + added.stderr)
+        container = replace(container, user=owned, drop_capabilities=False)
+        doctor = container.run("satchel", "doctor")
+        expect(
+            doctor.returncode == 1 and re.search(r"^!!  store ", doctor.stdout, re.M),
+            "a volume of another user is named", doctor.stdout + doctor.stderr)
+
+
+def check_files(root_directory, image):
+    """What needs no run."""
+    print("files")
+    expect(image.user == "10001:10001" and image.entry == ["satchel"], "the image starts satchel as user 10001")
+    sources = f"{root_directory}/usr/share/doc/satchel"
+    with open(f"{sources}/SOURCES", encoding="utf-8") as file:
+        expect("/package/ffmpeg/" in file.read(), "the image says where the sources of FFmpeg are")
+    listing = subprocess.run(
+        ["tar", "--list", "--file", f"{sources}/satchel-sources.tar.gz"], check=True, capture_output=True, text=True).stdout
+    expect("Sources/Codecs/Codec.swift\n" in listing, "the image holds Satchel's sources")
+    strays = subprocess.run(
+        ["find", root_directory, "-xdev", "(", "-path", "*/tmp/*", "-o", "-path", "*/var/lib/apt/lists/*", "-o", "-name", "*.deb", ")"],
+        check=True, capture_output=True, text=True).stdout
+    expect(strays == "", "the image holds nothing that only its making needed", strays)
+
+    alerts = subprocess.run(
+        ["promtool", "check", "rules", f"{CONTEXT}/Docker/prometheus/alerts.yml"], capture_output=True, text=True, check=False)
+    expect(alerts.returncode == 0, "the alerts are rules to Prometheus", alerts.stdout + alerts.stderr)
+    scrape = subprocess.run(
+        ["promtool", "check", "config", f"{CONTEXT}/Docker/prometheus/prometheus.yml"], capture_output=True, text=True,
+        check=False)
+    expect(scrape.returncode == 0, "the scrape configuration is one to Prometheus", scrape.stdout + scrape.stderr)
+    os.chdir(CONTEXT)
+    complaints = list(metrics.complaints())
+    expect(not complaints, "alerts and dashboard ask for what the service tells", "\n".join(complaints))
+
+
+def main():
+    built = os.path.abspath(sys.argv[1])
+    os.makedirs(KEEP, exist_ok=True)
+    start = time.monotonic()
+    root_directory, image = root.make_root(CONTEXT, KEEP, built)
+    print(
+        f"The image holds {root.megabytes(root_directory)} MB, {root.megabytes(root_directory + '/usr/local')} MB of them Satchel "
+        f"and Swift's runtime; made in {time.monotonic() - start:.0f} s.")
+    own_network()
+    check_files(root_directory, image)
+    check_runs(root_directory, image)
+    root.remove(root_directory)
+    print(f"{passed} checks passed in {time.monotonic() - start:.0f} s.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""The image's root directory: Debian's base, the runtime stage, what was built. The first two are kept as archives."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+
+import dockerfile
+
+# What debian:bookworm-slim leaves out, besides the copyright files that it keeps.
+SLIM = """path-exclude /usr/share/doc/*
+path-include /usr/share/doc/*/copyright
+path-exclude /usr/share/man/*
+path-exclude /usr/share/locale/*
+path-exclude /usr/share/info/*
+path-exclude /usr/share/groff/*
+path-exclude /usr/share/lintian/*
+path-exclude /usr/share/linda/*
+"""
+SLIMMED = ["man", "locale", "info", "groff", "lintian", "linda"]
+
+
+def mirrors():
+    """suite → address, as this machine's apt has them."""
+    found = {"bookworm": "http://deb.debian.org/debian", "bookworm-security": "http://deb.debian.org/debian-security"}
+    targets = subprocess.run(
+        ["apt-get", "indextargets", "--format", "$(RELEASE) $(CODENAME) $(REPO_URI) $(ORIGIN)", "Created-By: Packages"],
+        capture_output=True, text=True, check=False).stdout
+    for line in targets.splitlines():
+        _, codename, address, *origin = line.split()
+        if origin and origin[0] == "Debian" and codename in found:
+            found[codename] = address.rstrip("/")
+    return found
+
+
+def unpack(archive, root):
+    os.makedirs(root)
+    subprocess.run(["tar", "--extract", "--numeric-owner", "--file", archive, "--directory", root], check=True)
+
+
+def pack(root, archive):
+    subprocess.run(
+        ["tar", "--create", "--numeric-owner", "--one-file-system", "--file", archive + ".part", "--directory", root, "."],
+        check=True)
+    os.rename(archive + ".part", archive)
+
+
+def remove(root):
+    """Removes a root, which nothing is mounted in: mounts are made in namespaces of their own."""
+    with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
+        assert not any(line.split()[4].startswith(root + "/") for line in mounts), f"something is mounted in {root}"
+    shutil.rmtree(root, ignore_errors=False) if os.path.exists(root) else None
+
+
+def make_base(root, archive):
+    found = mirrors()
+    subprocess.run(
+        ["debootstrap", "--variant=minbase", "bookworm", root, found["bookworm"]], check=True,
+        stdout=subprocess.DEVNULL)
+    with open(f"{root}/etc/apt/sources.list", "w", encoding="ascii") as file:
+        for suite, address in found.items():
+            file.write(f"deb {address} {suite} main\n")
+    with open(f"{root}/etc/dpkg/dpkg.cfg.d/slim", "w", encoding="ascii") as file:
+        file.write(SLIM)
+    # No service starts when a package is installed, as in Docker's images.
+    with open(f"{root}/usr/sbin/policy-rc.d", "w", encoding="ascii") as file:
+        file.write("#!/bin/sh\nexit 101\n")
+    os.chmod(f"{root}/usr/sbin/policy-rc.d", 0o755)
+    for name in SLIMMED:
+        shutil.rmtree(f"{root}/usr/share/{name}", ignore_errors=True)
+    subprocess.run(["chroot", root, "apt-get", "clean"], check=True)
+    shutil.rmtree(f"{root}/var/lib/apt/lists")
+    pack(root, archive)
+
+
+def make_root(context, keep, built):
+    """Carries out the runtime stage; answers the root and the image's values."""
+    path = f"{context}/Docker/Dockerfile"
+    root, base, assembled = f"{keep}/root", f"{keep}/base.tar", f"{keep}/assembled"
+    remove(root)
+    digest = hashlib.sha256()
+    for name in ("Docker/Dockerfile", "Docker/runtime.sh", "install-dependencies.sh", "Docker/check/root.py"):
+        with open(f"{context}/{name}", "rb") as file:
+            digest.update(file.read())
+    runtime = f"{keep}/runtime-{digest.hexdigest()[:16]}.tar"
+    if os.path.exists(runtime):
+        unpack(runtime, root)
+    else:
+        if os.path.exists(base):
+            unpack(base, root)
+        else:
+            make_base(root, base)
+        # What an engine lends the container that builds.
+        shutil.copy("/etc/resolv.conf", f"{root}/etc/resolv.conf")
+        dockerfile.carry_out(path, "runtime", root, context, {}, only="files")
+        os.unlink(f"{root}/etc/resolv.conf")
+        for old in os.listdir(keep):
+            if old.startswith("runtime-"):
+                os.unlink(f"{keep}/{old}")
+        pack(root, runtime)
+    shutil.rmtree(assembled, ignore_errors=True)
+    subprocess.run([f"{context}/Docker/assemble.sh", built, f"{assembled}/image"], check=True)
+    image = dockerfile.carry_out(path, "runtime", root, context, {"build": assembled}, only="rest")
+    shutil.copy("/etc/resolv.conf", f"{root}/etc/resolv.conf")
+    return root, image
+
+
+def megabytes(*paths):
+    """What lies in directories, in millions of bytes."""
+    total = 0
+    for path in paths:
+        for directory, _, names in os.walk(path):
+            total += sum(os.lstat(os.path.join(directory, name)).st_size for name in names)
+    return round(total / 1e6)
