@@ -1,0 +1,214 @@
+import API
+import Attachments
+import Foundation
+import Intake
+import Logging
+import Stores
+import Synchronization
+import TestSupport
+
+/// The whole service in this process, on a port of its own of the loopback: a store in a temporary directory, codec
+/// processes, workers, and the routes.
+///
+///     try await LiveService.run { live in
+///         let reply = try await live.send(.post, "/v1/jobs", json: #"{"attachments": []}"#)
+///         #expect(reply.status == 400)
+///     }
+final class LiveService: Sendable {
+    /// What a test wants to be different.
+    struct Configuration: Sendable {
+        /// Who works on jobs.
+        enum Worker: Sendable {
+            /// `satchel-codec`.
+            case codec
+            /// The fault codec, which does as its source says.
+            case faultCodec
+            /// Nobody: jobs stay pending.
+            case nobody
+        }
+
+        var worker = Worker.nobody
+        var codecs = 2
+        var widths = JobService.Widths(quick: 4, expensive: 2)
+        /// Content URLs begin with this, wherever the service really listens: see ``LiveService/path(of:)``.
+        var settings = ServiceSettings(publicURL: "https://media.example.com")
+        var profiles = Profile.builtIn
+        /// Exceptions to the fetch guard; an ``Origin`` on the loopback is always one.
+        var fetchAllow: [String] = ["127.0.0.1"]
+        var pipeline = Pipeline.Configuration()
+        /// Nil takes the wall clock.
+        var clock: (@Sendable () -> Instant)?
+
+        init() {}
+    }
+
+    let port: Int
+    let service: Service
+    /// Where the store and its keys are.
+    let directory: URL
+    /// Of the tenant ``tenant``, one for each role.
+    let keys: [AccessRole: AccessToken]
+    let tenant = TenantID(rawValue: "ada")
+    /// Everything that was logged.
+    let log: LogBook
+
+    var store: Store { service.store }
+    var spool: Spool { service.spool }
+
+    private init(
+        port: Int, service: Service, directory: URL, keys: [AccessRole: AccessToken], log: LogBook
+    ) {
+        self.port = port
+        self.service = service
+        self.directory = directory
+        self.keys = keys
+        self.log = log
+    }
+
+    /// Runs a service for as long as `body`. Only a few run at once: a machine has so many cores.
+    static func run<Result: Sendable>(
+        _ change: (inout Configuration) -> Void = { _ in }, _ body: (LiveService) async throws -> Result
+    ) async throws -> Result {
+        var configuration = Configuration()
+        change(&configuration)
+        await places.enter()
+        do {
+            let result = try await start(configuration, body)
+            await places.leave()
+            return result
+        } catch {
+            await places.leave()
+            throw error
+        }
+    }
+
+    private static let places = Places(3)
+
+    private static func start<Result: Sendable>(
+        _ configuration: Configuration, _ body: (LiveService) async throws -> Result
+    ) async throws -> Result {
+        let home = try TemporaryDirectory()
+        let store = try Store.open(
+            at: home.path + "/store", keys: home.path + "/keys", clock: configuration.clock ?? Instant.wallClock)
+        let spool = try Spool(at: store.spool)
+        let log = LogBook()
+        var logger = Logger(label: "satchel", factory: { _ in log.handler })
+        logger.logLevel = .debug
+
+        let executable = try Repository.product(configuration.worker == .faultCodec ? "fault-codec" : "satchel-codec")
+        let pool = CodecPool(CodecPoolConfiguration(executable: executable, codecs: configuration.codecs))
+        if configuration.worker != .nobody { _ = try await pool.start() }
+        let gate = FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow))
+        let events = JobEvents()
+        let pipeline = Pipeline(
+            records: store.records, blobs: store.blobs, codecs: pool,
+            sources: SourceOpener(
+                spool: spool, fetcher: Fetcher(guardedBy: gate, into: spool, userAgent: "Satchel/test")),
+            configuration: configuration.pipeline)
+        let jobs = JobService(
+            records: store.records, pipeline: pipeline, events: events,
+            worker: WorkerID(rawValue: RunID.generate().rawValue), widths: configuration.widths)
+        let service = Service(
+            store: store, records: store.records, spool: spool, jobs: jobs, profiles: configuration.profiles,
+            settings: configuration.settings, logger: logger)
+
+        let server = try SatchelServer(
+            service, listen: ListenAddress(host: "127.0.0.1", port: 0), tls: nil, grace: .milliseconds(500))
+        let serving = Task { try await server.run() }
+        let working = Task { if configuration.worker != .nobody { try await jobs.run() } }
+        let outcome: Swift.Result<Result, any Error>
+        do {
+            let live = LiveService(
+                port: try await server.port, service: service, directory: home.url,
+                keys: try await Self.makeKeys(store, TenantID(rawValue: "ada")), log: log)
+            outcome = .success(try await body(live))
+        } catch {
+            outcome = .failure(error)
+        }
+        serving.cancel()
+        working.cancel()
+        _ = await serving.result
+        _ = await working.result
+        if configuration.worker != .nobody { await pool.shutdown() }
+        return try outcome.get()
+    }
+
+    /// A key for each role, such as those of another tenant than ``tenant``.
+    func makeKeys(of tenant: TenantID) async throws -> [AccessRole: AccessToken] {
+        try await Self.makeKeys(store, tenant)
+    }
+
+    private static func makeKeys(_ store: Store, _ tenant: TenantID) async throws -> [AccessRole: AccessToken] {
+        var keys: [AccessRole: AccessToken] = [:]
+        for role in AccessRole.allCases {
+            keys[role] =
+                try await store.records.createKey(
+                    named: "\(tenant.rawValue)'s \(role.rawValue)", for: tenant, roles: [role], lasting: nil
+                ).1
+        }
+        return keys
+    }
+
+    /// The path of a content URL, to be asked for here.
+    func path(of url: String) -> String {
+        let prefix = service.settings.publicURL
+        return url.hasPrefix(prefix) ? String(url.dropFirst(prefix.count)) : url
+    }
+
+    /// The names of all files in the spool.
+    func spooled() throws -> [String] {
+        try spool.list().map(\.name)
+    }
+}
+
+/// Lets a few in at once.
+private actor Places {
+    private var free: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ free: Int) {
+        self.free = free
+    }
+
+    func enter() async {
+        if free > 0 {
+            free -= 1
+        } else {
+            await withCheckedContinuation { waiting.append($0) }
+        }
+    }
+
+    func leave() {
+        if waiting.isEmpty {
+            free += 1
+        } else {
+            waiting.removeFirst().resume()
+        }
+    }
+}
+
+/// Keeps what is logged, as text.
+final class LogBook: Sendable {
+    private let state = Mutex<[String]>([])
+
+    var lines: [String] { state.withLock { $0 } }
+
+    var handler: any LogHandler { Handler(book: self) }
+
+    private struct Handler: LogHandler {
+        let book: LogBook
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.debug
+
+        subscript(metadataKey key: String) -> Logger.MetadataValue? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let all = metadata.merging(event.metadata ?? [:]) { $1 }
+            let line = "\(event.level) \(event.message) \(all)"
+            book.state.withLock { $0.append(line) }
+        }
+    }
+}
