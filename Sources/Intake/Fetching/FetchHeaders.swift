@@ -1,8 +1,8 @@
-import Attachments
+public import Attachments
 import NIOHTTP1
 
 /// A submission's request headers, checked.
-struct FetchHeaders: Sendable {
+public struct FetchHeaders: Sendable {
     /// Headers that are the fetcher's own, or that change what a connection or a body is.
     private static let reserved: Set<String> = [
         "accept-encoding", "connection", "content-encoding", "content-length", "expect", "host", "http2-settings",
@@ -17,7 +17,7 @@ struct FetchHeaders: Sendable {
     init() {}
 
     /// - Throws: `invalid_source` for what is no header, or not the sender's to set.
-    init(_ headers: [String: String]) throws(AttachmentError) {
+    public init(_ headers: [String: String]) throws(AttachmentError) {
         var bytes = 0
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
             let isToken =

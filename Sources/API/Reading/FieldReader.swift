@@ -1,0 +1,202 @@
+import FoundationEssentials
+import HTTPTypes
+
+/// Everything that is wrong with a request, gathered while it is read to its end.
+final class Complaints {
+    private(set) var fields: [Problem.Field] = []
+
+    func add(_ pointer: String, _ detail: String) {
+        fields.append(Problem.Field(pointer: pointer, detail: detail))
+    }
+
+    /// - Throws: One problem that names all of them, where there are any.
+    func check() throws(Problem) {
+        guard fields.isEmpty else {
+            throw .invalid("The request can't be taken as it is; 'errors' says what would do.", fields)
+        }
+    }
+}
+
+/// Reads an object field by field. What is wrong goes to the complaints, by the field's JSON pointer or, where the
+/// object stands for a query, by its parameter; `null` is as good as absent.
+struct FieldReader {
+    /// How a field is called.
+    enum Naming {
+        /// A JSON pointer to the object.
+        case pointer(String)
+        /// What the object's parameters begin with.
+        case parameter(String)
+
+        func name(_ field: String) -> String {
+            switch self {
+            case .pointer(let base):
+                base + "/" + field.replacing("~", with: "~0").replacing("/", with: "~1")
+            case .parameter(let prefix): prefix + field
+            }
+        }
+    }
+
+    let naming: Naming
+    let complaints: Complaints
+    private let members: [String: JSONTree]
+
+    /// - Parameter known: All fields that the object may have; nil where the names are the client's.
+    init(_ members: [JSONTree.Member], named naming: Naming, known: [String]?, _ complaints: Complaints) {
+        self.naming = naming
+        self.complaints = complaints
+        self.members = Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }
+        guard let known else { return }
+        for member in members where !known.contains(member.name) {
+            complaints.add(
+                naming.name(member.name), "There is no such field here; there are \(known.joined(separator: ", ")).")
+        }
+    }
+
+    /// Reads a whole body.
+    ///
+    /// - Throws: A problem where it is no JSON or no object.
+    init(body: some Sequence<UInt8>, known: [String], _ complaints: Complaints) throws(Problem) {
+        let tree: JSONTree
+        do {
+            tree = try JSONTree(body)
+        } catch {
+            throw Problem(
+                .badRequest, "invalid_json", "The body is no JSON: \(error.reason) (at byte \(error.offset)).")
+        }
+        guard case .object(let members) = tree else {
+            throw .invalid("", "The body must be a JSON object, not \(tree.kind).")
+        }
+        self.init(members, named: .pointer(""), known: known, complaints)
+    }
+
+    func complain(_ field: String, _ detail: String) {
+        complaints.add(naming.name(field), detail)
+    }
+
+    /// The names of all fields that are there.
+    var names: [String] { members.keys.sorted() }
+
+    /// Nil where it is absent or null.
+    func value(_ field: String) -> JSONTree? {
+        switch members[field] {
+        case nil, .null?: nil
+        case let value?: value
+        }
+    }
+
+    private func mismatch(_ field: String, _ wanted: String, _ value: JSONTree) {
+        complain(field, "This must be \(wanted), not \(value.kind).")
+    }
+
+    /// - Parameter bytes: How long it may be, as UTF-8.
+    func string(_ field: String, bytes: ClosedRange<Int> = 0...8192) -> String? {
+        guard let value = value(field) else { return nil }
+        guard case .string(let text) = value else {
+            mismatch(field, "a string", value)
+            return nil
+        }
+        guard bytes.contains(text.utf8.count) else {
+            complain(
+                field, "This must have \(bytes.lowerBound) to \(bytes.upperBound) bytes, not \(text.utf8.count).")
+            return nil
+        }
+        guard text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
+            complain(field, "This must not hold control characters.")
+            return nil
+        }
+        return text
+    }
+
+    func number(_ field: String, in range: ClosedRange<Double>) -> Double? {
+        guard let value = value(field) else { return nil }
+        guard case .number(let number) = value else {
+            mismatch(field, "a number", value)
+            return nil
+        }
+        guard range.contains(number) else {
+            complain(field, "This must lie between \(Self.text(range.lowerBound)) and \(Self.text(range.upperBound)).")
+            return nil
+        }
+        return number
+    }
+
+    func integer(_ field: String, in range: ClosedRange<Int>) -> Int? {
+        guard let number = number(field, in: Double(range.lowerBound)...Double(range.upperBound)) else { return nil }
+        guard number == number.rounded() else {
+            complain(field, "This must be a whole number.")
+            return nil
+        }
+        return Int(number)
+    }
+
+    func bool(_ field: String) -> Bool? {
+        guard let value = value(field) else { return nil }
+        guard case .bool(let truth) = value else {
+            mismatch(field, "true or false", value)
+            return nil
+        }
+        return truth
+    }
+
+    /// One of the cases of an enumeration, by its raw value.
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(_ field: String, _ type: Choice.Type) -> Choice? {
+        guard let text = string(field) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            let all = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            complain(field, "There is no '\(text.prefix(64))'; there are \(all).")
+            return nil
+        }
+        return choice
+    }
+
+    /// An object within the object.
+    ///
+    /// - Parameter known: As in ``init(_:named:known:_:)``.
+    func object(_ field: String, known: [String]?) -> FieldReader? {
+        guard let value = value(field) else { return nil }
+        return Self.object(value, named: naming.name(field), known: known, complaints)
+    }
+
+    /// The objects of an array.
+    func objects(_ field: String, known: [String]) -> [FieldReader]? {
+        guard let value = value(field) else { return nil }
+        guard case .array(let elements) = value else {
+            mismatch(field, "an array", value)
+            return nil
+        }
+        return elements.enumerated().compactMap { index, element in
+            Self.object(element, named: "\(naming.name(field))/\(index)", known: known, complaints)
+        }
+    }
+
+    /// The strings of an array, each with its pointer.
+    func strings(_ field: String) -> [(pointer: String, text: String)]? {
+        guard let value = value(field) else { return nil }
+        guard case .array(let elements) = value else {
+            mismatch(field, "an array of strings", value)
+            return nil
+        }
+        return elements.enumerated().compactMap { index, element in
+            let pointer = "\(naming.name(field))/\(index)"
+            guard case .string(let text) = element else {
+                complaints.add(pointer, "This must be a string, not \(element.kind).")
+                return nil
+            }
+            return (pointer, text)
+        }
+    }
+
+    private static func object(
+        _ value: JSONTree, named pointer: String, known: [String]?, _ complaints: Complaints
+    ) -> FieldReader? {
+        guard case .object(let members) = value else {
+            complaints.add(pointer, "This must be an object, not \(value.kind).")
+            return nil
+        }
+        return FieldReader(members, named: .pointer(pointer), known: known, complaints)
+    }
+
+    private static func text(_ number: Double) -> String {
+        number == number.rounded() && abs(number) < 1e15 ? "\(Int64(number))" : "\(number)"
+    }
+}
