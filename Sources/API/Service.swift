@@ -14,6 +14,8 @@ public struct Service: Sendable {
     public let logger: Logger
     public let health: ServiceHealth
     public let metrics: MetricsRegistry
+    /// Admits submissions; shared by all routes that take some.
+    public let intake: IntakeGate
 
     public init(
         store: Store, records: any ServiceRecords, spool: Spool, jobs: JobService, profiles: [Profile],
@@ -29,6 +31,7 @@ public struct Service: Sendable {
         self.logger = logger
         self.health = health
         self.metrics = metrics
+        intake = IntakeGate(records: records, spool: spool, directory: store.directory, settings: settings)
     }
 
     /// A profile by its name.

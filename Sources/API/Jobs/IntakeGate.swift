@@ -1,0 +1,208 @@
+import Attachments
+import FoundationEssentials
+import Glibc
+import HTTPTypes
+import Intake
+import NIOPosix
+import Synchronization
+
+/// Decides whether a submission may come in, before any of its body is read.
+///
+/// Counts what this process receives; the queue and the quotas are the records' to know.
+public final class IntakeGate: Sendable {
+    private struct State {
+        var uploads = 0
+        /// Bytes that uploads underway have announced, or brought where they announced nothing.
+        var underway: Int64 = 0
+        var room: Room?
+        var buckets: [TenantID: TokenBucket] = [:]
+    }
+
+    /// What the disk holds, looked at a moment ago.
+    private struct Room {
+        var spooled: Int64
+        var free: Int64
+        var at: ContinuousClock.Instant
+    }
+
+    /// How old a look at the disk may be: a listing of the spool costs a call per file.
+    private static let lookInterval: Duration = .seconds(1)
+
+    private let records: any ServiceRecords
+    private let spool: Spool
+    private let directory: String
+    private let settings: ServiceSettings
+    private let state = Mutex(State())
+
+    init(records: any ServiceRecords, spool: Spool, directory: String, settings: ServiceSettings) {
+        self.records = records
+        self.spool = spool
+        self.directory = directory
+        self.settings = settings
+    }
+
+    /// Bodies that are being received.
+    public var uploads: Int { state.withLock { $0.uploads } }
+
+    /// Whether a submission of the tenant would be taken now; it counts towards its rate.
+    ///
+    /// - Throws: A problem with the status 429 and a `Retry-After`.
+    func admit(_ tenant: TenantID) async throws {
+        try take(from: tenant)
+        try await records.admit(tenant, within: settings.quotas, queueLimit: settings.intake.queue)
+    }
+
+    private func take(from tenant: TenantID) throws(Problem) {
+        guard let rate = settings.quotas.submissionsPerMinute else { return }
+        let wait = state.withLock { state -> Duration? in
+            let now = ContinuousClock.now
+            // A bucket that is full again says no more than none.
+            if state.buckets.count > 1000 { state.buckets = state.buckets.filter { !$0.value.isFull(at: now) } }
+            return state.buckets[tenant, default: TokenBucket(perMinute: rate, at: now)].take(at: now)
+        }
+        guard let wait else { return }
+        throw Problem(
+            .tooManyRequests, "rate_limited",
+            "This tenant may submit \(rate) times a minute. Come back after what 'Retry-After' says.",
+            headers: [.retryAfter: "\(Int(wait.inSeconds.rounded(.up)))", .connection: "close"])
+    }
+
+    /// Receives a body while `body` runs.
+    ///
+    /// - Parameter announced: Its bytes, where they are known.
+    /// - Throws: A problem with the status 429 or 507 where there is no room; what `body` throws.
+    func receiving<Result>(
+        _ announced: Int64?, _ body: (UploadPlace) async throws -> Result
+    ) async throws -> Result {
+        let room = try await look()
+        let limits = settings.intake
+        guard room.free - (announced ?? 0) >= limits.freeBytes else {
+            throw Problem(
+                HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "store_full",
+                "The disk of this service is nearly full. Its operator has to make room; try again later.",
+                headers: [.connection: "close"])
+        }
+        let isTaken = state.withLock { state in
+            guard state.uploads < limits.uploads,
+                room.spooled + state.underway + (announced ?? 0) <= limits.spoolBytes
+            else { return false }
+            state.uploads += 1
+            state.underway += announced ?? 0
+            return true
+        }
+        guard isTaken else {
+            throw Problem(
+                .tooManyRequests, "queue_full",
+                "As many uploads as can be taken at once are being received or wait. Try again later.",
+                headers: [.retryAfter: "2", .connection: "close"])
+        }
+        let place = UploadPlace(gate: self, announced: announced)
+        defer { leave(place) }
+        return try await body(place)
+    }
+
+    private func leave(_ place: UploadPlace) {
+        let bytes = place.counted
+        state.withLock { state in
+            state.uploads -= 1
+            state.underway -= bytes
+            // What was received is in the spool now, or gone: look again before long.
+            if var room = state.room {
+                room.spooled += bytes
+                state.room = room
+            }
+        }
+    }
+
+    /// - Throws: A problem with the status 429 where the spool is full.
+    fileprivate func grow(by bytes: Int64) throws(Problem) {
+        let fits = state.withLock { state in
+            state.underway += bytes
+            return (state.room?.spooled ?? 0) + state.underway <= settings.intake.spoolBytes
+        }
+        guard fits else {
+            throw Problem(
+                .tooManyRequests, "queue_full", "As many bytes as can be taken are waiting. Try again later.",
+                headers: [.retryAfter: "2", .connection: "close"])
+        }
+    }
+
+    private func look() async throws -> Room {
+        if let room = state.withLock({ $0.room }), ContinuousClock.now - room.at < Self.lookInterval { return room }
+        let (spool, directory) = (spool, directory)
+        let (spooled, free) = try await NIOThreadPool.singleton.runIfActive {
+            let spooled = try spool.list().filter(\.isCommitted).reduce(Int64(0)) { $0 + $1.bytes }
+            var status = statvfs()
+            guard unsafe statvfs(directory, &status) == 0 else {
+                throw AttachmentError.storeFailed(reason: SystemError("look at the store's disk").description)
+            }
+            return (
+                spooled,
+                Int64(
+                    clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+                        .partialValue)
+            )
+        }
+        let room = Room(spooled: spooled, free: free, at: .now)
+        state.withLock { $0.room = room }
+        return room
+    }
+}
+
+/// The place of an upload that is being received.
+final class UploadPlace: Sendable {
+    private let gate: IntakeGate
+    private let announced: Int64?
+    private let grown = Mutex<Int64>(0)
+
+    fileprivate init(gate: IntakeGate, announced: Int64?) {
+        self.gate = gate
+        self.announced = announced
+    }
+
+    /// Bytes of the body came.
+    ///
+    /// - Throws: A problem where nobody knew how many there would be, and there is no room for more.
+    func received(_ bytes: Int) throws(Problem) {
+        guard announced == nil else { return }
+        grown.withLock { $0 += Int64(bytes) }
+        try gate.grow(by: Int64(bytes))
+    }
+
+    fileprivate var counted: Int64 { announced ?? grown.withLock { $0 } }
+}
+
+/// So many at once, and so many a minute on the average: a decision without input or output.
+struct TokenBucket: Hashable, Sendable {
+    private let capacity: Double
+    /// A second.
+    private let rate: Double
+    private var tokens: Double
+    private var filledAt: ContinuousClock.Instant
+
+    init(perMinute: Int, at now: ContinuousClock.Instant) {
+        capacity = max(1, Double(perMinute))
+        rate = max(1, Double(perMinute)) / 60
+        tokens = capacity
+        filledAt = now
+    }
+
+    /// Takes one.
+    ///
+    /// - Returns: Nil where there was one; else the time until there is.
+    mutating func take(at now: ContinuousClock.Instant) -> Duration? {
+        tokens = level(at: now)
+        filledAt = now
+        guard tokens < 1 else {
+            tokens -= 1
+            return nil
+        }
+        return .seconds((1 - tokens) / rate)
+    }
+
+    func isFull(at now: ContinuousClock.Instant) -> Bool { level(at: now) >= capacity }
+
+    private func level(at now: ContinuousClock.Instant) -> Double {
+        min(capacity, tokens + max(0, (now - filledAt).inSeconds) * rate)
+    }
+}

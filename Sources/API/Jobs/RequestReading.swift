@@ -1,0 +1,201 @@
+import Attachments
+import HTTPTypes
+import Hummingbird
+import Intake
+import NIOCore
+
+/// The body of a request, piece by piece, within a limit.
+struct IncomingBody: Sendable {
+    private let body: RequestBody
+    private let limit: Int64
+    private let announced: Int64?
+
+    /// - Throws: 413 at once where the request announces more than the limit.
+    init(_ request: Request, limit: Int64) throws(Problem) {
+        announced = Self.announced(by: request)
+        self.limit = limit
+        if let announced, announced > limit { throw Self.tooLarge(limit) }
+        body = request.body
+    }
+
+    /// Takes all pieces in turn.
+    ///
+    /// - Throws: 413 over the limit; 400 where the body ends early; what `take` throws.
+    func forEach(_ take: (ByteBuffer) async throws -> Void) async throws {
+        var received: Int64 = 0
+        for try await piece in body {
+            received += Int64(piece.readableBytes)
+            guard received <= limit else { throw Self.tooLarge(limit) }
+            try await take(piece)
+        }
+        guard received == announced ?? received else {
+            throw Problem(
+                .badRequest, "malformed_request", "The body ended before its time. Send all of it.",
+                headers: [.connection: "close"])
+        }
+    }
+
+    /// The whole of it.
+    func collect() async throws -> ByteBuffer {
+        var whole = ByteBuffer()
+        try await forEach { piece in
+            var piece = piece
+            whole.writeBuffer(&piece)
+        }
+        return whole
+    }
+
+    /// Bytes that the request says it has.
+    static func announced(by request: Request) -> Int64? {
+        request.headers[.contentLength].flatMap { Int64($0) }
+    }
+
+    private static func tooLarge(_ limit: Int64) -> Problem {
+        Problem(
+            .contentTooLarge, "source_too_large", "This call takes at most \(limit) bytes. Send a smaller body.",
+            headers: [.connection: "close"])
+    }
+}
+
+/// What a submission's body brought: its description, and the sources that came along.
+struct ReceivedBody: Sendable {
+    /// The JSON of a JSON or multipart body; nil for a raw one.
+    var description: [UInt8]?
+    /// By part name; a raw body's is ``wholeBody``.
+    var parts: [String: ReceivedPart] = [:]
+
+    static let wholeBody = ""
+}
+
+/// Receives the three kinds of bodies that a submission may have.
+struct BodyReceiver {
+    let service: Service
+
+    /// How a body is to be understood.
+    private enum Kind {
+        case json
+        case multipart(boundary: String)
+        case raw(type: String?)
+
+        init(_ request: Request) throws(Problem) {
+            guard let text = request.headers[.contentType] else {
+                self = .raw(type: nil)
+                return
+            }
+            guard let type = HeaderParameters(text) else {
+                throw .invalid("Content-Type", "This can't be read as a media type with parameters.")
+            }
+            switch type.value {
+            case "application/json": self = .json
+            case "multipart/form-data":
+                guard let boundary = type["boundary"] else {
+                    throw .invalid("Content-Type", "A multipart/form-data body needs its boundary as a parameter.")
+                }
+                self = .multipart(boundary: boundary)
+            default: self = .raw(type: type.value)
+            }
+        }
+    }
+
+    /// What the headers add to a multipart body, beside the sources.
+    private static let multipartMargin: Int64 = 2 << 20
+
+    /// Receives a body whole and durable, and hands it to `use`; what `use` doesn't keep is removed.
+    ///
+    /// - Parameter use: Is also told the request's query where that holds the options; tells whether the sources in the
+    ///   spool are now the store's.
+    func receive<Result>(
+        _ request: Request, _ use: (ReceivedBody) async throws -> (Result, keepsSources: Bool)
+    ) async throws -> Result {
+        let kind = try Kind(request)
+        let limits = service.settings
+        let announced = IncomingBody.announced(by: request)
+        let body: IncomingBody
+        switch kind {
+        case .json: body = try IncomingBody(request, limit: Int64(limits.intake.jsonBytes))
+        case .multipart:
+            body = try IncomingBody(request, limit: limits.limits.clipBytes + Self.multipartMargin)
+        case .raw: body = try IncomingBody(request, limit: limits.limits.clipBytes)
+        }
+        return try await service.intake.receiving(announced) { place in
+            var received = ReceivedBody()
+            var isKept = false
+            defer { if !isKept { discard(received.parts.values) } }
+            switch kind {
+            case .json: received.description = Array((try await body.collect()).readableBytesView)
+            case .multipart(let boundary):
+                try await receiveParts(body, boundary: boundary, place: place, into: &received)
+            case .raw(let type):
+                let writer = PartWriter(into: service.spool)
+                try await body.forEach { piece in
+                    try place.received(piece.readableBytes)
+                    try await writer.write(piece)
+                }
+                received.parts[ReceivedBody.wholeBody] = try await writer.commit(
+                    fileName: nil, declaredType: ReceivedPart.declared(type))
+            }
+            let (result, keepsSources) = try await use(received)
+            isKept = keepsSources
+            return result
+        }
+    }
+
+    private func receiveParts(
+        _ body: IncomingBody, boundary: String, place: UploadPlace, into received: inout ReceivedBody
+    ) async throws {
+        do {
+            var parser = try MultipartParser(boundary: boundary)
+            var part: (head: MultipartHead, writer: PartWriter?)?
+            try await body.forEach { piece in
+                try place.received(piece.readableBytes)
+                for event in try parser.feed(piece) {
+                    switch event {
+                    case .begin(let head):
+                        if head.name == "job" {
+                            guard received.description == nil else { throw MultipartError("it has two parts 'job'") }
+                            received.description = []
+                            part = (head, nil)
+                        } else {
+                            guard received.parts[head.name] == nil else {
+                                throw MultipartError("it has two parts '\(head.name.prefix(64))'")
+                            }
+                            part = (head, PartWriter(into: service.spool))
+                        }
+                    case .bytes(let bytes):
+                        if let writer = part?.writer {
+                            try await writer.write(bytes)
+                        } else {
+                            received.description?.append(contentsOf: bytes.readableBytesView)
+                            guard received.description?.count ?? 0 <= service.settings.intake.jsonBytes else {
+                                throw Problem(
+                                    .contentTooLarge, "body_too_large",
+                                    "The part 'job' has at most \(service.settings.intake.jsonBytes) bytes.",
+                                    headers: [.connection: "close"])
+                            }
+                        }
+                    case .end:
+                        if let part, let writer = part.writer {
+                            received.parts[part.head.name] = try await writer.commit(
+                                fileName: part.head.fileName.flatMap(FileName.cleaned),
+                                declaredType: ReceivedPart.declared(part.head.contentType))
+                        }
+                        part = nil
+                    }
+                }
+            }
+            try parser.finish()
+        } catch let error as MultipartError {
+            throw Problem(
+                .badRequest, "invalid_multipart", "The multipart body can't be read: \(error.reason).",
+                headers: [.connection: "close"])
+        }
+        guard received.description != nil else {
+            throw Problem.invalid("job", "A multipart body has a part 'job' with the JSON of the submission.")
+        }
+    }
+
+    private func discard(_ parts: some Sequence<ReceivedPart>) {
+        // What stays behind is found by the next sweep.
+        for part in parts { try? service.spool.remove(part.spoolName) }
+    }
+}

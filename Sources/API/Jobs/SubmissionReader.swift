@@ -1,0 +1,289 @@
+import Attachments
+import Intake
+
+/// Reads submissions, from a JSON object or from a query, and tells everything that is wrong at once.
+struct SubmissionReader {
+    /// Names of profiles.
+    let profiles: [String]
+    /// Seconds, where the submission doesn't say.
+    let leaseTTL: Double
+    let complaints = Complaints()
+
+    private static let jobFields = [
+        "profile", "mode", "deadline", "priority", "lease_ttl", "delivery", "metadata", "callback", "attachments",
+    ]
+    private static let attachmentFields = [
+        "identifier", "url", "part", "headers", "name", "type_hint", "profile", "crop", "trim", "thumbnail_hidden",
+        "thumbnail_clipping_rect", "thumbnail_time", "thumbnail_frame",
+    ]
+
+    init(_ service: Service) {
+        profiles = service.profiles.map(\.name)
+        leaseTTL = service.settings.leaseTTL
+    }
+
+    // MARK: A JSON body
+
+    /// - Parameter hasParts: Whether the body has parts beside the description.
+    /// - Throws: A problem that names every field which can't be taken.
+    func submission(_ body: some Sequence<UInt8>, hasParts: Bool) throws(Problem) -> SubmissionRequest {
+        let job = try FieldReader(body: body, known: Self.jobFields, complaints)
+        var attachments: [SubmissionRequest.Attachment] = []
+        let readers = job.objects("attachments", known: Self.attachmentFields)
+        if let readers {
+            attachments = readers.map { attachment($0, source: source($0, hasParts: hasParts)) }
+            checkIdentifiers(zip(readers, attachments))
+        }
+        if job.value("attachments") == nil || readers?.isEmpty == true && attachments.isEmpty {
+            if complaints.fields.allSatisfy({ !$0.pointer.hasPrefix("/attachments") }) {
+                job.complain("attachments", "A job has 1 to \(JobSubmission.maximumAttachments) attachments.")
+            }
+        } else if attachments.count > JobSubmission.maximumAttachments {
+            job.complain(
+                "attachments",
+                "A job has 1 to \(JobSubmission.maximumAttachments) attachments, not \(attachments.count).")
+        }
+        let request = request(
+            job, metadata: job.object("metadata", known: nil), callback: callback(job), attachments: attachments)
+        try complaints.check()
+        return request
+    }
+
+    private func callback(_ job: FieldReader) -> String? {
+        guard let callback = job.object("callback", known: ["url"]) else { return nil }
+        guard let url = url(callback, "url") else {
+            if callback.value("url") == nil { callback.complain("url", "A callback needs the URL to call.") }
+            return nil
+        }
+        return url
+    }
+
+    private func source(_ reader: FieldReader, hasParts: Bool) -> SubmissionRequest.Source {
+        let url = url(reader, "url")
+        let part = reader.string("part", bytes: 1...256)
+        var headers: [String: String] = [:]
+        if let fields = reader.object("headers", known: nil) {
+            for name in fields.names { headers[name] = fields.string(name) }
+            do throws(AttachmentError) {
+                _ = try FetchHeaders(headers)
+            } catch {
+                reader.complain("headers", error.message)
+            }
+        }
+        switch (reader.value("url") != nil, reader.value("part") != nil) {
+        case (true, true), (false, false):
+            reader.complain("url", "An attachment has either a url or a part, exactly one of them.")
+        case (false, true):
+            if !hasParts { reader.complain("part", "Only a multipart/form-data body has parts.") }
+            if !headers.isEmpty { reader.complain("headers", "Headers go along with a url only.") }
+        case (true, false): break
+        }
+        return part.map { .part($0) } ?? .url(url ?? "", headers: headers)
+    }
+
+    /// A URL that can be fetched, where it is one.
+    private func url(_ reader: FieldReader, _ field: String) -> String? {
+        guard let text = reader.string(field, bytes: 1...FetchURL.maximumLength) else { return nil }
+        do throws(AttachmentError) {
+            _ = try FetchURL(text)
+            return text
+        } catch {
+            reader.complain(field, error.message)
+            return nil
+        }
+    }
+
+    private func checkIdentifiers(_ attachments: some Sequence<(FieldReader, SubmissionRequest.Attachment)>) {
+        var identifiers: Set<String> = []
+        var parts: Set<String> = []
+        for (reader, attachment) in attachments {
+            if !attachment.identifier.isEmpty, !identifiers.insert(attachment.identifier).inserted {
+                reader.complain("identifier", "Another attachment of the job has this identifier.")
+            }
+            if case .part(let name) = attachment.source, !parts.insert(name).inserted {
+                reader.complain("part", "Another attachment of the job uses this part.")
+            }
+        }
+    }
+
+    // MARK: A query
+
+    private static let parameters = [
+        "profile", "mode", "deadline", "priority", "lease_ttl", "delivery", "callback", "identifier", "name",
+        "type_hint", "crop", "trim_start", "trim_duration", "trim_end", "thumbnail_hidden", "thumbnail_clipping_rect",
+        "thumbnail_time", "thumbnail_frame",
+    ]
+    private static let numbers: Set = [
+        "deadline", "lease_ttl", "trim_start", "trim_duration", "trim_end", "thumbnail_time", "thumbnail_frame",
+    ]
+
+    /// A submission of one attachment, whose source is the body: every field is a parameter of the query, those of
+    /// `metadata` with that prefix (`metadata.message_id`), and those of `trim` as `trim_start`, `trim_duration`,
+    /// `trim_end`.
+    ///
+    /// - Throws: A problem that names every parameter which can't be taken.
+    func submission(_ query: Query) throws(Problem) -> SubmissionRequest {
+        var fields: [JSONTree.Member] = []
+        var metadata: [JSONTree.Member] = []
+        for (name, text) in query.parameters {
+            if name.hasPrefix("metadata.") {
+                metadata.append(JSONTree.Member(name: String(name.dropFirst(9)), value: .string(text)))
+            } else {
+                fields.append(JSONTree.Member(name: name, value: Self.value(of: name, text)))
+            }
+        }
+        let job = FieldReader(fields, named: .parameter(""), known: Self.parameters, complaints)
+        let trim = FieldReader(
+            fields.filter { $0.name.hasPrefix("trim_") }.map {
+                JSONTree.Member(name: String($0.name.dropFirst(5)), value: $0.value)
+            }, named: .parameter("trim_"), known: nil, complaints)
+        var attachment = attachment(job, source: .body, inQuery: true)
+        if !trim.names.isEmpty { attachment.trim = self.trim(trim) }
+        let request = request(
+            job, metadata: FieldReader(metadata, named: .parameter("metadata."), known: nil, complaints),
+            callback: url(job, "callback"), attachments: [attachment])
+        try complaints.check()
+        return request
+    }
+
+    private static func value(of name: String, _ text: String) -> JSONTree {
+        switch name {
+        case "thumbnail_hidden" where text == "true": return .bool(true)
+        case "thumbnail_hidden" where text == "false": return .bool(false)
+        case _ where numbers.contains(name):
+            return Double(text).flatMap { $0.isFinite ? .number($0) : nil } ?? .string(text)
+        case "crop" where text.contains(","), "thumbnail_clipping_rect":
+            let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) ?? .nan }
+            let names = numbers.count == 2 ? ["x", "y"] : ["x", "y", "width", "height"]
+            guard numbers.count == names.count, numbers.allSatisfy(\.isFinite) else { return .string(text) }
+            let object = JSONTree.object(zip(names, numbers).map { JSONTree.Member(name: $0, value: .number($1)) })
+            guard name == "crop" else { return object }
+            return .object([JSONTree.Member(name: numbers.count == 2 ? "focal_point" : "rect", value: object)])
+        default: return .string(text)
+        }
+    }
+
+    // MARK: Fields
+
+    private func request(
+        _ job: FieldReader, metadata: FieldReader?, callback: String?, attachments: [SubmissionRequest.Attachment]
+    ) -> SubmissionRequest {
+        let ttl = job.number("lease_ttl", in: SubmissionBounds.leaseTTL) ?? leaseTTL
+        return SubmissionRequest(
+            profile: profile(job) ?? "notification", mode: job.choice("mode", JobMode.self) ?? .lenient,
+            priority: job.choice("priority", JobPriority.self) ?? .interactive,
+            deadline: job.number("deadline", in: SubmissionBounds.deadline), leaseTTL: ttl > 0 ? ttl : nil,
+            delivery: job.choice("delivery", DeliveryMode.self) ?? .private,
+            metadata: metadata.map(pairs) ?? [:], callback: callback, attachments: attachments)
+    }
+
+    private func profile(_ reader: FieldReader) -> String? {
+        guard let name = reader.string("profile") else { return nil }
+        guard profiles.contains(name) else {
+            reader.complain(
+                "profile", "There is no profile '\(name.prefix(64))'; there are \(profiles.joined(separator: ", ")).")
+            return nil
+        }
+        return name
+    }
+
+    private func pairs(_ reader: FieldReader) -> [String: String] {
+        var pairs: [String: String] = [:]
+        for name in reader.names { pairs[name] = reader.string(name) }
+        let bytes = pairs.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        if reader.names.count > SubmissionBounds.metadataPairs || bytes > SubmissionBounds.metadataBytes {
+            complaints.add(
+                reader.naming.container,
+                "Metadata has at most \(SubmissionBounds.metadataPairs) pairs and \(SubmissionBounds.metadataBytes) bytes."
+            )
+        }
+        return pairs
+    }
+
+    private func attachment(
+        _ reader: FieldReader, source: SubmissionRequest.Source, inQuery: Bool = false
+    ) -> SubmissionRequest.Attachment {
+        let time = reader.number("thumbnail_time", in: SubmissionBounds.time)
+        let frame = reader.integer("thumbnail_frame", in: 0...1_000_000)
+        if time != nil, frame != nil {
+            reader.complain("thumbnail_frame", "Give either a thumbnail_time or a thumbnail_frame.")
+        }
+        return SubmissionRequest.Attachment(
+            identifier: reader.string("identifier", bytes: 0...128) ?? "", source: source,
+            name: reader.string("name", bytes: 1...255).flatMap(FileName.cleaned),
+            typeHint: reader.string("type_hint", bytes: 1...128), profile: inQuery ? nil : profile(reader),
+            crop: crop(reader),
+            trim: inQuery ? nil : reader.object("trim", known: ["start", "duration", "end"]).flatMap(trim),
+            thumbnailHidden: reader.bool("thumbnail_hidden") ?? false,
+            thumbnailClippingRect: rect(reader, "thumbnail_clipping_rect"), thumbnailTime: time,
+            thumbnailFrame: frame)
+    }
+
+    private func rect(_ reader: FieldReader, _ field: String) -> UnitRect? {
+        guard let values = reader.object(field, known: ["x", "y", "width", "height"]) else { return nil }
+        let missing = ["x", "y", "width", "height"].filter { values.value($0) == nil }
+        for name in missing { values.complain(name, "A rectangle has x, y, width and height.") }
+        guard let x = values.number("x", in: 0...1), let y = values.number("y", in: 0...1),
+            let width = values.number("width", in: 0...1), let height = values.number("height", in: 0...1)
+        else { return nil }
+        let rect = UnitRect(x: x, y: y, width: width, height: height)
+        guard rect.isValid else {
+            reader.complain(field, "The rectangle must not be empty, nor reach beyond 1 in either direction.")
+            return nil
+        }
+        return rect
+    }
+
+    /// `"attention"`, `"centre"`, `{"rect": {x, y, width, height}}` or `{"focal_point": {x, y}}`.
+    private func crop(_ reader: FieldReader) -> Crop? {
+        switch reader.value("crop") {
+        case nil: return nil
+        case .string("attention")?: return .attention
+        case .string("centre")?, .string("center")?: return .centre
+        case .object?:
+            guard let choice = reader.object("crop", known: ["rect", "focal_point"]) else { return nil }
+            switch choice.names {
+            case ["rect"]: return rect(choice, "rect").map { .rect($0) }
+            case ["focal_point"]:
+                guard let point = choice.object("focal_point", known: ["x", "y"]) else { return nil }
+                for name in ["x", "y"] where point.value(name) == nil { point.complain(name, "A point has x and y.") }
+                guard let x = point.number("x", in: 0...1), let y = point.number("y", in: 0...1) else { return nil }
+                return .focalPoint(x: x, y: y)
+            default: break
+            }
+        default: break
+        }
+        reader.complain(
+            "crop", "A crop is 'attention', 'centre', a rectangle (rect) or a point (focal_point), one of them.")
+        return nil
+    }
+
+    private func trim(_ reader: FieldReader) -> TrimRequest? {
+        let start = reader.number("start", in: SubmissionBounds.time) ?? 0
+        let duration = reader.number("duration", in: SubmissionBounds.time)
+        let end = reader.number("end", in: SubmissionBounds.time)
+        if reader.value("duration") != nil, reader.value("end") != nil {
+            reader.complain("end", "Give either a duration or an end.")
+            return nil
+        }
+        if let duration, duration <= 0 {
+            reader.complain("duration", "This must be more than 0.")
+            return nil
+        }
+        if let end, end <= start {
+            reader.complain("end", "The end must lie behind the start.")
+            return nil
+        }
+        return TrimRequest(start: start, duration: duration ?? end.map { $0 - start })
+    }
+}
+
+extension FieldReader.Naming {
+    /// The object itself.
+    fileprivate var container: String {
+        switch self {
+        case .pointer(let pointer): pointer
+        case .parameter(let prefix): prefix + "*"
+        }
+    }
+}

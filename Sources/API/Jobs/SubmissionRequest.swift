@@ -1,0 +1,81 @@
+import Attachments
+import Intake
+
+/// A submission as the client worded it: every field was checked, nothing was looked up or received yet.
+///
+/// Encoded it is the canonical form of the body, which tells two submissions of one id apart.
+struct SubmissionRequest: Hashable, Sendable, Encodable {
+    /// Where an attachment's bytes come from.
+    enum Source: Hashable, Sendable, Encodable {
+        case url(String, headers: [String: String])
+        /// A part of the multipart body.
+        case part(String)
+        /// The body itself.
+        case body
+    }
+
+    struct Attachment: Hashable, Sendable, Encodable {
+        var identifier: String
+        var source: Source
+        var name: String?
+        var typeHint: String?
+        var profile: String?
+        var crop: Crop?
+        var trim: TrimRequest?
+        var thumbnailHidden = false
+        var thumbnailClippingRect: UnitRect?
+        var thumbnailTime: Double?
+        var thumbnailFrame: Int?
+
+        /// What is asked of the codec.
+        var request: RenditionRequest {
+            RenditionRequest(
+                trim: trim, crop: crop, thumbnailTime: thumbnailTime, thumbnailFrame: thumbnailFrame,
+                thumbnailClippingRect: thumbnailClippingRect)
+        }
+
+        /// What the notification is to do with it.
+        var options: DisplayOptions {
+            DisplayOptions(
+                typeHint: typeHint, thumbnailHidden: thumbnailHidden, thumbnailClippingRect: thumbnailClippingRect,
+                thumbnailTime: thumbnailTime ?? thumbnailFrame.map(Double.init))
+        }
+    }
+
+    var profile: String
+    var mode: JobMode
+    var priority: JobPriority
+    /// Seconds; nil for the profile's.
+    var deadline: Double?
+    /// Seconds; nil for none.
+    var leaseTTL: Double?
+    var delivery: DeliveryMode
+    var metadata: [String: String]
+    var callback: String?
+    var attachments: [Attachment]
+}
+
+/// The bounds of a submission's fields.
+enum SubmissionBounds {
+    /// Seconds. Below 50 ms nothing is ever ready.
+    static let deadline = 0.05...3600.0
+    /// Seconds: up to 30 days, as a link.
+    static let leaseTTL = 0.0...2_592_000.0
+    /// Seconds of a clip.
+    static let time = 0.0...1_000_000.0
+    static let metadataPairs = 32
+    static let metadataBytes = 4096
+
+    /// Whether a client may choose this as a job's id: 1 to 128 of the characters that need no encoding in a URL.
+    static func isJobID(_ text: String) -> Bool {
+        (1...128).contains(text.utf8.count) && text != "." && text != ".."
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"):
+                    true
+                default: "._~-".utf8.contains(byte)
+                }
+            }
+    }
+}

@@ -1,0 +1,157 @@
+import Attachments
+import Crypto
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import Intake
+
+/// Takes submissions in: admission, the body, and the record.
+struct Submitting: Sendable {
+    let service: Service
+
+    /// What a submission came to.
+    struct Answer {
+        var record: JobRecord
+        /// Whether the job is new, or a new generation.
+        var isNew: Bool
+    }
+
+    /// - Parameter id: The client's; nil for one of ours.
+    func submit(_ request: Request, id: JobID?, of tenant: TenantID) async throws -> Answer {
+        let key = id == nil ? try idempotencyKey(of: request) : nil
+        do {
+            try await service.intake.admit(tenant)
+        } catch let error as AttachmentError {
+            var problem = Problem(error)
+            problem.headers[.connection] = "close"
+            throw problem
+        }
+        let answer = try await BodyReceiver(service: service).receive(request) { body in
+            let (submission, digest) = try submission(request, body, id: id, tenant: tenant)
+            let answer = try await service.records.submit(
+                submission, idempotency: key.map { IdempotencyKey(text: $0, bodyDigest: digest) },
+                within: service.settings.quotas, queueLimit: service.settings.intake.queue)
+            switch answer {
+            case .accepted(let record): return (Answer(record: record, isNew: true), keepsSources: true)
+            case .same(let record): return (Answer(record: record, isNew: false), keepsSources: false)
+            case .conflict:
+                throw Problem(
+                    .unprocessableContent, "idempotency_conflict",
+                    "This Idempotency-Key came with another body before. Use a new key for new work.")
+            }
+        }
+        if answer.isNew {
+            let record = answer.record
+            service.jobs.events.publish(
+                JobEvent(tenant: tenant, job: record.id, generation: record.generation, what: .accepted))
+            service.jobs.submitted()
+        }
+        return answer
+    }
+
+    private func idempotencyKey(of request: Request) throws(Problem) -> String? {
+        guard let name = HTTPField.Name("Idempotency-Key"), let key = request.headers[name] else { return nil }
+        guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw .invalid("Idempotency-Key", "This must have 1 to 255 visible ASCII characters.")
+        }
+        return key
+    }
+
+    /// The canonical form of a body. Whatever tells two submissions apart is in it, and nothing that is made up here.
+    private struct Canonical: Encodable {
+        struct Part: Encodable {
+            var sha256: String
+            var fileName: String?
+            var declaredType: String?
+        }
+
+        var request: SubmissionRequest
+        var parts: [String: Part]
+    }
+
+    private func submission(
+        _ request: Request, _ body: ReceivedBody, id: JobID?, tenant: TenantID
+    ) throws -> (JobSubmission, digest: String) {
+        let reader = SubmissionReader(service)
+        let wording: SubmissionRequest
+        if let description = body.description {
+            wording = try reader.submission(description, hasParts: !body.parts.isEmpty)
+        } else {
+            wording = try reader.submission(Query(request))
+        }
+        try checkParts(body, wording)
+        let canonical = Canonical(
+            request: wording,
+            parts: body.parts.mapValues {
+                Canonical.Part(sha256: $0.sha256, fileName: $0.fileName, declaredType: $0.declaredType)
+            })
+        let digest = SHA256.hash(data: try JSON.encode(canonical)).hexadecimal
+        guard let profile = service.profile(named: wording.profile) else {
+            throw Problem.invalid("profile", "There is no profile '\(wording.profile)' here. Name another.")
+        }
+        return (
+            JobSubmission(
+                tenant: tenant, id: id ?? .generate(), profile: profile, mode: wording.mode,
+                priority: wording.priority,
+                deadline: [wording.deadline, profile.deadline].compactMap(\.self).min(),
+                metadata: wording.metadata, bodyDigest: digest, leaseTTL: wording.leaseTTL,
+                delivery: wording.delivery, callback: wording.callback,
+                attachments: wording.attachments.compactMap { attachment($0, body) }),
+            digest
+        )
+    }
+
+    /// Every part is used, and every part that is used is there.
+    private func checkParts(_ body: ReceivedBody, _ wording: SubmissionRequest) throws(Problem) {
+        let complaints = Complaints()
+        var unused = Set(body.parts.keys).subtracting([ReceivedBody.wholeBody])
+        for (index, attachment) in wording.attachments.enumerated() {
+            guard case .part(let name) = attachment.source else { continue }
+            if body.parts[name] == nil {
+                complaints.add("/attachments/\(index)/part", "The body has no part '\(name.prefix(64))'.")
+            }
+            unused.remove(name)
+        }
+        for name in unused.sorted() {
+            complaints.add(String(name.prefix(64)), "No attachment uses this part of the body.")
+        }
+        try complaints.check()
+    }
+
+    private func attachment(
+        _ wording: SubmissionRequest.Attachment, _ body: ReceivedBody
+    ) -> AttachmentSubmission? {
+        let part: ReceivedPart?
+        let location: SourceLocation
+        switch wording.source {
+        case .url(let url, let headers):
+            part = nil
+            location = .url(url, headers: headers)
+        case .part(let name):
+            guard let found = body.parts[name] else { return nil }
+            part = found
+            location = .spool(name: found.spoolName)
+        case .body:
+            guard let found = body.parts[ReceivedBody.wholeBody] else { return nil }
+            part = found
+            location = .spool(name: found.spoolName)
+        }
+        let name = wording.name ?? part?.fileName
+        let hint = wording.typeHint.map { MediaType(declared: $0)?.rawValue ?? $0 }
+        let byName = name.flatMap { $0.split(separator: ".").dropFirst().last }.flatMap {
+            MediaType(declared: String($0))?.rawValue
+        }
+        return AttachmentSubmission(
+            identifier: wording.identifier, location: location, sha256: part?.sha256, name: name,
+            // For a URL the origin's own word comes before the extension.
+            declaredType: hint ?? (part == nil ? nil : part?.declaredType ?? byName), request: wording.request,
+            options: wording.options, profile: wording.profile.flatMap { service.profile(named: $0) })
+    }
+}
+
+extension Digest {
+    /// In lower case.
+    var hexadecimal: String {
+        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
