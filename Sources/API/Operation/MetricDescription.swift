@@ -75,7 +75,7 @@ public struct MetricDescription: Hashable, Sendable {
         .init("leases", .gauge, "Leases that live."),
         .init("links", .gauge, "Links that live."),
         .init("grants", .gauge, "Grants that live."),
-        .init("leases_left_to_expire", .gauge, "Leases in the store that ended by themselves, never stopped."),
+        .init("leases_left_to_expire_total", .counter, "Leases that ended by themselves, never stopped."),
         .init("blobs", .gauge, "Blobs in the store, each counted once."),
         .init("blob_bytes", .gauge, "Of all blobs, each counted once."),
         .init("callbacks_pending", .gauge, "Calls to callbacks that are still to be made."),

@@ -33,6 +33,7 @@ struct ServiceMetrics: Sendable {
                     ]
                 }),
             MetricFamily("queue_oldest_seconds", queues.map { ([$0.rawValue], $1.oldestAge?.inSeconds ?? 0) }),
+            MetricFamily("leases_left_to_expire_total", statistics.leasesLeftToExpire),
             MetricFamily("leases", statistics.liveLeases), MetricFamily("links", statistics.liveLinks),
             MetricFamily("grants", statistics.liveGrants), MetricFamily("blobs", statistics.blobs),
             MetricFamily("blob_bytes", statistics.blobBytes),

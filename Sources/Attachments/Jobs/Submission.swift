@@ -103,13 +103,16 @@ public struct JobSubmission: Hashable, Sendable, Codable {
     public var delivery: DeliveryMode
     /// Told when the job has come to an end.
     public var callback: String?
+    /// Where the submission stands in a trace, for what is done on its behalf: W3C Trace Context.
+    public var traceparent: String?
     public var attachments: [AttachmentSubmission]
 
     public init(
         tenant: TenantID, id: JobID = .generate(), profile: Profile, mode: JobMode = .lenient,
         priority: JobPriority = .interactive, deadline: Double? = nil, metadata: [String: String] = [:],
         run: RunID? = nil, workKey: String? = nil, bodyDigest: String? = nil, leaseTTL: Double? = nil,
-        delivery: DeliveryMode = .private, callback: String? = nil, attachments: [AttachmentSubmission]
+        delivery: DeliveryMode = .private, callback: String? = nil, traceparent: String? = nil,
+        attachments: [AttachmentSubmission]
     ) {
         self.tenant = tenant
         self.id = id
@@ -124,6 +127,7 @@ public struct JobSubmission: Hashable, Sendable, Codable {
         self.leaseTTL = leaseTTL
         self.delivery = delivery
         self.callback = callback
+        self.traceparent = traceparent
         self.attachments = attachments
     }
 }

@@ -29,14 +29,20 @@ public struct CallbackDelivery: Hashable, Sendable {
     public var attempt: Int
     /// When the job came to its end.
     public var createdAt: Instant
+    /// Of the submission, for the call's own header.
+    public var traceparent: String?
 
-    public init(id: String, tenant: TenantID, job: JobID, url: String, attempt: Int, createdAt: Instant) {
+    public init(
+        id: String, tenant: TenantID, job: JobID, url: String, attempt: Int, createdAt: Instant,
+        traceparent: String? = nil
+    ) {
         self.id = id
         self.tenant = tenant
         self.job = job
         self.url = url
         self.attempt = attempt
         self.createdAt = createdAt
+        self.traceparent = traceparent
     }
 }
 
@@ -68,6 +74,8 @@ public struct StoreStatistics: Hashable, Sendable {
     /// The service's jobs that are not finished.
     public var queues: [JobLane: Queue]
     public var liveLeases: Int
+    /// Since the store was made: leases that ended by themselves, never stopped.
+    public var leasesLeftToExpire: Int
     public var liveLinks: Int
     public var liveGrants: Int
     /// Bytes of all blobs, each counted once.
@@ -76,11 +84,13 @@ public struct StoreStatistics: Hashable, Sendable {
     public var pendingCallbacks: Int
 
     public init(
-        queues: [JobLane: Queue] = [:], liveLeases: Int = 0, liveLinks: Int = 0, liveGrants: Int = 0,
+        queues: [JobLane: Queue] = [:], liveLeases: Int = 0, leasesLeftToExpire: Int = 0, liveLinks: Int = 0,
+        liveGrants: Int = 0,
         blobBytes: Int64 = 0, blobs: Int = 0, pendingCallbacks: Int = 0
     ) {
         self.queues = queues
         self.liveLeases = liveLeases
+        self.leasesLeftToExpire = leasesLeftToExpire
         self.liveLinks = liveLinks
         self.liveGrants = liveGrants
         self.blobBytes = blobBytes

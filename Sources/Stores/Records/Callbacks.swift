@@ -21,7 +21,7 @@ extension SQLiteRecordStore {
                 return CallbackDelivery(
                     id: id, tenant: TenantID(rawValue: row["tenant"]),
                     job: try database.jobID(key: row["job"]), url: row["url"], attempt: (row["attempt"] as Int) + 1,
-                    createdAt: Instant(milliseconds: row["created_at"]))
+                    createdAt: Instant(milliseconds: row["created_at"]), traceparent: row["traceparent"])
             }
         }
     }
@@ -84,15 +84,16 @@ extension Database {
         """
 
     /// Has a job's sender told that it came to its end, which is recorded in the same transaction.
-    func enqueueCallback(to url: String?, of job: Row, at now: Instant) throws {
-        guard let url else { return }
+    func enqueueCallback(_ submission: JobSubmission, of job: Row, at now: Instant) throws {
+        guard let url = submission.callback else { return }
         try run(
             """
-            INSERT INTO callbacks (id, tenant, job, generation, url, created_at, due_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO callbacks (id, tenant, job, generation, url, traceparent, created_at, due_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 UUID.version7(at: now).uuidString.lowercased(), job["tenant"] as String, job["key"] as Int64,
-                job["generation"] as Int, url, now.milliseconds, now.milliseconds,
+                job["generation"] as Int, url, submission.traceparent, now.milliseconds, now.milliseconds,
             ])
     }
 }

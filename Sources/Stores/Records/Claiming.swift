@@ -78,7 +78,7 @@ extension SQLiteRecordStore {
             if !state.isFinished {
                 let submission = try database.submission(row)
                 try database.retain(submission, of: row, at: now)
-                try database.enqueueCallback(to: submission.callback, of: row, at: now)
+                try database.enqueueCallback(submission, of: row, at: now)
                 try database.run(
                     """
                     UPDATE jobs SET state = 'cancelled', fence = fence + 1, worker = NULL, claimed_until = NULL,

@@ -46,15 +46,23 @@ extension SQLiteRecordStore {
                         AND kind IN ('lease', 'link') AND ended_at IS NULL AND access.expires_at > ?)
                 ORDER BY expires_at LIMIT ?
                 """, [now.milliseconds, now.milliseconds, limit])
+            // Before the attachments go, with all of theirs.
+            let ended = try database.rows(
+                """
+                DELETE FROM access WHERE id IN (SELECT id FROM access WHERE expires_at <= ? LIMIT ?)
+                RETURNING kind, ended_at
+                """, [now.milliseconds, limit])
+            let leftToExpire = ended.count { $0["kind"] == "lease" && $0["ended_at"] == (nil as Int64?) }
+            if leftToExpire > 0 {
+                try database.run(
+                    "UPDATE holdings SET leases_left_to_expire = leases_left_to_expire + ?", [leftToExpire])
+            }
             var blobs: [BlobName] = []
             for row in expired {
                 blobs += try database.releaseAttachment(
                     AttachmentID(rawValue: row["id"]), of: TenantID(rawValue: row["tenant"]))
                 try database.deleteJobIfEmpty(row["job"])
             }
-            try database.run(
-                "DELETE FROM access WHERE id IN (SELECT id FROM access WHERE expires_at <= ? LIMIT ?)",
-                [now.milliseconds, limit])
             // No delivery is under way for so long.
             try database.run(
                 "DELETE FROM condemned WHERE condemned_at <= ?", [(now - .seconds(30 * 86_400)).milliseconds])

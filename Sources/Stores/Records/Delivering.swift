@@ -59,7 +59,7 @@ extension Database {
                 worker = NULL, claimed_until = NULL, finished_at = ?
             WHERE key = ?
             """, [state.rawValue, now.milliseconds, key])
-        try enqueueCallback(to: claim.submission.callback, of: job, at: now)
+        try enqueueCallback(claim.submission, of: job, at: now)
         if state == .failed { try retain(claim.submission, of: job, at: now) }
         if state == .delivered {
             superfluous.formUnion(try releaseGenerations(of: key, before: claim.generation))

@@ -63,6 +63,7 @@ extension Schema {
             job INTEGER NOT NULL REFERENCES jobs(key) ON DELETE CASCADE,
             generation INTEGER NOT NULL,
             url TEXT NOT NULL,
+            traceparent TEXT,
             created_at INTEGER NOT NULL,
             state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed')),
             attempt INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
@@ -149,14 +150,16 @@ extension Schema {
         CREATE TABLE holdings (
             only INTEGER PRIMARY KEY CHECK (only = 1),
             blobs INTEGER NOT NULL CHECK (blobs >= 0),
-            blob_bytes INTEGER NOT NULL CHECK (blob_bytes >= 0)
+            blob_bytes INTEGER NOT NULL CHECK (blob_bytes >= 0),
+            -- Leases that ended by themselves and were swept.
+            leases_left_to_expire INTEGER NOT NULL DEFAULT 0 CHECK (leases_left_to_expire >= 0)
         ) STRICT;
 
         INSERT INTO lanes
         SELECT 'quick', count(*) FILTER (WHERE state = 'pending'), count(*) FILTER (WHERE state = 'running')
         FROM jobs WHERE run = '';
         INSERT INTO lanes VALUES ('expensive', 0, 0);
-        INSERT INTO holdings SELECT 1, count(*), coalesce(sum(bytes), 0) FROM blobs;
+        INSERT INTO holdings (only, blobs, blob_bytes) SELECT 1, count(*), coalesce(sum(bytes), 0) FROM blobs;
         INSERT INTO usage (tenant, stored_bytes)
         SELECT tenant, sum(bytes) FROM renditions JOIN blobs ON blobs.name = renditions.blob GROUP BY tenant;
         INSERT INTO usage (tenant, unfinished_jobs)

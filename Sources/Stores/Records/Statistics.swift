@@ -17,7 +17,9 @@ extension SQLiteRecordStore {
             statistics.liveGrants = try database.countLive(.grant, at: now)
             statistics.liveLeases = try database.countLive(.lease, at: now)
             statistics.liveLinks = try database.countLive(.link, at: now)
-            if let row = try database.row("SELECT blobs, blob_bytes FROM holdings") {
+            statistics.leasesLeftToExpire = Int(try database.number(Self.leasesThatRanOut, [now.milliseconds]) ?? 0)
+            if let row = try database.row("SELECT * FROM holdings") {
+                statistics.leasesLeftToExpire += row["leases_left_to_expire"]
                 statistics.blobs = row["blobs"]
                 statistics.blobBytes = row["blob_bytes"]
             }
@@ -26,6 +28,10 @@ extension SQLiteRecordStore {
             return statistics
         }
     }
+
+    /// Those that are not swept yet.
+    private static let leasesThatRanOut =
+        "SELECT count(*) FROM access WHERE kind = 'lease' AND ended_at IS NULL AND expires_at <= ?"
 
     public func usage(of tenant: TenantID) async throws(AttachmentError) -> TenantUsage {
         try await read { database, now in

@@ -1,0 +1,40 @@
+import Attachments
+import Stores
+import Testing
+
+@Suite struct OperationTests {
+    @Test func `leases that nobody stopped are counted, swept or not`() async throws {
+        let fixture = try Fixture()
+        let attachment = try await fixture.store.deliver([.main: "bytes"])
+        for _ in 0..<3 {
+            _ = try await fixture.records.startLease(
+                on: attachment.id, of: .local, renditions: nil, for: .seconds(60))
+        }
+        let stopped = try #require(
+            try await fixture.records.startLease(on: attachment.id, of: .local, renditions: nil, for: .seconds(60)))
+        _ = try await fixture.records.revoke(stopped.0.id, of: .local)
+        #expect(try await fixture.records.statistics().leasesLeftToExpire == 0)
+        fixture.clock.advance(.seconds(61))
+        #expect(try await fixture.records.statistics().leasesLeftToExpire == 3)
+        _ = try await fixture.records.deleteExpired(limit: 2)
+        #expect(try await fixture.records.statistics().leasesLeftToExpire == 3)
+        _ = try await fixture.records.deleteExpired(limit: 100)
+        #expect(try await fixture.records.statistics().leasesLeftToExpire == 3)
+    }
+
+    @Test func `a callback knows the trace of its submission`() async throws {
+        let fixture = try Fixture()
+        var job = JobSubmission.sample(tenant: TenantID(rawValue: "default"))
+        job.callback = "https://example.com/hook"
+        job.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        _ = try await fixture.records.submit(job, idempotency: nil, within: Quotas(), queueLimit: 10)
+        let claim = try #require(
+            try await fixture.records.claim(
+                1, from: .service(.quick), by: WorkerID(rawValue: "worker"), for: .seconds(60)
+            ).first)
+        #expect(claim.submission.traceparent == job.traceparent)
+        _ = try await fixture.records.deliver([.failed(claim.attachments[0], .corrupt(reason: "cut"))], under: claim)
+        let callbacks = try await fixture.records.dueCallbacks(10, for: .seconds(30))
+        #expect(callbacks.map(\.traceparent) == [job.traceparent])
+    }
+}
