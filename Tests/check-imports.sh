@@ -42,6 +42,6 @@ allow Payloads Attachments
 allow API Attachments Intake Stores Payloads Hummingbird HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes \
     NIOHTTPTypesHTTP1 NIOSSL Crypto Logging Metrics CoreMetrics ServiceLifecycle
 allow SatchelClient Foundation FoundationNetworking
-allow satchel Foundation Attachments Intake Stores API ArgumentParser Configuration Yams Logging Metrics ServiceLifecycle
+allow satchel Foundation Attachments Intake Stores API AsyncHTTPClient NIOCore NIOHTTP1 NIOSSL ArgumentParser Configuration Yams Logging Metrics ServiceLifecycle
 [ $status = 0 ] && echo "No import crosses a line."
 exit $status

@@ -27,7 +27,8 @@ struct Satchel: AsyncParsableCommand {
             CommandGroup(name: "Preparing attachments", subcommands: [Add.self, Batch.self, Inspect.self]),
             CommandGroup(name: "Looking and reading", subcommands: [List.self, Show.self, Get.self, Remove.self]),
             CommandGroup(name: "Access", subcommands: [LeaseCommand.self, GrantCommand.self, Revoke.self]),
-            CommandGroup(name: "The service", subcommands: [Serve.self, KeyCommand.self, ConfigCommand.self]),
+            CommandGroup(
+                name: "The service", subcommands: [Serve.self, KeyCommand.self, ConfigCommand.self, Health.self]),
             CommandGroup(name: "Operation", subcommands: [ProfileCommand.self, StoreCommand.self, Doctor.self]),
         ]
     )
