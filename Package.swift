@@ -58,7 +58,8 @@ var targets: [Target] = [
             .product(name: "Logging", package: "swift-log"),
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        ]),
+        ],
+        resources: [.embedInCode("Description/openapi.json")]),
     .executableTarget(
         name: "satchel",
         dependencies: [

@@ -1,7 +1,28 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
 /// The API's own description.
 struct DescriptionRoutes: Sendable {
     let service: Service
 
     func add(to table: RouteTable) {
+        let document = ByteBuffer(bytes: OpenAPIDocument.bytes)
+        table.on(.description) { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-cache"],
+                body: ResponseBody(byteBuffer: document))
+        }
+        table.on(.documentation) { _, _ in
+            var headers: HTTPFields = [
+                .contentType: "text/html; charset=utf-8", .cacheControl: "no-cache",
+                .contentSecurityPolicy: DocumentationStyle.contentSecurityPolicy,
+                .xContentTypeOptions: "nosniff",
+            ]
+            if let referrerPolicy = HTTPField.Name("Referrer-Policy") { headers[referrerPolicy] = "no-referrer" }
+            return Response(
+                status: .ok, headers: headers,
+                body: ResponseBody(byteBuffer: ByteBuffer(string: DocumentationPage.current)))
+        }
     }
 }

@@ -1,0 +1,49 @@
+import Crypto
+import FoundationEssentials
+
+/// The look of `/docs`, and the policy that lets a browser use nothing else.
+enum DocumentationStyle {
+    static let css = """
+        :root { color-scheme: light dark; --text: #1d1d1f; --faint: #5f6368; --back: #fff; --card: #f5f5f7;
+          --line: #d8d8dc; --link: #0550ae; --get: #0550ae; --post: #1a7f37; --put: #8a5a00; --delete: #b42318 }
+        @media (prefers-color-scheme: dark) { :root { --text: #e8e8ea; --faint: #a0a0a8; --back: #161618;
+          --card: #222226; --line: #3a3a40; --link: #79b8ff; --get: #79b8ff; --post: #6fdd8b; --put: #f0b95a;
+          --delete: #ff8f85 } }
+        * { box-sizing: border-box }
+        html { scroll-padding-top: 1rem }
+        body { margin: 0 auto; padding: 1rem; max-width: 60rem; color: var(--text); background: var(--back);
+          font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
+        h1 { font-size: 2rem; margin: 1rem 0 0 }
+        h2 { margin: 3rem 0 .5rem; padding-bottom: .25rem; border-bottom: 1px solid var(--line) }
+        h3 { font-size: 1.05rem; margin: 0 0 .25rem }
+        h4 { font-size: .9rem; margin: 1rem 0 .25rem; color: var(--faint) }
+        p { margin: .5rem 0 }
+        a { color: var(--link); text-decoration: none }
+        a:hover { text-decoration: underline }
+        code, pre { font: .85em/1.45 ui-monospace, monospace }
+        pre { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .75rem;
+          overflow-x: auto; white-space: pre; overflow-wrap: normal; margin: .5rem 0; max-height: 30rem }
+        section.call { border: 1px solid var(--line); border-radius: 8px; padding: 1rem; margin: 1rem 0 }
+        .method { display: inline-block; min-width: 4.2em; font-weight: 700; font-family: ui-monospace, monospace }
+        .GET, .HEAD { color: var(--get) } .POST { color: var(--post) } .PUT { color: var(--put) }
+        .DELETE { color: var(--delete) }
+        .faint { color: var(--faint); font-size: .9rem }
+        table { border-collapse: collapse; width: 100%; font-size: .9rem; margin: .25rem 0 }
+        th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0;
+          border-top: 1px solid var(--line) }
+        th { color: var(--faint); font-weight: 600; border-top: 0 }
+        nav ul { list-style: none; padding: 0; margin: .25rem 0 1rem }
+        nav li { padding: .1rem 0 }
+        summary { cursor: pointer; color: var(--link); margin: .25rem 0 }
+        @media (max-width: 40rem) { table, tbody, tr, td { display: block } thead, tr:has(> th) { display: none }
+          tr { border-top: 1px solid var(--line); padding: .4rem 0 } td { border: 0; padding: .05rem 0 }
+          td:first-child { font-weight: 600 } section.call { padding: .75rem } }
+        """
+
+    /// Only this style; no script, no picture, no request.
+    static let contentSecurityPolicy: String = {
+        let digest = Data(SHA256.hash(data: Data(css.utf8))).base64EncodedString()
+        return "default-src 'none'; style-src 'sha256-\(digest)'; base-uri 'none'; form-action 'none'; "
+            + "frame-ancestors 'none'"
+    }()
+}
