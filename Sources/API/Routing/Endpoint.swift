@@ -24,6 +24,9 @@ struct Endpoint: Hashable, Sendable {
         self.path = path
         self.access = access
     }
+
+    /// As people write it: `GET /v1/jobs/{id}`.
+    var name: String { "\(method.rawValue) \(path)" }
 }
 
 extension Endpoint {
