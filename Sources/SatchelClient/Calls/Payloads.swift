@@ -1,0 +1,54 @@
+public import Foundation
+
+/// A push payload whose media was prepared.
+public struct EnrichedPayload: Sendable, Hashable {
+    /// What to hand to APNs.
+    public var payload: Data
+    /// The job that prepared the media; nil where there was none.
+    public var job: String?
+    /// What failed, as the service words it: `fetch_failed;of="photo"`.
+    public var failed: String?
+    /// What was left out for size: `preview_url;of="photo"`.
+    public var dropped: String?
+}
+
+extension SatchelClient {
+    /// What becomes of media that could not be prepared.
+    public enum FailureMode: String, Sendable, Hashable {
+        /// Its key is removed.
+        case drop
+        /// It is kept as it was.
+        case keep
+        /// The call fails.
+        case error
+    }
+
+    public enum PushType: String, Sendable, Hashable {
+        case alert
+        /// May have 5120 bytes instead of 4096.
+        case voip
+    }
+
+    /// Prepares the media that a push payload names, and puts links to it in their place. Nothing else is touched.
+    ///
+    /// - Parameters:
+    ///   - payload: JSON, as the device would get it.
+    ///   - expiration: When the push ends, and its links with it; 24 hours from now where nil.
+    ///   - deadline: Seconds; the service's 10 where nil.
+    public func enrich(
+        payload: Data, profile: String? = nil, onFailure: FailureMode? = nil, pushType: PushType? = nil,
+        expiration: Date? = nil, deadline: TimeInterval? = nil
+    ) async throws -> EnrichedPayload {
+        var call = Call("POST", "v1", "payloads", "apns")
+        call.add("profile", profile)
+        call.add("on_failure", onFailure?.rawValue)
+        call.add("push_type", pushType?.rawValue)
+        call.add("deadline", deadline.map { "\($0)" })
+        if let expiration { call.headers["apns-expiration"] = String(Int64(expiration.timeIntervalSince1970)) }
+        call.body = .bytes(payload, type: "application/json")
+        let answer = try await transport.send(call)
+        return EnrichedPayload(
+            payload: answer.body, job: answer.header("Satchel-Job"), failed: answer.header("Satchel-Failed"),
+            dropped: answer.header("Satchel-Dropped"))
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+extension SatchelClient {
+    /// A job as it is.
+    public func job(_ id: String) async throws -> Job {
+        try await transport.send(Call("GET", "v1", "jobs", id)).decode(Job.self)
+    }
+
+    /// Jobs, newest first.
+    ///
+    /// - Parameter cursor: The page before's ``Page/nextCursor``.
+    public func jobs(state: WorkState? = nil, after cursor: String? = nil, limit: Int? = nil) async throws -> Page<Job>
+    {
+        var call = Call("GET", "v1", "jobs")
+        call.add("state", state?.rawValue)
+        call.add("cursor", cursor)
+        call.add("limit", limit.map(String.init))
+        let list = try await transport.send(call).decode(JobList.self)
+        return Page(elements: list.jobs, nextCursor: list.nextCursor)
+    }
+
+    /// Cancels a job that isn't finished; releases everything that a finished one holds, access first.
+    public func delete(job id: String) async throws {
+        _ = try await transport.send(Call("DELETE", "v1", "jobs", id))
+    }
+
+    /// Cancels a job. A finished one stays as it is.
+    ///
+    /// - Returns: What the job is now.
+    @discardableResult
+    public func cancel(_ id: String) async throws -> Job {
+        let job = try await job(id)
+        // Deleting is what cancels; a job that came to its end in between would be gone.
+        guard !job.state.isFinished else { return job }
+        let answer = try await transport.send(Call("DELETE", "v1", "jobs", id))
+        return answer.body.isEmpty ? job : try answer.decode(Job.self)
+    }
+
+    public func attachment(_ id: String) async throws -> AttachmentRecord {
+        try await transport.send(Call("GET", "v1", "attachments", id)).decode(AttachmentRecord.self)
+    }
+
+    /// Attachments, newest first.
+    public func attachments(
+        state: WorkState? = nil, kind: MediaKind? = nil, after cursor: String? = nil, limit: Int? = nil
+    ) async throws -> Page<AttachmentRecord> {
+        var call = Call("GET", "v1", "attachments")
+        call.add("state", state?.rawValue)
+        call.add("kind", kind?.rawValue)
+        call.add("cursor", cursor)
+        call.add("limit", limit.map(String.init))
+        let list = try await transport.send(call).decode(AttachmentList.self)
+        return Page(elements: list.attachments, nextCursor: list.nextCursor)
+    }
+
+    /// Deletes an attachment; all its access is revoked when this returns.
+    public func delete(attachment id: String) async throws {
+        _ = try await transport.send(Call("DELETE", "v1", "attachments", id))
+    }
+}

@@ -1,0 +1,162 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What a push payload says under the key `satchel`: links to attachments that were prepared for it.
+///
+/// Needs no API key. In a Notification Service Extension:
+///
+/// ```swift
+/// override func didReceive(
+///     _ request: UNNotificationRequest, withContentHandler handler: @escaping (UNNotificationContent) -> Void
+/// ) {
+///     let content = request.content.mutableCopy() as! UNMutableNotificationContent
+///     Task {
+///         content.attachments = await SatchelNotification.notificationAttachments(from: content.userInfo)
+///         handler(content)
+///     }
+/// }
+/// ```
+public struct SatchelNotification: Sendable, Hashable {
+    /// One attachment of the payload.
+    public struct Link: Sendable, Hashable, Decodable {
+        public var identifier: String
+        public var url: URL
+        /// Something small to show until the rest is there.
+        public var previewURL: URL?
+        public var bytes: Int64?
+        public var width: Int?
+        public var height: Int?
+        /// Base64 of the ThumbHash.
+        public var thumbhash: String?
+        public var options: Options?
+
+        private enum CodingKeys: String, CodingKey {
+            case identifier, url, bytes, width, height, thumbhash, options
+            // As the decoder turns `preview_url`.
+            case previewURL = "previewUrl"
+        }
+    }
+
+    /// The counterparts of `UNNotificationAttachment`'s options; what is not said is left out.
+    public struct Options: Sendable, Hashable, Decodable {
+        /// A UTI.
+        public var typeHint: String?
+        public var thumbnailHidden: Bool?
+        public var thumbnailClippingRect: UnitRect?
+        /// Seconds, or a frame number for an animation.
+        public var thumbnailTime: TimeInterval?
+    }
+
+    /// The version of the layout; 1.
+    public var v: Int
+    /// When the links end.
+    public var expiresAt: Date?
+    public var attachments: [Link]
+}
+
+extension SatchelNotification: Decodable {}
+
+extension SatchelNotification {
+    /// Reads a notification's `userInfo`; nil where Satchel has put nothing there, or nothing that this library knows.
+    public init?(userInfo: [AnyHashable: Any]) {
+        guard let value = userInfo["satchel"], JSONSerialization.isValidJSONObject(value),
+            let data = try? JSONSerialization.data(withJSONObject: value),
+            let notification = try? Wire.decode(SatchelNotification.self, from: data), notification.v == 1
+        else { return nil }
+        self = notification
+    }
+
+    /// An attachment whose bytes are on the disk.
+    public struct File: Sendable, Hashable {
+        public var link: Link
+        /// With the extension of its type.
+        public var file: URL
+        /// Whether it is the preview, because the rest did not come in time.
+        public var isPreview: Bool
+    }
+
+    /// Fetches what a notification's `userInfo` links to. See ``files(within:in:largest:)``.
+    public static func attachments(
+        from userInfo: [AnyHashable: Any], within seconds: TimeInterval = 25, in directory: URL? = nil
+    ) async -> [File] {
+        await SatchelNotification(userInfo: userInfo)?.files(within: seconds, in: directory) ?? []
+    }
+
+    /// Fetches the attachments, previews first, straight to the disk: memory doesn't grow with them.
+    ///
+    /// The best attempt: what isn't there after `seconds` is left out, or stands as its preview. Order is kept.
+    ///
+    /// - Parameters:
+    ///   - seconds: An extension has 30.
+    ///   - directory: Where the files go; a new temporary one where nil. Files are the caller's.
+    ///   - largest: Bytes; what is larger stands as its preview.
+    public func files(
+        within seconds: TimeInterval = 25, in directory: URL? = nil, largest: Int64 = 50_000_000
+    ) async -> [File] {
+        let directory =
+            directory
+            ?? FileManager.default.temporaryDirectory.appendingPathComponent("satchel-\(UUID().uuidString)")
+        try? FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let fetch = NotificationFetch(deadline: Date(timeIntervalSinceNow: seconds), directory: directory)
+        defer { fetch.session.finishTasksAndInvalidate() }
+
+        let previews = await fetch.all(attachments.map(\.previewURL), named: "preview")
+        let wanted = attachments.map { ($0.bytes ?? 0) > largest ? nil : $0.url }
+        let mains = await fetch.all(wanted, named: "main")
+        return attachments.indices.compactMap { index in
+            if let main = mains[index] {
+                if let preview = previews[index] { try? FileManager.default.removeItem(at: preview) }
+                return File(link: attachments[index], file: main, isPreview: false)
+            }
+            return previews[index].map { File(link: attachments[index], file: $0, isPreview: true) }
+        }
+    }
+}
+
+/// Downloads until a deadline.
+private struct NotificationFetch: Sendable {
+    let deadline: Date
+    let directory: URL
+    let session = URLSession(configuration: .ephemeral)
+
+    /// The files that came in time, at the places of their URLs.
+    func all(_ urls: [URL?], named name: String) async -> [URL?] {
+        await withTaskGroup(of: (Int, URL?).self) { group in
+            var files = [URL?](repeating: nil, count: urls.count)
+            for (index, url) in urls.enumerated() {
+                guard let url else { continue }
+                group.addTask { (index, await file(url, named: "\(name)-\(index)")) }
+            }
+            for await (index, file) in group { files[index] = file }
+            return files
+        }
+    }
+
+    private func file(_ url: URL, named name: String) async -> URL? {
+        await withTaskGroup(of: URL?.self) { group in
+            group.addTask { try? await download(url, named: name) }
+            group.addTask {
+                let left = max(0, deadline.timeIntervalSinceNow)
+                try? await Task.sleep(nanoseconds: UInt64(left * 1e9))
+                return nil
+            }
+            let first = await group.next()
+            group.cancelAll()
+            return first.flatMap(\.self)
+        }
+    }
+
+    private func download(_ url: URL, named name: String) async throws -> URL? {
+        let request = URLRequest(url: url, timeoutInterval: max(1, deadline.timeIntervalSinceNow))
+        let (temporary, response) = try await session.download(for: request)
+        defer { try? FileManager.default.removeItem(at: temporary) }
+        guard (response as? HTTPURLResponse)?.statusCode == 200 else { return nil }
+        let file = directory.appendingPathComponent(name).appendingPathExtension(url.pathExtension)
+        try? FileManager.default.removeItem(at: file)
+        try FileManager.default.moveItem(at: temporary, to: file)
+        return file
+    }
+}

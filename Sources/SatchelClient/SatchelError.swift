@@ -1,0 +1,106 @@
+public import Foundation
+
+/// Why a call did not give what was asked for.
+public struct SatchelError: Error, Sendable, CustomStringConvertible {
+    /// What programs go by. The service's are listed on its page `/docs`; ``transport``, ``timedOut`` and
+    /// ``unreadable`` are this library's.
+    public struct Code: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        public init(stringLiteral value: String) {
+            rawValue = value
+        }
+
+        public static let invalidRequest: Code = "invalid_request"
+        public static let unauthorized: Code = "unauthorized"
+        public static let forbidden: Code = "forbidden"
+        public static let notFound: Code = "not_found"
+        public static let queueFull: Code = "queue_full"
+        public static let quotaExceeded: Code = "quota_exceeded"
+        public static let rateLimited: Code = "rate_limited"
+        /// The service could not be reached, or the connection broke; ``SatchelError/underlying`` says how.
+        public static let transport: Code = "transport"
+        /// What was waited for did not come within the time that the caller gave.
+        public static let timedOut: Code = "timed_out"
+        /// The answer was not what this library understands.
+        public static let unreadable: Code = "unreadable_answer"
+    }
+
+    /// A field of the request that can't be taken as it is.
+    public struct Field: Hashable, Sendable, Codable {
+        /// A JSON pointer into the body, or the name of a header or a parameter.
+        public var pointer: String
+        public var detail: String
+
+        public init(pointer: String, detail: String) {
+            self.pointer = pointer
+            self.detail = detail
+        }
+    }
+
+    public var code: Code
+    /// What to do about it, for people.
+    public var detail: String
+    public var fields: [Field]
+    /// The HTTP status; nil where no answer came.
+    public var status: Int?
+    /// Seconds after which another attempt may do better, where the service told.
+    public var retryAfter: TimeInterval?
+    /// The transport's error, such as a `URLError`.
+    public var underlying: (any Error)?
+
+    public init(
+        code: Code, detail: String, fields: [Field] = [], status: Int? = nil, retryAfter: TimeInterval? = nil,
+        underlying: (any Error)? = nil
+    ) {
+        self.code = code
+        self.detail = detail
+        self.fields = fields
+        self.status = status
+        self.retryAfter = retryAfter
+        self.underlying = underlying
+    }
+
+    public var description: String {
+        let fields = fields.map { " \($0.pointer): \($0.detail)" }.joined()
+        return "\(code.rawValue): \(detail)\(fields)"
+    }
+}
+
+extension SatchelError: LocalizedError {
+    public var errorDescription: String? { detail }
+}
+
+extension SatchelError {
+    /// The service's problem document, as it comes over the wire.
+    struct Problem: Decodable {
+        var type: String
+        var title: String
+        var status: Int
+        var code: Code
+        var detail: String
+        var errors: [Field]
+    }
+
+    init(status: Int, body: Data, retryAfter: TimeInterval?) {
+        if let problem = try? Wire.decode(Problem.self, from: body) {
+            self.init(
+                code: problem.code, detail: problem.detail, fields: problem.errors, status: status,
+                retryAfter: retryAfter)
+        } else {
+            self.init(
+                code: Code(rawValue: "http_\(status)"), detail: "The service answered \(status).", status: status,
+                retryAfter: retryAfter)
+        }
+    }
+
+    static func transport(_ error: any Error) -> SatchelError {
+        SatchelError(
+            code: .transport, detail: "The service could not be reached: \(error.localizedDescription)",
+            underlying: error)
+    }
+}
