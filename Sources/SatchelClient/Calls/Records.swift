@@ -8,7 +8,7 @@ extension SatchelClient {
 
     /// Jobs, newest first.
     ///
-    /// - Parameter cursor: The page before's ``Page/nextCursor``.
+    /// - Parameter cursor: The page before's ``Page/next``.
     public func jobs(state: WorkState? = nil, after cursor: String? = nil, limit: Int? = nil) async throws -> Page<Job>
     {
         var call = Call("GET", "v1", "jobs")
@@ -16,7 +16,7 @@ extension SatchelClient {
         call.add("cursor", cursor)
         call.add("limit", limit.map(String.init))
         let list = try await transport.send(call).decode(JobList.self)
-        return Page(elements: list.jobs, nextCursor: list.nextCursor)
+        return Page(elements: list.jobs, next: list.next)
     }
 
     /// Cancels a job that isn't finished; releases everything that a finished one holds, access first.
@@ -50,7 +50,7 @@ extension SatchelClient {
         call.add("cursor", cursor)
         call.add("limit", limit.map(String.init))
         let list = try await transport.send(call).decode(AttachmentList.self)
-        return Page(elements: list.attachments, nextCursor: list.nextCursor)
+        return Page(elements: list.attachments, next: list.next)
     }
 
     /// Deletes an attachment; all its access is revoked when this returns.

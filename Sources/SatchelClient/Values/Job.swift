@@ -155,15 +155,15 @@ public struct ErrorReport: Hashable, Sendable, Decodable {
 public struct Page<Element: Sendable>: Sendable {
     public var elements: [Element]
     /// Where the next page starts; nil at the end.
-    public var nextCursor: String?
+    public var next: String?
 }
 
 struct JobList: Decodable {
     var jobs: [Job]
-    var nextCursor: String?
+    var next: String?
 }
 
 struct AttachmentList: Decodable {
     var attachments: [AttachmentRecord]
-    var nextCursor: String?
+    var next: String?
 }
