@@ -73,14 +73,30 @@ def make_base(root, archive):
     pack(root, archive)
 
 
-def make_root(context, keep, built):
+def make_context(sources, context):
+    """What an engine is sent of the sources, by a .dockerignore that names what stays: after `*`, lines with `!`."""
+    shutil.rmtree(context, ignore_errors=True)
+    os.makedirs(context)
+    with open(f"{sources}/.dockerignore", encoding="utf-8") as file:
+        rules = [line.strip() for line in file if line.strip() and not line.startswith("#")]
+    if rules[0] != "*" or not all(rule.startswith("!") for rule in rules[1:]):
+        raise SystemExit(".dockerignore: only '*' and then lines with '!' are understood here")
+    for rule in rules[1:]:
+        os.makedirs(os.path.dirname(f"{context}/{rule[1:]}"), exist_ok=True)
+        dockerfile.copy(f"{sources}/{rule[1:]}", f"{context}/{rule[1:]}", False)
+    # What the build stage has made by then.
+    os.symlink(f"{sources}/.build", f"{context}/.build")
+
+
+def make_root(sources, keep, built):
     """Carries out the runtime stage; answers the root and the image's values."""
-    path = f"{context}/Docker/Dockerfile"
+    path, context = f"{sources}/Docker/Dockerfile", f"{keep}/context"
+    make_context(sources, context)
     root, base, assembled = f"{keep}/root", f"{keep}/base.tar", f"{keep}/assembled"
     remove(root)
     digest = hashlib.sha256()
     for name in ("Docker/Dockerfile", "Docker/runtime.sh", "install-dependencies.sh", "Docker/check/root.py"):
-        with open(f"{context}/{name}", "rb") as file:
+        with open(f"{sources}/{name}", "rb") as file:
             digest.update(file.read())
     runtime = f"{keep}/runtime-{digest.hexdigest()[:16]}.tar"
     if os.path.exists(runtime):

@@ -1,0 +1,55 @@
+"""nginx with the configuration of compose.nginx.yaml, in front of a service on this machine."""
+
+import contextlib
+import os
+import subprocess
+import time
+
+from service import ask
+
+
+def configuration(path, blobs, upstream, port):
+    """The file with only its places changed."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for old, new in [
+        ("alias /var/lib/satchel/blobs/;", f"alias {blobs}/;"), ("server satchel:8080;", f"server {upstream};"),
+        ("listen 8080;", f"listen 127.0.0.1:{port};"),
+    ]:
+        if text.count(old) != 1:
+            raise SystemExit(f"{path}: '{old}' should be there once")
+        text = text.replace(old, new)
+    # Temporary files beside, for /tmp is everybody's here.
+    return text
+
+
+@contextlib.contextmanager
+def nginx(source, directory, user, blobs, upstream, port):
+    """Runs it as the user who owns the store; answers the log's path."""
+    uid, gid = (int(part) for part in user.split(":"))
+    home = f"{directory}/nginx"
+    os.mkdir(home)
+    os.chown(home, uid, gid)
+    with open(f"{home}/nginx.conf", "w", encoding="utf-8") as file:
+        file.write(configuration(source, blobs, upstream, port).replace(" /tmp/", f" {home}/"))
+    with open(f"{home}/log", "w", encoding="utf-8") as log:
+        os.chown(log.name, uid, gid)
+        command = [
+            "setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups", "--no-new-privs", "--bounding-set=-all",
+            "nginx", "-c", f"{home}/nginx.conf", "-e", f"{home}/errors", "-g", "daemon off;",
+        ]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        end = time.monotonic() + 10
+        while True:
+            with contextlib.suppress(OSError):
+                ask(port, "GET", "/livez")
+                break
+            if process.poll() is not None or time.monotonic() > end:
+                with open(f"{home}/log", encoding="utf-8") as file:
+                    raise SystemExit(f"nginx doesn't start:\n{file.read()}")
+            time.sleep(0.05)
+        yield f"{home}/log"
+    finally:
+        process.terminate()
+        process.wait()
