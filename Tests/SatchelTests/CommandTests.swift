@@ -7,7 +7,10 @@ import Testing
     @Test(arguments: [
         [], ["batch"], ["add"], ["inspect"], ["list"], ["show"], ["get"], ["rm"], ["lease"], ["grant"], ["revoke"],
         ["profile"], ["profile", "list"], ["profile", "show"], ["profile", "check"], ["store"], ["store", "gc"],
-        ["store", "verify"], ["store", "migrate"], ["doctor"],
+        ["store", "verify"], ["store", "migrate"], ["doctor"], ["serve"], ["key"], ["key", "create"], ["key", "list"],
+        ["key", "rotate"], ["key", "revoke"], ["config"], ["config", "show"], ["config", "keys"],
+        ["config", "example"],
+        ["config", "check"],
     ])
     func `every command teaches with --help`(command: [String]) throws {
         let person = try Person()

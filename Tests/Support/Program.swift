@@ -87,6 +87,13 @@ public final class RunningProgram {
         }
     }
 
+    /// What it has written to standard error by now.
+    public var errorsSoFar: String {
+        get throws {
+            String(decoding: try Data(contentsOf: scratch.appending(path: "errors")), as: UTF8.self)
+        }
+    }
+
     /// Waits for the end.
     public func wait() throws -> ProgramResult {
         process.waitUntilExit()

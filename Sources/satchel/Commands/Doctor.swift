@@ -7,32 +7,29 @@ import Stores
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check this machine: the codec, its confinement, the store.",
+        abstract: "Check this machine: the codec, its confinement, the store, and what the service needs.",
         discussion: """
             Exit status 1 where something that is required is missing.
 
               satchel doctor
               satchel doctor --require-sandbox full
+              satchel doctor --config /etc/satchel/satchel.yaml
             """)
 
     @OptionGroup(title: "Where") var store: StoreOptions
     @OptionGroup(title: "Codecs") var codecs: CodecOptions
 
-    private struct Finding {
-        enum Grade: String {
-            case good = "ok"
-            case extra = "--"
-            case bad = "!!"
-        }
-        var grade: Grade
-        var subject: String
-        var detail: String
-    }
+    @Option(
+        help: ArgumentHelp(
+            "The service's settings. Default: $SATCHEL_CONFIG, else /etc/satchel/satchel.yaml where it is there.",
+            valueName: "file"))
+    var config: String?
 
     func run() async throws {
         var findings = machine()
         findings += await codec()
         findings.append(storeFinding())
+        findings += ServiceFindings(file: config).all
         print(table(["", "WHAT", "HOW IT IS"], findings.map { [$0.grade.rawValue, $0.subject, $0.detail] }))
         if findings.contains(where: { $0.grade == .bad }) {
             throw CommandFailure("something that is required is missing; see the lines that start with !!.")
@@ -113,4 +110,16 @@ struct Doctor: AsyncParsableCommand {
             return Finding(grade: .bad, subject: "store", detail: (error as? CommandFailure)?.sentence ?? "\(error)")
         }
     }
+}
+
+/// One line of the doctor's.
+struct Finding {
+    enum Grade: String {
+        case good = "ok"
+        case extra = "--"
+        case bad = "!!"
+    }
+    var grade: Grade
+    var subject: String
+    var detail: String
 }

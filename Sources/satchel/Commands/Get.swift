@@ -32,6 +32,7 @@ struct Get: AsyncParsableCommand {
     var output: String?
 
     @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Where") var tenant: TenantOptions
 
     func validate() throws {
         if (id == nil) == (lease == nil) { throw ValidationError("Name an attachment's id, or give --lease.") }
@@ -66,11 +67,11 @@ struct Get: AsyncParsableCommand {
             return found.1
         }
         let attachment = AttachmentID(rawValue: id ?? "")
-        guard let record = try await records.attachment(attachment, of: .local) else {
+        guard let record = try await records.attachment(attachment, of: tenant.id) else {
             throw CommandFailure.unknown(attachment.rawValue)
         }
         let role = rendition ?? record.best ?? .main
-        guard let blob = try await records.blob(of: role, of: attachment, tenant: .local) else {
+        guard let blob = try await records.blob(of: role, of: attachment, tenant: tenant.id) else {
             let names = record.renditions.keys.map(\.rawValue).sorted().joined(separator: ", ")
             throw CommandFailure(
                 "the attachment has no rendition '\(role.rawValue)'; "

@@ -25,6 +25,7 @@ struct GrantCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "What it covers") var access: AccessOptions
     @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Where") var tenant: TenantOptions
 
     @Option(help: "How the grant is written to standard output.")
     var format = RecordFormat.table
@@ -50,7 +51,7 @@ struct GrantCommand: AsyncParsableCommand {
             }
         } else {
             granted = try await store.records.grant(
-                on: AttachmentID(rawValue: id ?? ""), of: .local, renditions: access.renditions, for: duration,
+                on: AttachmentID(rawValue: id ?? ""), of: tenant.id, renditions: access.renditions, for: duration,
                 leaseLimit: leases ?? 16)
         }
         guard let (record, token) = granted else { throw CommandFailure.unknown(id ?? "") }

@@ -27,6 +27,7 @@ struct LeaseCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "What it covers") var access: AccessOptions
     @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Where") var tenant: TenantOptions
 
     @Option(help: "How the lease is written to standard output.")
     var format = RecordFormat.table
@@ -42,7 +43,7 @@ struct LeaseCommand: AsyncParsableCommand {
         if link {
             guard
                 let (record, token) = try await store.records.link(
-                    to: attachment, of: .local, renditions: access.renditions,
+                    to: attachment, of: tenant.id, renditions: access.renditions,
                     for: access.time?.duration ?? .seconds(86_400))
             else { throw CommandFailure.unknown(attachment.rawValue) }
             try show("link", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt)
@@ -61,7 +62,7 @@ struct LeaseCommand: AsyncParsableCommand {
         } else {
             guard
                 let (record, token) = try await store.records.startLease(
-                    on: attachment, of: .local, renditions: access.renditions,
+                    on: attachment, of: tenant.id, renditions: access.renditions,
                     for: access.time?.duration ?? .seconds(300))
             else { throw CommandFailure.unknown(attachment.rawValue) }
             try show("lease", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt)

@@ -16,6 +16,7 @@ struct List: AsyncParsableCommand {
             """)
 
     @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Where") var tenant: TenantOptions
     @OptionGroup(title: "Results") var format: FormatOptions
 
     @Option(help: "Only attachments in this state.")
@@ -39,7 +40,7 @@ struct List: AsyncParsableCommand {
         var count = 0
         repeat {
             let page = try await store.records.attachments(
-                of: .local, where: RecordFilter(state: state, kind: kind), after: cursor, limit: min(left, 500))
+                of: tenant.id, where: RecordFilter(state: state, kind: kind), after: cursor, limit: min(left, 500))
             for record in page.elements { try writer.write(record) }
             count += page.elements.count
             left -= page.elements.count

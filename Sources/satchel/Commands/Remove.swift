@@ -16,11 +16,12 @@ struct Remove: AsyncParsableCommand {
     var ids: [String]
 
     @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Where") var tenant: TenantOptions
 
     func run() async throws {
         let store = try openStore(store)
         var unknown: [String] = []
-        for id in ids where try await !store.delete(AttachmentID(rawValue: id), of: .local) { unknown.append(id) }
+        for id in ids where try await !store.delete(AttachmentID(rawValue: id), of: tenant.id) { unknown.append(id) }
         if let first = unknown.first { throw CommandFailure.unknown(first) }
     }
 }

@@ -17,11 +17,12 @@ struct Revoke: AsyncParsableCommand {
     var ids: [String]
 
     @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Where") var tenant: TenantOptions
 
     func run() async throws {
         let store = try openStore(store)
         for id in ids {
-            guard try await store.records.revoke(id, of: .local) else {
+            guard try await store.records.revoke(id, of: tenant.id) else {
                 throw CommandFailure("there is no lease, link or grant '\(Data(id.utf8).displayPath)' in the store.")
             }
         }

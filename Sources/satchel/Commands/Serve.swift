@@ -2,6 +2,7 @@ import API
 import ArgumentParser
 import Attachments
 import Foundation
+import Glibc
 import Intake
 import Logging
 import Metrics
@@ -41,6 +42,7 @@ struct Serve: AsyncParsableCommand {
             let level = label == "satchel" ? configuration.logLevel : max(configuration.logLevel, .warning)
             return LogOutput(label: label, level: level, format: configuration.logFormat)
         }
+        Self.raiseDescriptorLimit()
         let metrics = MetricsRegistry()
         MetricsSystem.bootstrap(metrics)
         let store: Store
@@ -74,6 +76,15 @@ struct Serve: AsyncParsableCommand {
             throw error
         }
         await Self.revoke(developmentKey, in: store)
+    }
+
+    /// As many descriptors as may be: each connection and each stage of a job needs some.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard unsafe getrlimit(resource, &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        _ = unsafe setrlimit(resource, &limit)
     }
 
     private static func revoke(_ key: String?, in store: Store) async {

@@ -17,12 +17,13 @@ struct Show: AsyncParsableCommand {
     var id: String
 
     @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Where") var tenant: TenantOptions
 
     func run() async throws {
         let store = try openStore(store)
-        if let record = try await store.records.attachment(AttachmentID(rawValue: id), of: .local) {
+        if let record = try await store.records.attachment(AttachmentID(rawValue: id), of: tenant.id) {
             print(try JSON.text(record, pretty: true))
-        } else if let record = try await store.records.job(JobID(rawValue: id), of: .local) {
+        } else if let record = try await store.records.job(JobID(rawValue: id), of: tenant.id) {
             print(try JSON.text(record, pretty: true))
         } else {
             throw CommandFailure.unknown(id)

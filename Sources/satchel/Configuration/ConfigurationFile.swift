@@ -103,7 +103,7 @@ struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConvertible 
 enum NearestName {
     static func hint(for name: String, in known: [String]) -> String {
         let nearest = known.map { ($0, distance(name, $0)) }.min { $0.1 < $1.1 }
-        guard let nearest, nearest.1 <= max(2, name.count / 3) else { return "" }
+        guard let nearest, nearest.1 <= max(2, name.count / 2) else { return "" }
         return "; '\(nearest.0)' is the nearest"
     }
 

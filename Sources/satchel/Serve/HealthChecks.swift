@@ -1,6 +1,5 @@
 import API
 import Attachments
-import Glibc
 import Intake
 import Stores
 
@@ -38,35 +37,5 @@ enum HealthChecks {
                 await codecs.isWorking ? nil : "no codec process can be started; see 'satchel doctor'"
             },
         ]
-    }
-}
-
-/// A port that nobody uses.
-enum FreePort {
-    static func find(on host: String) throws -> Int {
-        var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        unsafe hints.ai_flags = AI_PASSIVE
-        var found: UnsafeMutablePointer<addrinfo>?
-        guard unsafe getaddrinfo(host, "0", &hints, &found) == 0, let first = unsafe found else {
-            throw CommandFailure("the host '\(host)' of --listen is unknown.", status: 2)
-        }
-        defer { unsafe freeaddrinfo(first) }
-        let number = unsafe socket(first.pointee.ai_family, first.pointee.ai_socktype, 0)
-        guard number >= 0 else { throw CommandFailure("no socket can be made: \(SystemErrorText.current).") }
-        let socket = Descriptor(owning: number)
-        guard unsafe bind(socket.number, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0 else {
-            throw CommandFailure("'\(host)' can't be listened on: \(SystemErrorText.current).")
-        }
-        var address = sockaddr_in6()
-        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
-        let isKnown = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe getsockname(socket.number, $0, &length)
-            }
-        }
-        guard isKnown == 0 else { throw CommandFailure("no port can be found: \(SystemErrorText.current).") }
-        // The port is at the same place for both families.
-        return Int(UInt16(bigEndian: address.sin6_port))
     }
 }

@@ -1,0 +1,76 @@
+import API
+import Foundation
+import Glibc
+import Intake
+
+/// What `satchel serve` would find on this machine.
+struct ServiceFindings {
+    /// The file of settings; nil for the usual one.
+    let file: String?
+
+    /// Descriptors beside those of connections: the store's, the codecs', what jobs fetch and write.
+    private static let ownDescriptors = 1024
+
+    var all: [Finding] {
+        let environment = ProcessInfo.processInfo.environment
+        let path = ConfigurationFile.path(named: file, environment)
+        let read = ReadConfiguration(flags: [], environment: environment, file: path)
+        let configuration = read.configuration
+        var findings = read.problems.map { Finding(grade: .bad, subject: "setting", detail: $0.description) }
+        findings += read.warnings.map { Finding(grade: .extra, subject: "setting", detail: $0) }
+        if read.problems.isEmpty {
+            findings.append(
+                Finding(
+                    grade: .good, subject: "settings",
+                    detail: (path ?? "no file")
+                        + ", \(Quantity.count(read.origins.count, "setting")) not left at the default"))
+        }
+        return findings + [disk(configuration), descriptors(configuration), port(configuration)]
+    }
+
+    private func disk(_ configuration: ServiceConfiguration) -> Finding {
+        // The nearest directory that is there, for a store that is still to be made.
+        var place = URL(filePath: configuration.store)
+        while !FileManager.default.fileExists(atPath: place.path(percentEncoded: false)), place.pathComponents.count > 1
+        {
+            place.deleteLastPathComponent()
+        }
+        guard let free = Disk.freeBytes(at: place.path(percentEncoded: false)) else {
+            return Finding(grade: .bad, subject: "disk", detail: "the room at '\(configuration.store)' can't be told")
+        }
+        let least = configuration.settings.intake.freeBytes
+        let isEnough = free >= least
+        return Finding(
+            grade: isEnough ? .good : .bad, subject: "disk",
+            detail: "\(Quantity.bytes(free)) free"
+                + (isEnough ? "" : ", less than intake.free_bytes (\(Quantity.bytes(least))): nothing would be taken"))
+    }
+
+    private func descriptors(_ configuration: ServiceConfiguration) -> Finding {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            return Finding(grade: .bad, subject: "open files", detail: "the limit can't be told")
+        }
+        let wanted = configuration.settings.connections.connections + Self.ownDescriptors
+        let isEnough = limit.rlim_max >= wanted
+        return Finding(
+            grade: isEnough ? .good : .extra, subject: "open files",
+            detail: "up to \(limit.rlim_max)"
+                + (isEnough
+                    ? ""
+                    : "; connections.connections needs \(wanted): raise the limit (LimitNOFILE=, ulimit -n) or lower the setting")
+        )
+    }
+
+    private func port(_ configuration: ServiceConfiguration) -> Finding {
+        let listen = configuration.listen
+        do {
+            try FreePort.check(listen)
+            return Finding(grade: .good, subject: "address", detail: "\(listen) is free")
+        } catch {
+            return Finding(
+                grade: .extra, subject: "address",
+                detail: (error as? CommandFailure)?.sentence ?? "\(listen) is in use, perhaps by the service")
+        }
+    }
+}

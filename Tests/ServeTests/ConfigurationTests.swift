@@ -1,0 +1,150 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct ConfigurationTests {
+    /// The settings as `satchel config --format json` has them.
+    private func settings(_ satchel: Program, _ arguments: String...) throws -> [String: (value: Any, origin: String)] {
+        let result = try satchel.run(["config", "--format", "json"] + arguments)
+        #expect(result.status == 0, "\(result.errorText)")
+        let lines = try #require(try JSONSerialization.jsonObject(with: result.output) as? [[String: Any]])
+        return Dictionary(
+            uniqueKeysWithValues: lines.compactMap { line in
+                guard let key = line["key"] as? String, let origin = line["origin"] as? String else { return nil }
+                return (key, (line["value"] ?? NSNull(), origin))
+            })
+    }
+
+    @Test func `flags win over the environment, which wins over the file, which wins over defaults`() throws {
+        let site = try Site()
+        _ = try site.file(
+            "satchel.yaml",
+            text: """
+                memory: 1G
+                codecs: 2
+                limits:
+                  image_bytes: 30M
+                  streams: 4
+                fetch.allow: [10.0.0.0/8, media.internal:8080]
+                categories: {message: message, call: avatar}
+                grace: 1m
+                """)
+        var satchel = site.satchel
+        satchel.environment["SATCHEL_LIMITS_IMAGE_BYTES"] = "20M"
+        satchel.environment["SATCHEL_CODECS"] = "3"
+        satchel.environment["SATCHEL_PAYLOAD_POINTERS"] = "/a/b, /c"
+        let read = try settings(satchel, "--config", "satchel.yaml", "--codecs", "5", "--set", "limits.streams=6")
+        func expect<Value: Equatable>(_ key: String, _ value: Value, _ origin: String) {
+            let found = read[key]
+            #expect(found?.value as? Value == value, "\(key): \(String(describing: found))")
+            #expect(found?.origin == origin, "\(key): \(String(describing: found))")
+        }
+        expect("codecs", 5, "--codecs")
+        expect("limits.streams", 6, "--set limits.streams")
+        expect("limits.image_bytes", 20 << 20, "SATCHEL_LIMITS_IMAGE_BYTES")
+        expect("memory", 1 << 30, "satchel.yaml line 1")
+        expect("fetch.allow", ["10.0.0.0/8", "media.internal:8080"], "satchel.yaml line 6")
+        expect("categories", ["message": "message", "call": "avatar"], "satchel.yaml line 7")
+        expect("payload.pointers", ["/a/b", "/c"], "SATCHEL_PAYLOAD_POINTERS")
+        expect("grace", 60, "satchel.yaml line 8")
+        expect("limits.animation_frames", 900, "default")
+        expect("store", site.store, "SATCHEL_STORE")
+    }
+
+    @Test func `every problem is told at once, with its key, where it came from, its value and what would do`() throws {
+        let site = try Site()
+        _ = try site.file(
+            "bad.yaml",
+            text: """
+                listen: nowhere
+                limits:
+                  image_bytes: lots
+                  image_byte: 5
+                colour: blue
+                fetch:
+                  allow: [10.0.0.1/8]
+                log: {level: chatty}
+                tls: {key: missing.pem}
+                categories: {message: mesage}
+                codecs: [1, 2]
+                """)
+        var satchel = site.satchel
+        satchel.environment["SATCHEL_GRACE"] = "-3"
+        let result = try satchel.run(["serve", "--config", "bad.yaml", "--memory", "1k", "--set", "quota.leases=3"])
+        #expect(result.status == 2 && result.output.isEmpty)
+        for pattern in [
+            "listen 'nowhere' (bad.yaml line 1): write an address and a port",
+            "limits.image_bytes 'lots' (bad.yaml line 3): write bytes",
+            "limits.image_byte (bad.yaml line 4): there is no such setting; 'limits.image_bytes' is the nearest",
+            "colour (bad.yaml line 5): there is no such setting",
+            "fetch.allow '10.0.0.1/8' (bad.yaml line 7): the address has bits beyond the prefix",
+            "log.level 'chatty' (bad.yaml line 8): write one of trace, debug, info",
+            "tls.certificate (default): tls.key is set, so it is needed too",
+            "tls.key 'missing.pem' (bad.yaml line 9): name a file that is there",
+            "categories 'message=mesage' (bad.yaml line 10): there is no profile 'mesage'; 'message' is the nearest",
+            "codecs (bad.yaml line 11): it takes one value, count",
+            "grace '-3' (SATCHEL_GRACE): write seconds",
+            "memory '1k' (--memory): write bytes as a whole number from 268435456",
+            "quota.leases (--set quota.leases): there is no such setting; 'quotas.live_leases' is the nearest",
+        ] {
+            #expect(result.errorText.contains(pattern), "not told: \(pattern)\n\(result.errorText)")
+        }
+        #expect(result.errorText.contains("13 settings can't be taken"), "\(result.errorText)")
+        #expect(!FileManager.default.fileExists(atPath: site.store))
+        let checked = try site.run("config", "check", "bad.yaml")
+        #expect(checked.status == 1 && checked.errorText.contains("10 problems"), "\(checked.errorText)")
+    }
+
+    @Test(arguments: ["- a\n- b\n", "a: [", "just text"])
+    func `a file that is no mapping is one clear complaint`(text: String) throws {
+        let site = try Site()
+        _ = try site.file("odd.yaml", text: text)
+        let result = try site.run("config", "check", "odd.yaml")
+        #expect(result.status == 1 && result.errorText.contains("odd.yaml"), "\(result.errorText)")
+        #expect(!result.errorText.contains("Fatal"))
+    }
+
+    @Test func `a variable that is no setting is warned of, with the nearest`() throws {
+        let site = try Site()
+        var satchel = site.satchel
+        satchel.environment["SATCHEL_PUBLIC_URI"] = "https://media.example.com"
+        let result = try satchel.run(["config"])
+        #expect(result.status == 0)
+        #expect(
+            result.errorText.contains("SATCHEL_PUBLIC_URI") && result.errorText.contains("SATCHEL_PUBLIC_URL"),
+            "\(result.errorText)")
+    }
+
+    @Test func `what is printed can be read again, and the example is sound`() throws {
+        let site = try Site()
+        let printed = try site.run("config", "--set", "fetch.allow=10.0.0.0/8,[fd00::/8]:80", "--set", "codecs=4")
+        _ = try site.file("printed.yaml", printed.output)
+        let again = try settings(site.satchel, "--config", "printed.yaml")
+        #expect(again["fetch.allow"]?.value as? [String] == ["10.0.0.0/8", "[fd00::/8]:80"])
+        #expect(again["codecs"]?.value as? Int == 4)
+        let example = try site.run("config", "example").outputText
+        let uncommented = example.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.hasPrefix("# ") ? String(line.dropFirst(2)) : String(line)
+        }.dropFirst(2).joined(separator: "\n")
+        _ = try site.file("example.yaml", text: example)
+        _ = try site.file("uncommented.yaml", text: uncommented)
+        for name in ["example.yaml", "uncommented.yaml"] {
+            let checked = try site.run("config", "check", name)
+            #expect(checked.status == 0, "\(checked.errorText)")
+        }
+        let keys = try site.run("config", "keys").outputText
+        for key in again.keys { #expect(keys.contains("\n\(key)\n") || keys.hasPrefix("\(key)\n")) }
+    }
+
+    @Test func `the commands find the store that the file names`() throws {
+        let site = try Site()
+        _ = try site.file("satchel.yaml", text: "store: elsewhere\naccess: {keys: other.keys}\n")
+        var satchel = site.satchel
+        satchel.environment["SATCHEL_CONFIG"] = "satchel.yaml"
+        satchel.environment["SATCHEL_STORE"] = ""
+        satchel.environment["SATCHEL_ACCESS_KEYS"] = ""
+        #expect(try satchel.run(["key", "create"]).status == 0)
+        #expect(FileManager.default.fileExists(atPath: site.home.path + "/elsewhere/records.sqlite"))
+        #expect(FileManager.default.fileExists(atPath: site.home.path + "/other.keys"))
+    }
+}
