@@ -1,7 +1,49 @@
+import Attachments
+import HTTPTypes
+import Hummingbird
+import Stores
+
 /// The records of attachments, and the profiles they are made by.
 struct AttachmentRoutes: Sendable {
     let service: Service
 
     func add(to table: RouteTable) {
+        table.on(.listAttachments) { request, context in try await list(request, of: context.tenant) }
+        table.on(.attachment) { _, context in
+            let id = AttachmentID(rawValue: try context.parameter("id"))
+            guard let record = try await service.records.attachment(id, of: context.tenant) else {
+                throw Problem.notFound
+            }
+            return try .json(try await service.document(record))
+        }
+        table.on(.deleteAttachment) { _, context in
+            let id = AttachmentID(rawValue: try context.parameter("id"))
+            guard try await service.store.delete(id, of: context.tenant) else { throw Problem.notFound }
+            return Response(status: .noContent)
+        }
+        table.on(.profiles) { _, _ in
+            try .json(ProfileListing(profiles: service.profiles.map(ProfileBody.init), limits: service.settings.limits))
+        }
+    }
+
+    private struct Listing: Encodable {
+        var attachments: [AttachmentDocument]
+        @Nullable var next: String?
+    }
+
+    private func list(_ request: Request, of tenant: TenantID) async throws -> Response {
+        let query = try ListParameters(request, filters: ["state", "kind"])
+        let page = try await service.records.attachments(
+            of: tenant, where: RecordFilter(state: query.state, kind: query.kind), after: query.cursor,
+            limit: query.limit)
+        var attachments: [AttachmentDocument] = []
+        for record in page.elements { attachments.append(try await service.document(record)) }
+        return try .json(Listing(attachments: attachments, next: page.next.map(ListParameters.cursor)))
+    }
+
+    private struct ProfileListing: Encodable {
+        var profiles: [ProfileBody]
+        /// What a source may ask of the machine, whatever its profile.
+        var limits: Limits
     }
 }

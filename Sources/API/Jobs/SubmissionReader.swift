@@ -17,11 +17,6 @@ struct SubmissionReader {
         "thumbnail_clipping_rect", "thumbnail_time", "thumbnail_frame",
     ]
 
-    init(_ service: Service) {
-        profiles = service.profiles.map(\.name)
-        leaseTTL = service.settings.leaseTTL
-    }
-
     // MARK: A JSON body
 
     /// - Parameter hasParts: Whether the body has parts beside the description.
@@ -275,6 +270,13 @@ struct SubmissionReader {
             return nil
         }
         return TrimRequest(start: start, duration: duration ?? end.map { $0 - start })
+    }
+}
+
+extension SubmissionReader {
+    init(_ service: Service) {
+        profiles = service.profiles.map(\.name)
+        leaseTTL = service.settings.leaseTTL
     }
 }
 

@@ -110,3 +110,14 @@ public final class JobEvents: Sendable {
         }
     }
 }
+
+extension JobEvents {
+    /// Whether following after this event misses nothing that happened since.
+    public func remembers(_ last: String, of job: JobID, tenant: TenantID) -> Bool {
+        let parts = last.split(separator: "-")
+        guard parts.count == 2, parts[0] == process, let number = Int(parts[1]) else { return false }
+        return state.withLock { state in
+            state.histories[Key(tenant: tenant, job: job)]?.events.contains { $0.number == number } ?? false
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Attachments
+import FoundationEssentials
+import Hummingbird
+
+/// What part of a list is asked for.
+struct ListParameters {
+    static let longestPage = 100
+    static let defaultPage = 50
+
+    var state: WorkState?
+    var kind: MediaKind?
+    /// The store's own.
+    var cursor: String?
+    var limit: Int
+
+    /// - Parameter filters: Which of `state` and `kind` the list takes.
+    /// - Throws: A problem that names every parameter which can't be taken.
+    init(_ request: Request, filters: [String]) throws(Problem) {
+        let complaints = Complaints()
+        let query = try Query(request).reader(known: filters + ["cursor", "limit"], complaints)
+        state = query.choice("state", WorkState.self)
+        kind = query.choice("kind", MediaKind.self)
+        limit = Self.defaultPage
+        if let text = query.string("limit") {
+            if let number = Int(text), (1...Self.longestPage).contains(number) {
+                limit = number
+            } else {
+                query.complain("limit", "This must be a whole number between 1 and \(Self.longestPage).")
+            }
+        }
+        if let text = query.string("cursor") {
+            cursor = Self.decode(text)
+            if cursor == nil { query.complain("cursor", "This is no cursor. Take the 'next' of the page before.") }
+        }
+        try complaints.check()
+    }
+
+    /// A cursor as clients see it: opaque, and fit for a URL.
+    static func cursor(_ storeCursor: String) -> String {
+        Data("v1:\(storeCursor)".utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
+    }
+
+    private static func decode(_ text: String) -> String? {
+        var base64 = text.replacing("-", with: "+").replacing("_", with: "/")
+        while base64.utf8.count % 4 != 0 { base64 += "=" }
+        guard let data = Data(base64Encoded: base64), let decoded = String(validating: data, as: UTF8.self),
+            decoded.hasPrefix("v1:"), decoded.utf8.count <= 128
+        else { return nil }
+        return String(decoded.dropFirst(3))
+    }
+}

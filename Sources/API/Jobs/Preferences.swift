@@ -1,0 +1,29 @@
+import HTTPTypes
+import Hummingbird
+
+/// What a client would rather have (RFC 7240).
+struct Preferences {
+    /// Nobody is kept waiting for longer, in seconds.
+    static let longestWait = 60
+
+    /// Seconds to wait for the end; nil where the client doesn't want to.
+    var wait: Int?
+
+    init(_ request: Request) {
+        guard let name = HTTPField.Name("Prefer") else { return }
+        for preference in request.headers[values: name].flatMap({ $0.split(separator: ",") }) {
+            let parts = preference.split(separator: ";")[0].split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[0].trimmingSpace().lowercased() == "wait",
+                let seconds = Int(parts[1].trimmingSpace()), seconds >= 0
+            else { continue }
+            wait = min(seconds, Self.longestWait)
+            return
+        }
+    }
+
+    /// Says which of them were heeded.
+    func add(to headers: inout HTTPFields) {
+        guard let wait, let name = HTTPField.Name("Preference-Applied") else { return }
+        headers[name] = "wait=\(wait)"
+    }
+}
