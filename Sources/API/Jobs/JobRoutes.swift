@@ -11,7 +11,7 @@ struct JobRoutes: Sendable {
 
     func add(to table: RouteTable) {
         table.on(.submitJob) { request, context in
-            try await submit(request, id: nil, of: context.tenant)
+            try await submit(request, id: nil, context)
         }
         table.on(.putJob) { request, context in
             let id = try context.parameter("id")
@@ -19,7 +19,7 @@ struct JobRoutes: Sendable {
                 throw Problem.invalid(
                     "id", "A job's id has 1 to 128 letters, digits, dots, underscores, tildes and hyphens.")
             }
-            return try await submit(request, id: JobID(rawValue: id), of: context.tenant)
+            return try await submit(request, id: JobID(rawValue: id), context)
         }
         table.on(.listJobs) { request, context in try await list(request, of: context.tenant) }
         table.on(.job) { request, context in
@@ -59,9 +59,9 @@ struct JobRoutes: Sendable {
 
     // MARK: Submitting
 
-    private func submit(_ request: Request, id: JobID?, of tenant: TenantID) async throws -> Response {
+    private func submit(_ request: Request, id: JobID?, _ context: ServiceContext) async throws -> Response {
         let preferences = Preferences(request)
-        var record = try await Submitting(service: service).submit(request, id: id, of: tenant).record
+        var record = try await Submitting(service: service).submit(request, id: id, context).record
         if let wait = preferences.wait {
             record = try await service.waitForEnd(of: record, within: .seconds(wait))
         }

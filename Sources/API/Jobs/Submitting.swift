@@ -17,7 +17,8 @@ struct Submitting: Sendable {
     }
 
     /// - Parameter id: The client's; nil for one of ours.
-    func submit(_ request: Request, id: JobID?, of tenant: TenantID) async throws -> Answer {
+    func submit(_ request: Request, id: JobID?, _ context: ServiceContext) async throws -> Answer {
+        let tenant = try context.tenant
         let key = id == nil ? try idempotencyKey(of: request) : nil
         do {
             try await service.intake.admit(tenant)
@@ -27,7 +28,8 @@ struct Submitting: Sendable {
             throw problem
         }
         let answer = try await BodyReceiver(service: service).receive(request) { body in
-            let (submission, digest) = try submission(request, body, id: id, tenant: tenant)
+            var (submission, digest) = try submission(request, body, id: id, tenant: tenant)
+            submission.traceparent = context.trace.header
             let answer = try await service.records.submit(
                 submission, idempotency: key.map { IdempotencyKey(text: $0, bodyDigest: digest) },
                 within: service.settings.quotas, queueLimit: service.settings.intake.queue)
