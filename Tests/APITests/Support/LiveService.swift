@@ -39,7 +39,10 @@ final class LiveService: Sendable {
         /// Nil takes the wall clock.
         var clock: (@Sendable () -> Instant)?
 
-        init() {}
+        init() {
+            // The store lies in memory, where there is less room than on a disk.
+            settings.intake.freeBytes = 1 << 20
+        }
     }
 
     let port: Int
@@ -87,7 +90,7 @@ final class LiveService: Sendable {
     private static func start<Result: Sendable>(
         _ configuration: Configuration, _ body: (LiveService) async throws -> Result
     ) async throws -> Result {
-        let home = try TemporaryDirectory()
+        let home = try TemporaryDirectory(inMemory: true)
         let store = try Store.open(
             at: home.path + "/store", keys: home.path + "/keys", clock: configuration.clock ?? Instant.wallClock)
         let spool = try Spool(at: store.spool)
