@@ -222,6 +222,9 @@ import Testing
                 .post, "/v1/jobs", Self.multipartType,
                 body: Self.multipart([("a", "", Data()), ("a", "", Data()), ("job", "", description)]))
             #expect(try twice.json["code"].string == "invalid_multipart")
+            let empty = try await live.send(.post, "/v1/jobs", body: Data())
+            #expect(empty.status == 422)
+            #expect(try empty.json["code"].string == "invalid_source")
             let query = try await live.send(
                 .post, "/v1/jobs?crop=1,2,3&deadline=soon&frame=1&thumbnail_hidden=yes&trim_end=0", body: Data("x".utf8)
             )

@@ -128,7 +128,14 @@ public final class IntakeGate: Sendable {
     }
 
     private func look() async throws -> Room {
-        if let room = state.withLock({ $0.room }), ContinuousClock.now - room.at < Self.lookInterval { return room }
+        // One looks again, the others go by what there is meanwhile.
+        let known = state.withLock { state -> Room? in
+            let now = ContinuousClock.now
+            guard let room = state.room, now - room.at >= Self.lookInterval else { return state.room }
+            state.room?.at = now
+            return nil
+        }
+        if let known { return known }
         let (spool, directory) = (spool, directory)
         let (spooled, free) = try await NIOThreadPool.singleton.runIfActive {
             let spooled = try spool.list().filter(\.isCommitted).reduce(Int64(0)) { $0 + $1.bytes }
@@ -136,12 +143,8 @@ public final class IntakeGate: Sendable {
             guard unsafe statvfs(directory, &status) == 0 else {
                 throw AttachmentError.storeFailed(reason: SystemError("look at the store's disk").description)
             }
-            return (
-                spooled,
-                Int64(
-                    clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-                        .partialValue)
-            )
+            let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+            return (spooled, overflow ? Int64.max : Int64(clamping: bytes))
         }
         let room = Room(spooled: spooled, free: free, at: .now)
         state.withLock { $0.room = room }

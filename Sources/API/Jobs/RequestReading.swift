@@ -133,6 +133,9 @@ struct BodyReceiver {
                 }
                 received.parts[ReceivedBody.wholeBody] = try await writer.commit(
                     fileName: nil, declaredType: ReceivedPart.declared(type))
+                if received.parts[ReceivedBody.wholeBody]?.bytes == 0 {
+                    throw AttachmentError.invalidSource(reason: "the body is empty")
+                }
             }
             let (result, keepsSources) = try await use(received)
             isKept = keepsSources
