@@ -8,10 +8,11 @@ import time
 from service import ask
 
 
-def configuration(path, blobs, upstream, port):
+def configuration(path, home, blobs, upstream, port):
     """The file with only its places changed."""
     with open(path, encoding="utf-8") as file:
-        text = file.read()
+        # Temporary files beside, for /tmp is everybody's here.
+        text = file.read().replace(" /tmp/", f" {home}/")
     for old, new in [
         ("alias /var/lib/satchel/blobs/;", f"alias {blobs}/;"), ("server satchel:8080;", f"server {upstream};"),
         ("listen 8080;", f"listen 127.0.0.1:{port};"),
@@ -19,7 +20,6 @@ def configuration(path, blobs, upstream, port):
         if text.count(old) != 1:
             raise SystemExit(f"{path}: '{old}' should be there once")
         text = text.replace(old, new)
-    # Temporary files beside, for /tmp is everybody's here.
     return text
 
 
@@ -31,7 +31,7 @@ def nginx(source, directory, user, blobs, upstream, port):
     os.mkdir(home)
     os.chown(home, uid, gid)
     with open(f"{home}/nginx.conf", "w", encoding="utf-8") as file:
-        file.write(configuration(source, blobs, upstream, port).replace(" /tmp/", f" {home}/"))
+        file.write(configuration(source, home, blobs, upstream, port))
     with open(f"{home}/log", "w", encoding="utf-8") as log:
         os.chown(log.name, uid, gid)
         command = [
