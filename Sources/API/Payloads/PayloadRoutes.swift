@@ -1,7 +1,77 @@
+import Attachments
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Payloads
+
 /// Push payloads, enriched.
 struct PayloadRoutes: Sendable {
+    /// Bytes of a body; more than any push may have, so that its length is judged by what APNs takes.
+    private static let bodyLimit = 64 << 10
+
     let service: Service
+    private let pointers: [JSONPointer]
+
+    init(service: Service) {
+        self.service = service
+        pointers = service.settings.payloadPointers.compactMap(JSONPointer.init)
+    }
 
     func add(to table: RouteTable) {
+        table.on(.enrichPayload) { request, context in
+            let wishes = try PayloadRequest(request)
+            let body = try await request.body.collect(upTo: Self.bodyLimit)
+            let payload: PushPayload
+            do throws(PayloadError) {
+                payload = try PushPayload(Array(body.readableBytesView), type: wishes.pushType, pointers: pointers)
+            } catch {
+                throw Problem(error)
+            }
+            let profile = try profile(of: payload, wishes)
+            guard !payload.media.isEmpty else { return response(payload.bytes) }
+            let enriching = PayloadEnriching(
+                service: service, payload: payload, wishes: wishes, profile: profile, tenant: try context.tenant)
+            let result = try await enriching.result()
+            return response(result.payload.bytes, headers: result.headers)
+        }
+    }
+
+    private func profile(of payload: PushPayload, _ wishes: PayloadRequest) throws(Problem) -> Profile {
+        if let name = wishes.profile {
+            guard let profile = service.profile(named: name) else {
+                throw .invalid(
+                    "profile",
+                    "There is no such profile. There are \(service.profiles.map(\.name).joined(separator: ", ")).")
+            }
+            return profile
+        }
+        let mapped = payload.category.flatMap { service.settings.categories[$0] }.flatMap(service.profile)
+        return mapped ?? service.profile(named: Profile.notification.name) ?? .notification
+    }
+
+    private func response(_ payload: [UInt8], headers: HTTPFields = [:]) -> Response {
+        var headers = headers
+        headers[.contentType] = "application/json"
+        headers[.cacheControl] = "no-store"
+        return Response(
+            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: payload)))
+    }
+}
+
+extension Problem {
+    /// What a payload that can't be taken or enriched means as an answer.
+    init(_ error: PayloadError) {
+        switch error {
+        case .invalidJSON:
+            self.init(.badRequest, "invalid_json", error.message)
+        case .notAnObject:
+            self = .invalid(error.message)
+        case .tooLarge:
+            self.init(.contentTooLarge, "payload_too_large", error.message)
+        case .mediumFailed(let medium, let failure):
+            self.init(
+                .unprocessableContent, failure.code, error.message,
+                errors: [Field(pointer: medium.pointer.description, detail: "\(failure.code): \(failure.message)")])
+        }
     }
 }

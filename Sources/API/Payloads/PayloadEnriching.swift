@@ -1,0 +1,186 @@
+import Attachments
+import HTTPTypes
+import Intake
+import Payloads
+
+/// Has the media of a payload prepared, and puts what is ready in time into it.
+struct PayloadEnriching: Sendable {
+    let service: Service
+    let payload: PushPayload
+    let wishes: PayloadRequest
+    let profile: Profile
+    let tenant: TenantID
+
+    struct Result: Sendable {
+        var payload: EnrichedPayload
+        var headers: HTTPFields
+    }
+
+    func result() async throws -> Result {
+        let job = try await finishedJob()
+        let now = try await service.records.now()
+        let life = wishes.life(at: now)
+        var outcomes: [MediumOutcome] = []
+        var expiresAt = now + life
+        for attachment in job.attachments {
+            let outcome = try await outcome(of: attachment, life)
+            outcomes.append(outcome.medium)
+            if let end = outcome.expiresAt { expiresAt = min(expiresAt, end) }
+        }
+        do throws(PayloadError) {
+            let enriched = try payload.enriched(with: outcomes, onFailure: wishes.onFailure, expiresAt: expiresAt)
+            let headers = PayloadHeaders(
+                job: job.id, media: payload.media, outcomes: outcomes, dropped: enriched.dropped)
+            return Result(payload: enriched, headers: headers.fields)
+        } catch {
+            var problem = Problem(error)
+            problem.headers = PayloadHeaders(job: job.id, media: payload.media, outcomes: outcomes, dropped: []).fields
+            throw problem
+        }
+    }
+
+    // MARK: The job
+
+    private var submission: JobSubmission {
+        JobSubmission(
+            tenant: tenant, profile: profile, mode: .lenient, priority: .interactive, deadline: wishes.deadline,
+            delivery: wishes.delivery,
+            attachments: payload.media.map { medium in
+                AttachmentSubmission(
+                    identifier: medium.identifier, location: .url(medium.url, headers: [:]),
+                    declaredType: medium.declaredType?.rawValue,
+                    request: RenditionRequest(
+                        thumbnailTime: medium.options.thumbnailTime,
+                        // A payload doesn't tell which it means: seconds of a clip, or a frame of an animation.
+                        thumbnailFrame: medium.options.thumbnailTime.flatMap(Int.init(exactly:)),
+                        thumbnailClippingRect: medium.options.thumbnailClippingRect),
+                    options: medium.options)
+            })
+    }
+
+    /// Submits the media as a job, and gives it until the deadline. What isn't finished then is cancelled: the payload
+    /// leaves without it.
+    private func finishedJob() async throws -> JobRecord {
+        let submission = submission
+        let end = ContinuousClock.now + .seconds(fraction: wishes.deadline) + Self.grace
+        guard
+            case .accepted(let accepted) = try await service.records.submit(
+                submission, idempotency: nil, within: service.settings.quotas,
+                queueLimit: service.settings.intake.queue)
+        else { throw AttachmentError.storeFailed(reason: "an id that was made anew is in use") }
+        service.jobs.events.publish(
+            JobEvent(tenant: tenant, job: accepted.id, generation: accepted.generation, what: .accepted))
+        service.jobs.submitted()
+        await wait(for: accepted.id, until: end)
+        // A finished one stays as it is.
+        guard let job = try await service.records.cancel(accepted.id, of: tenant) else {
+            throw AttachmentError.notInStore(what: "The job of this payload")
+        }
+        if job.state == .cancelled { service.jobs.cancelled(job.id, of: tenant) }
+        return job
+    }
+
+    /// At its deadline a job delivers what it has; that transaction is waited for.
+    private static let grace: Duration = .milliseconds(250)
+    /// How often the record is looked at, for jobs that another process carries out.
+    private static let lookInterval: Duration = .milliseconds(500)
+
+    /// Until the job's end, or the given moment.
+    private func wait(for job: JobID, until end: ContinuousClock.Instant) async {
+        let events = service.jobs.events.follow(job, of: tenant)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in events {} }
+            group.addTask {
+                while ContinuousClock.now < end, !Task.isCancelled {
+                    try? await Task.sleep(until: min(end, .now + Self.lookInterval))
+                    let record = try? await service.records.job(job, of: tenant)
+                    if record.flatMap(\.self)?.state.isFinished ?? false { return }
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    // MARK: What came of it
+
+    private func outcome(
+        of attachment: AttachmentRecord, _ life: Duration
+    ) async throws -> (medium: MediumOutcome, expiresAt: Instant?) {
+        guard let best = attachment.best, let rendition = attachment.renditions[best] else {
+            let failure =
+                attachment.error.map(MediumFailure.init)
+                ?? MediumFailure(.deadlineExceeded(seconds: wishes.deadline))
+            return (.failure(failure), nil)
+        }
+        // The small one is fetched first; a poster is as large as a picture.
+        let preview = [RenditionRole.thumbnail, .poster, .waveform].first {
+            $0 != best && attachment.renditions[$0] != nil
+        }
+        guard
+            let (link, token) = try await service.records.link(
+                to: attachment.id, of: tenant, renditions: [best] + [preview].compactMap(\.self), for: life,
+                delivery: wishes.delivery)
+        else {
+            return (.failure(MediumFailure(.notInStore(what: "'\(attachment.identifier)'"))), nil)
+        }
+        let previewURL = preview.flatMap { role in
+            attachment.renditions[role].map { service.contentURL(token, role, $0.mediaType) }
+        }
+        var options = attachment.options
+        options.typeHint = rendition.uti
+        return (
+            .success(
+                DeliveredMedium(
+                    url: service.contentURL(token, best, rendition.mediaType), type: rendition.mediaType,
+                    bytes: rendition.bytes, width: rendition.width, height: rendition.height, previewURL: previewURL,
+                    thumbhash: attachment.placeholder?.thumbhash, options: options)),
+            link.expiresAt
+        )
+    }
+}
+
+/// What the answer says beside the payload, as structured fields (RFC 9651).
+///
+///     Satchel-Failed: fetch_failed;of="photo"
+///     Satchel-Dropped: preview_url;of="photo", satchel
+struct PayloadHeaders: Sendable {
+    var job: JobID
+    var media: [PayloadMedium]
+    var outcomes: [MediumOutcome]
+    var dropped: [DroppedPart]
+
+    var fields: HTTPFields {
+        var fields = HTTPFields()
+        let failed = zip(media, outcomes).compactMap { medium, outcome in
+            if case .failure(let failure) = outcome { Self.item(failure.code, of: medium.identifier) } else { nil }
+        }
+        set("Satchel-Job", job.rawValue, in: &fields)
+        set("Satchel-Failed", failed.joined(separator: ", "), in: &fields)
+        set(
+            "Satchel-Dropped", dropped.map { Self.item($0.kind.rawValue, of: $0.medium) }.joined(separator: ", "),
+            in: &fields)
+        return fields
+    }
+
+    private func set(_ name: String, _ value: String, in fields: inout HTTPFields) {
+        guard !value.isEmpty, let name = HTTPField.Name(name) else { return }
+        fields[name] = value
+    }
+
+    private static func item(_ token: String, of identifier: String?) -> String {
+        guard let identifier else { return token }
+        return "\(token);of=\"\(text(identifier))\""
+    }
+
+    /// An identifier as the inside of a structured field's string: what isn't printable ASCII is percent-encoded.
+    private static func text(_ identifier: String) -> String {
+        identifier.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "%"), 0..<0x20, 0x7F...:
+                "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            default: String(UnicodeScalar(byte))
+            }
+        }.joined()
+    }
+}

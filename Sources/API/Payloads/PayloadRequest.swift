@@ -1,0 +1,100 @@
+import Attachments
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import Payloads
+
+/// What a caller wants of a push payload: the query and the headers beside it.
+struct PayloadRequest: Hashable, Sendable {
+    /// Seconds.
+    static let defaultDeadline = 10.0
+    /// Seconds. Push services and proxies give up on a caller that waits longer.
+    static let deadlines = 0.05...25.0
+    /// Seconds that links live; 24 h by default, 30 d at most.
+    static let defaultLife = 86_400.0
+    static let lives = 60.0...2_592_000.0
+
+    /// Nil: the one that the payload's category is mapped to, else `notification`.
+    var profile: String?
+    var onFailure = FailureMode.drop
+    var pushType = PushType.alert
+    /// Seconds that the answer may take.
+    var deadline = Self.defaultDeadline
+    /// Seconds that links live; nil for ``expiresAt`` or the default.
+    var expiresIn: Double?
+    /// When the push ends; nil where it doesn't say.
+    var expiresAt: Instant?
+    var delivery = DeliveryMode.private
+
+    /// How long links live that are made at `now`.
+    func life(at now: Instant) -> Duration {
+        if let expiresIn { return .seconds(fraction: expiresIn) }
+        guard let expiresAt else { return .seconds(fraction: Self.defaultLife) }
+        // A push that arrives in its last second is fetched for after that.
+        let left = (expiresAt - now).inSeconds
+        return .seconds(fraction: min(max(left, Self.lives.lowerBound), Self.lives.upperBound))
+    }
+}
+
+extension PayloadRequest {
+    private static let expiration = HTTPField.Name("apns-expiration")
+
+    /// - Throws: A problem that names everything that can't be taken.
+    init(_ request: Request) throws(Problem) {
+        var errors: [Problem.Field] = []
+        func complain(_ name: String, _ detail: String) {
+            errors.append(Problem.Field(pointer: name, detail: detail))
+        }
+        func choice<Choice: RawRepresentable & CaseIterable>(
+            _ name: String, _ text: String, _ value: inout Choice
+        ) where Choice.RawValue == String {
+            if let choice = Choice(rawValue: text) {
+                value = choice
+            } else {
+                complain(name, "This is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
+            }
+        }
+        func seconds(_ name: String, _ text: String, in range: ClosedRange<Double>) -> Double? {
+            if let value = Double(text), range.contains(value) { return value }
+            complain(name, "This is a number of seconds from \(range.lowerBound) to \(range.upperBound).")
+            return nil
+        }
+        for (name, value) in request.uri.queryParameters {
+            let (name, text) = (String(name), String(value))
+            switch name {
+            case "profile": profile = text
+            case "on_failure": choice(name, text, &onFailure)
+            case "push_type": choice(name, text, &pushType)
+            case "deadline": deadline = seconds(name, text, in: Self.deadlines) ?? deadline
+            case "expires_in": expiresIn = seconds(name, text, in: Self.lives)
+            case "delivery": choice(name, text, &delivery)
+            default:
+                complain(
+                    String(name.prefix(64)),
+                    "This call has no such parameter; it has profile, on_failure, push_type, deadline, expires_in and delivery."
+                )
+            }
+        }
+        // 0 is APNs' word for a push that isn't kept: its links live as by default.
+        if let name = Self.expiration, let text = request.headers[name], text != "0" {
+            if let time = Int64(text), (0..<1 << 40).contains(time) {
+                expiresAt = Instant(milliseconds: time * 1000)
+            } else {
+                complain("apns-expiration", "This is a time in seconds since 1970, or 0.")
+            }
+        }
+        guard errors.isEmpty else {
+            throw .invalid("The request can't be taken as it is; 'errors' says what would do.", errors)
+        }
+        try Self.checkType(of: request)
+    }
+
+    private static func checkType(of request: Request) throws(Problem) {
+        let type = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
+        guard type?.filter({ $0 != " " }) == "application/json" else {
+            throw Problem(
+                .unsupportedMediaType, "unsupported_media_type",
+                "This call takes the payload as 'Content-Type: application/json'.")
+        }
+    }
+}
