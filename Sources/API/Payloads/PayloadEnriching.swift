@@ -61,6 +61,7 @@ struct PayloadEnriching: Sendable {
     /// Submits the media as a job, and gives it until the deadline. What isn't finished then is cancelled: the payload
     /// leaves without it.
     private func finishedJob() async throws -> JobRecord {
+        try await service.intake.admit(tenant)
         let submission = submission
         let end = ContinuousClock.now + .seconds(fraction: wishes.deadline) + Self.grace
         guard

@@ -41,26 +41,22 @@ extension PayloadRequest {
 
     /// - Throws: A problem that names everything that can't be taken.
     init(_ request: Request) throws(Problem) {
-        var errors: [Problem.Field] = []
-        func complain(_ name: String, _ detail: String) {
-            errors.append(Problem.Field(pointer: name, detail: detail))
-        }
+        let complaints = Complaints()
         func choice<Choice: RawRepresentable & CaseIterable>(
             _ name: String, _ text: String, _ value: inout Choice
         ) where Choice.RawValue == String {
             if let choice = Choice(rawValue: text) {
                 value = choice
             } else {
-                complain(name, "This is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
+                complaints.add(name, "This is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
             }
         }
         func seconds(_ name: String, _ text: String, in range: ClosedRange<Double>) -> Double? {
             if let value = Double(text), range.contains(value) { return value }
-            complain(name, "This is a number of seconds from \(range.lowerBound) to \(range.upperBound).")
+            complaints.add(name, "This is a number of seconds from \(range.lowerBound) to \(range.upperBound).")
             return nil
         }
-        for (name, value) in request.uri.queryParameters {
-            let (name, text) = (String(name), String(value))
+        for (name, text) in try Query(request).parameters {
             switch name {
             case "profile": profile = text
             case "on_failure": choice(name, text, &onFailure)
@@ -69,7 +65,7 @@ extension PayloadRequest {
             case "expires_in": expiresIn = seconds(name, text, in: Self.lives)
             case "delivery": choice(name, text, &delivery)
             default:
-                complain(
+                complaints.add(
                     String(name.prefix(64)),
                     "This call has no such parameter; it has profile, on_failure, push_type, deadline, expires_in and delivery."
                 )
@@ -80,12 +76,10 @@ extension PayloadRequest {
             if let time = Int64(text), (0..<1 << 40).contains(time) {
                 expiresAt = Instant(milliseconds: time * 1000)
             } else {
-                complain("apns-expiration", "This is a time in seconds since 1970, or 0.")
+                complaints.add("apns-expiration", "This is a time in seconds since 1970, or 0.")
             }
         }
-        guard errors.isEmpty else {
-            throw .invalid("The request can't be taken as it is; 'errors' says what would do.", errors)
-        }
+        try complaints.check()
         try Self.checkType(of: request)
     }
 

@@ -7,7 +7,7 @@ import Payloads
 /// Push payloads, enriched.
 struct PayloadRoutes: Sendable {
     /// Bytes of a body; more than any push may have, so that its length is judged by what APNs takes.
-    private static let bodyLimit = 64 << 10
+    private static let bodyLimit: Int64 = 64 << 10
 
     let service: Service
     private let pointers: [JSONPointer]
@@ -20,7 +20,7 @@ struct PayloadRoutes: Sendable {
     func add(to table: RouteTable) {
         table.on(.enrichPayload) { request, context in
             let wishes = try PayloadRequest(request)
-            let body = try await request.body.collect(upTo: Self.bodyLimit)
+            let body = try await IncomingBody(request, limit: Self.bodyLimit).collect()
             let payload: PushPayload
             do throws(PayloadError) {
                 payload = try PushPayload(Array(body.readableBytesView), type: wishes.pushType, pointers: pointers)
