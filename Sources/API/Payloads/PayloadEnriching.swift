@@ -10,6 +10,8 @@ struct PayloadEnriching: Sendable {
     let wishes: PayloadRequest
     let profile: Profile
     let tenant: TenantID
+    /// Of the request, for the job.
+    let traceparent: String
 
     struct Result: Sendable {
         var payload: EnrichedPayload
@@ -44,7 +46,7 @@ struct PayloadEnriching: Sendable {
     private var submission: JobSubmission {
         JobSubmission(
             tenant: tenant, profile: profile, mode: .lenient, priority: .interactive, deadline: wishes.deadline,
-            delivery: wishes.delivery,
+            delivery: wishes.delivery, traceparent: traceparent,
             attachments: payload.media.map { medium in
                 AttachmentSubmission(
                     identifier: medium.identifier, location: .url(medium.url, headers: [:]),
@@ -62,7 +64,6 @@ struct PayloadEnriching: Sendable {
     /// leaves without it.
     private func finishedJob() async throws -> JobRecord {
         try await service.intake.admit(tenant)
-        let submission = submission
         let end = ContinuousClock.now + .seconds(fraction: wishes.deadline) + Self.grace
         guard
             case .accepted(let accepted) = try await service.records.submit(
@@ -72,9 +73,10 @@ struct PayloadEnriching: Sendable {
         service.jobs.events.publish(
             JobEvent(tenant: tenant, job: accepted.id, generation: accepted.generation, what: .accepted))
         service.jobs.submitted()
-        await wait(for: accepted.id, until: end)
-        // A finished one stays as it is.
-        guard let job = try await service.records.cancel(accepted.id, of: tenant) else {
+        let record = try await service.waitForEnd(of: accepted, within: end - .now)
+        guard !record.state.isFinished else { return record }
+        // One that finishes just now stays as it is.
+        guard let job = try await service.records.cancel(record.id, of: tenant) else {
             throw AttachmentError.notInStore(what: "The job of this payload")
         }
         if job.state == .cancelled { service.jobs.cancelled(job.id, of: tenant) }
@@ -83,25 +85,6 @@ struct PayloadEnriching: Sendable {
 
     /// At its deadline a job delivers what it has; that transaction is waited for.
     private static let grace: Duration = .milliseconds(250)
-    /// How often the record is looked at, for jobs that another process carries out.
-    private static let lookInterval: Duration = .milliseconds(500)
-
-    /// Until the job's end, or the given moment.
-    private func wait(for job: JobID, until end: ContinuousClock.Instant) async {
-        let events = service.jobs.events.follow(job, of: tenant)
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in events {} }
-            group.addTask {
-                while ContinuousClock.now < end, !Task.isCancelled {
-                    try? await Task.sleep(until: min(end, .now + Self.lookInterval))
-                    let record = try? await service.records.job(job, of: tenant)
-                    if record.flatMap(\.self)?.state.isFinished ?? false { return }
-                }
-            }
-            await group.next()
-            group.cancelAll()
-        }
-    }
 
     // MARK: What came of it
 

@@ -30,7 +30,8 @@ struct PayloadRoutes: Sendable {
             let profile = try profile(of: payload, wishes)
             guard !payload.media.isEmpty else { return response(payload.bytes) }
             let enriching = PayloadEnriching(
-                service: service, payload: payload, wishes: wishes, profile: profile, tenant: try context.tenant)
+                service: service, payload: payload, wishes: wishes, profile: profile, tenant: try context.tenant,
+                traceparent: context.trace.header)
             let result = try await enriching.result()
             return response(result.payload.bytes, headers: result.headers)
         }
