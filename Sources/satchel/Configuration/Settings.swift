@@ -66,7 +66,14 @@ extension Setting {
             "APNs category to profile, for payloads that don't name one: message: message."),
         Setting(
             "payload.pointers", list: \.settings.payloadPointers,
-            .text(named: "JSON pointer") { $0.hasPrefix("/") ? nil : "write a JSON pointer: /custom/image" },
+            .text(named: "JSON pointer") { text in
+                // RFC 6901: a tilde is the start of ~0 or ~1.
+                let isPointer =
+                    text.hasPrefix("/")
+                    && text.split(separator: "~", omittingEmptySubsequences: false).dropFirst()
+                        .allSatisfy { $0.first == "0" || $0.first == "1" }
+                return isPointer ? nil : "write a JSON pointer: /custom/image"
+            },
             "Where push payloads have media URLs, beside the known conventions."),
         Setting(
             "lease.ttl", \.settings.leaseTTL, .seconds(1...2_592_000),
