@@ -17,14 +17,8 @@ extension SQLiteRecordStore {
     public func jobs(
         of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<JobRecord> {
-        let query = ListQuery.jobs(of: tenant, where: filter, after: cursor.map { Int64($0) ?? 0 }, limit: limit)
-        return try await read { database, _ in
-            let rows = try database.rows(query.sql, query.arguments)
-            let isLast = rows.count < query.limit
-            return Page(
-                elements: try rows.map(database.jobRecord),
-                next: isLast ? nil : rows.last.map { String($0["key"] as Int64) })
-        }
+        let query = ListQuery(.jobs, of: tenant, where: filter, after: cursor, limit: limit)
+        return try await page(query) { database, row in try database.jobRecord(row) }
     }
 
     public func attachment(
@@ -37,13 +31,20 @@ extension SQLiteRecordStore {
     public func attachments(
         of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<AttachmentRecord> {
-        let query = ListQuery.attachments(of: tenant, where: filter, after: cursor, limit: limit)
-        return try await read { database, _ in
+        let query = ListQuery(.attachments, of: tenant, where: filter, after: cursor, limit: limit)
+        return try await page(query) { database, row in
+            try database.attachmentRecord(row, job: database.jobID(key: row["job"]))
+        }
+    }
+
+    private func page<Element: Sendable>(
+        _ query: ListQuery, _ element: @escaping @Sendable (Database, Row) throws -> Element
+    ) async throws(AttachmentError) -> Page<Element> {
+        try await read { database, _ in
             let rows = try database.rows(query.sql, query.arguments)
             let isLast = rows.count < query.limit
             return Page(
-                elements: try rows.map { try database.attachmentRecord($0, job: database.jobID(key: $0["job"])) },
-                next: isLast ? nil : rows.last?["id"])
+                elements: try rows.map { try element(database, $0) }, next: isLast ? nil : rows.last?["cursor"])
         }
     }
 
@@ -61,61 +62,51 @@ extension SQLiteRecordStore {
 
 /// The text and the values of a list, apart, so that a test can ask SQLite for its plan.
 struct ListQuery: Sendable {
-    var sql: String
-    var arguments: StatementArguments
-    var limit: Int
+    enum Table: String, Sendable {
+        case jobs
+        case attachments
 
-    static func jobs(of tenant: TenantID, where filter: RecordFilter, after cursor: Int64?, limit: Int) -> ListQuery {
-        var conditions = ["tenant = ?"]
-        var arguments: StatementArguments = [tenant.rawValue]
-        if let state = filter.state {
-            conditions.append("state = ?")
-            arguments += [state.rawValue]
+        /// The column that grows with time, and that a cursor is a value of.
+        var order: String {
+            switch self {
+            case .jobs: "key"
+            case .attachments: "id"
+            }
         }
-        if let run = filter.run {
-            conditions.append("run <> '' AND run = ?")
-            arguments += [run.rawValue]
+
+        var hasKind: String {
+            switch self {
+            case .jobs: "EXISTS (SELECT 1 FROM attachments WHERE job = jobs.key AND kind = ?)"
+            case .attachments: "kind = ?"
+            }
         }
-        if let kind = filter.kind {
-            conditions.append("EXISTS (SELECT 1 FROM attachments WHERE job = jobs.key AND kind = ?)")
-            arguments += [kind.rawValue]
-        }
-        if let cursor {
-            conditions.append("key < ?")
-            arguments += [cursor]
-        }
-        return ListQuery(table: "jobs", conditions, arguments, order: "key", limit: limit)
     }
 
-    static func attachments(
-        of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
-    ) -> ListQuery {
+    let sql: String
+    let arguments: StatementArguments
+    let limit: Int
+
+    /// - Parameter cursor: As it was given; after anything else comes nothing.
+    init(_ table: Table, of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int) {
         var conditions = ["tenant = ?"]
         var arguments: StatementArguments = [tenant.rawValue]
-        if let state = filter.state {
-            conditions.append("state = ?")
-            arguments += [state.rawValue]
+        func require(_ condition: String, _ value: (any DatabaseValueConvertible)?) {
+            guard let value else { return }
+            conditions.append(condition)
+            arguments += [value]
         }
-        if let kind = filter.kind {
-            conditions.append("kind = ?")
-            arguments += [kind.rawValue]
+        require("state = ?", filter.state?.rawValue)
+        require("run <> '' AND run = ?", filter.run?.rawValue)
+        require(table.hasKind, filter.kind?.rawValue)
+        switch table {
+        case .jobs: require("key < ?", cursor.map { Int64($0) ?? 0 })
+        case .attachments: require("id < ?", cursor)
         }
-        if let run = filter.run {
-            conditions.append("run <> '' AND run = ?")
-            arguments += [run.rawValue]
-        }
-        if let cursor {
-            conditions.append("id < ?")
-            arguments += [cursor]
-        }
-        return ListQuery(table: "attachments", conditions, arguments, order: "id", limit: limit)
-    }
-
-    private init(
-        table: String, _ conditions: [String], _ arguments: StatementArguments, order: String, limit: Int
-    ) {
         self.limit = min(max(limit, 1), SQLiteRecordStore.longestPage)
-        sql = "SELECT * FROM \(table) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(order) DESC LIMIT ?"
+        sql = """
+            SELECT *, CAST(\(table.order) AS TEXT) AS cursor FROM \(table.rawValue)
+            WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(table.order) DESC LIMIT ?
+            """
         self.arguments = arguments + [self.limit]
     }
 }
