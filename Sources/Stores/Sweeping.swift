@@ -33,7 +33,7 @@ extension Store {
             let part = try await records.expire(limit: 500)
             try blobs.remove(part.blobs)
             report.expired += part.attachments
-            if part.attachments == 0 { break }
+            if part.isComplete { break }
         }
         let old = try blobs.list().filter { isOld($0.age) }
         for start in stride(from: 0, to: old.count, by: 500) {

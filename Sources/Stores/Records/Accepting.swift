@@ -120,7 +120,7 @@ extension Database {
             UPDATE jobs SET work_key = ?, run = ?, generation = ?, submission = ?, body_digest = ?, profile = ?,
                 mode = ?, priority = ?, metadata = ?, state = 'pending', attempt = 0, fence = fence + 1,
                 delivered_fence = NULL, interrupted = 0, worker = NULL, claimed_until = NULL, due_at = ?,
-                deadline_at = ?, finished_at = NULL, lane = 'quick', headers = ?, headers_kid = ?
+                deadline_at = ?, finished_at = NULL, expires_at = NULL, lane = 'quick', headers = ?, headers_kid = ?
             WHERE key = ?
             """,
             [

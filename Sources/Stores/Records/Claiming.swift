@@ -82,9 +82,9 @@ extension SQLiteRecordStore {
                 try database.run(
                     """
                     UPDATE jobs SET state = 'cancelled', fence = fence + 1, worker = NULL, claimed_until = NULL,
-                        submission = NULL, headers = NULL, headers_kid = NULL, finished_at = ?
+                        submission = NULL, headers = NULL, headers_kid = NULL, finished_at = ?, expires_at = ?
                     WHERE key = ?
-                    """, [now.milliseconds, key])
+                    """, [now.milliseconds, submission.recordExpiry(from: now)?.milliseconds, key])
                 try database.run(
                     """
                     UPDATE attachments SET state = 'cancelled', finished_at = ?, spool = NULL

@@ -180,6 +180,7 @@ extension Database {
         submission.profile = try profile(key: row["profile"])
         // Work that was known by its key keeps the id under which it was recorded first.
         submission.id = JobID(rawValue: row["id"])
+        submission.tenant = TenantID(rawValue: row["tenant"])
         let run: String = row["run"]
         submission.run = run.isEmpty ? nil : RunID(rawValue: run)
         return submission

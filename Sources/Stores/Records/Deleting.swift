@@ -34,8 +34,18 @@ extension SQLiteRecordStore {
         try await expire(limit: limit).blobs
     }
 
-    /// One part of ``deleteExpired(limit:)``, with the number of attachments that were deleted.
-    func expire(limit: Int) async throws(AttachmentError) -> (attachments: Int, blobs: [BlobName]) {
+    /// What one part of an expiry brought.
+    struct Expiry: Sendable {
+        /// Attachments that were deleted.
+        var attachments: Int
+        /// Blobs that nothing refers to any more.
+        var blobs: [BlobName]
+        /// False where there was more than fits in a part.
+        var isComplete: Bool
+    }
+
+    /// One part of ``deleteExpired(limit:)``: at most `limit` of each kind.
+    func expire(limit: Int) async throws(AttachmentError) -> Expiry {
         try await write { database, now in
             let expired = try database.rows(
                 """
@@ -62,11 +72,12 @@ extension SQLiteRecordStore {
                 blobs += try database.releaseAttachment(
                     AttachmentID(rawValue: row["id"]), of: TenantID(rawValue: row["tenant"]))
                 try database.deleteJobIfEmpty(row["job"])
+                try database.deleteJobIfBare(row["job"])
             }
-            // No delivery is under way for so long.
-            try database.run(
-                "DELETE FROM condemned WHERE condemned_at <= ?", [(now - .seconds(30 * 86_400)).milliseconds])
-            return (expired.count, blobs)
+            let isComplete = try database.forget(limit: limit, at: now)
+            return Expiry(
+                attachments: expired.count, blobs: blobs,
+                isComplete: isComplete && max(expired.count, ended.count) < limit)
         }
     }
 
@@ -122,4 +133,68 @@ extension Database {
         try run(
             "DELETE FROM jobs WHERE key = ? AND NOT EXISTS (SELECT 1 FROM attachments WHERE job = ?)", [key, key])
     }
+
+    /// A job that delivered goes with the last of what it delivered, whatever became of the rest.
+    fileprivate func deleteJobIfBare(_ key: Int64) throws {
+        try run(
+            """
+            DELETE FROM jobs
+            WHERE key = ? AND state = 'delivered'
+                AND NOT EXISTS (SELECT 1 FROM attachments WHERE job = jobs.key AND state = 'delivered')
+            """, [key])
+    }
+
+    /// Deletes what nobody needs to know any more, at most `limit` of each kind.
+    ///
+    /// - Returns: Whether that was all.
+    fileprivate func forget(limit: Int, at now: Instant) throws -> Bool {
+        var isAll = true
+        for (sql, age) in Self.forgettable {
+            try run(sql, [(now - age).milliseconds, limit])
+            if changesCount >= limit { isAll = false }
+        }
+        return isAll
+    }
+
+    /// What is deleted, and how long after its moment.
+    static let forgettable: [(sql: String, age: Duration)] = [
+        // What an older generation delivered is still good.
+        (
+            """
+            DELETE FROM jobs WHERE key IN (
+                SELECT key FROM jobs
+                WHERE expires_at <= ?
+                    AND NOT EXISTS (SELECT 1 FROM attachments WHERE job = jobs.key AND state = 'delivered')
+                LIMIT ?)
+            """, .zero
+        ),
+        (
+            """
+            DELETE FROM retained_submissions
+            WHERE job IN (SELECT job FROM retained_submissions WHERE kept_until <= ? LIMIT ?)
+            """, .zero
+        ),
+        (
+            """
+            DELETE FROM idempotency_keys WHERE (tenant, key) IN (
+                SELECT tenant, key FROM idempotency_keys WHERE created_at <= ? LIMIT ?)
+            """, IdempotencyKey.lifetime
+        ),
+        // For as long as somebody may ask what became of them.
+        (
+            "DELETE FROM callbacks WHERE id IN (SELECT id FROM callbacks WHERE finished_at <= ? LIMIT ?)",
+            .seconds(7 * 86_400)
+        ),
+        (
+            """
+            DELETE FROM api_keys WHERE id IN (
+                SELECT id FROM api_keys WHERE coalesce(revoked_at, expires_at) <= ? LIMIT ?)
+            """, .seconds(90 * 86_400)
+        ),
+        // No delivery is under way for so long.
+        (
+            "DELETE FROM condemned WHERE name IN (SELECT name FROM condemned WHERE condemned_at <= ? LIMIT ?)",
+            .seconds(30 * 86_400)
+        ),
+    ]
 }

@@ -56,9 +56,13 @@ extension Database {
         try run(
             """
             UPDATE jobs SET state = ?, delivered_fence = fence, submission = NULL, headers = NULL, headers_kid = NULL,
-                worker = NULL, claimed_until = NULL, finished_at = ?
+                worker = NULL, claimed_until = NULL, finished_at = ?, expires_at = ?
             WHERE key = ?
-            """, [state.rawValue, now.milliseconds, key])
+            """,
+            [
+                state.rawValue, now.milliseconds,
+                state == .failed ? claim.submission.recordExpiry(from: now)?.milliseconds : nil, key,
+            ])
         try enqueueCallback(claim.submission, of: job, at: now)
         if state == .failed { try retain(claim.submission, of: job, at: now) }
         if state == .delivered {
@@ -183,8 +187,19 @@ extension AttachmentOutcome {
 extension Claim {
     /// When what is delivered `now` has outlived its retention. The command line's is kept until it is deleted.
     fileprivate func expiry(of attachment: AttachmentID, from now: Instant) -> Instant? {
-        guard tenant != .local, let index = attachments.firstIndex(of: attachment) else { return nil }
-        let profile = submission.attachments[index].profile ?? submission.profile
-        return profile.retention.map { now + .seconds(fraction: $0) }
+        guard let index = attachments.firstIndex(of: attachment) else { return nil }
+        return submission.expiry(under: submission.attachments[index].profile ?? submission.profile, from: now)
+    }
+}
+
+extension JobSubmission {
+    fileprivate func expiry(under profile: Profile, from now: Instant) -> Instant? {
+        tenant == .local ? nil : profile.retention.map { now + .seconds(fraction: $0) }
+    }
+
+    /// When the record of a job that came to nothing `now` has outlived its retention: never before it can't be tried
+    /// again any more.
+    func recordExpiry(from now: Instant) -> Instant? {
+        expiry(under: profile, from: now).map { max($0, now + SQLiteRecordStore.retryable) }
     }
 }

@@ -21,7 +21,7 @@ struct SealedHeaders: Sendable {
             if case .url(_, let own) = attachment.location, !own.isEmpty { headers[index] = own }
         }
         guard !headers.isEmpty else { return nil }
-        kid = try keys.current()
+        do { kid = try keys.current() } catch { throw AttachmentError.storeFailed(reason: error.description) }
         guard let key = keys.headerKey(kid) else {
             throw AttachmentError.storeFailed(reason: "the key for an origin's headers was removed")
         }

@@ -7,6 +7,10 @@ extension Schema {
         ALTER TABLE jobs ADD COLUMN headers BLOB CHECK (headers IS NULL OR submission IS NOT NULL);
         ALTER TABLE jobs ADD COLUMN headers_kid TEXT CHECK ((headers IS NULL) = (headers_kid IS NULL));
         UPDATE jobs SET submission = json_set(submission, '$.delivery', 'private') WHERE submission IS NOT NULL;
+        -- When the record of a job that failed or was cancelled has outlived its retention.
+        ALTER TABLE jobs ADD COLUMN expires_at INTEGER
+            CHECK (expires_at IS NULL OR state IN ('failed', 'cancelled'));
+        CREATE INDEX jobs_by_expiry ON jobs(expires_at) WHERE expires_at IS NOT NULL;
         CREATE INDEX jobs_by_headers ON jobs(headers_kid) WHERE headers_kid IS NOT NULL;
 
         DROP INDEX jobs_waiting;
@@ -95,6 +99,7 @@ extension Schema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX api_keys_by_tenant ON api_keys(tenant, created_at);
         CREATE INDEX api_keys_by_time ON api_keys(created_at);
+        CREATE INDEX api_keys_by_end ON api_keys(coalesce(revoked_at, expires_at));
         CREATE TRIGGER api_keys_that_were_revoked_stay_so BEFORE UPDATE OF revoked_at ON api_keys
         WHEN OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS NOT OLD.revoked_at
         BEGIN SELECT RAISE(ABORT, 'an API key that was revoked stays so'); END;
