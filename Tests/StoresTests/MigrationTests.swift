@@ -1,0 +1,97 @@
+import Attachments
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import Stores
+
+@Suite struct MigrationTests {
+    /// What a store of the first version holds while work is under way and access is open.
+    private static let content = """
+        UPDATE store SET last_instant = 1000;
+        INSERT INTO profiles VALUES (1, 'digest', 'archive', :profile);
+        INSERT INTO jobs (key, tenant, id, work_key, run, generation, submission, body_digest, profile, mode, priority,
+            metadata, state, attempt, fence, delivered_fence, worker, claimed_until, due_at, created_at, finished_at)
+        VALUES
+            (1, 'acme', 'waiting', NULL, '', 1, :submission, 'w', 1, 'lenient', 0, '{}', 'pending', 0, 0, NULL, NULL, NULL, 5, 5, NULL),
+            (2, 'local', 'running', NULL, '', 1, :submission, 'r', 1, 'lenient', 0, '{}', 'running', 1, 1, NULL, 'gone', 9, 5, 5, NULL),
+            (3, 'acme', 'done', NULL, '', 1, NULL, 'd', 1, 'lenient', 0, '{}', 'delivered', 1, 1, 1, NULL, NULL, 5, 5, 9),
+            (4, 'local', 'batch', 'work', 'run', 1, :submission, 'b', 1, 'lenient', 1, '{}', 'pending', 0, 0, NULL, NULL, NULL, 5, 5, NULL);
+        INSERT INTO attachments (tenant, id, job, run, generation, ordinal, identifier, spool, state, fidelity, kind, best,
+            details, created_at, finished_at)
+        VALUES
+            ('acme', 'w', 1, '', 1, 0, 'photo', 'upload', 'pending', NULL, NULL, NULL, :details, 5, NULL),
+            ('local', 'r', 2, '', 1, 0, 'photo', NULL, 'running', NULL, NULL, NULL, :details, 5, NULL),
+            ('acme', 'd', 3, '', 1, 0, 'photo', NULL, 'delivered', 'full', 'image', 'main', :details, 5, 9),
+            ('local', 'b', 4, 'run', 1, 0, 'photo', NULL, 'pending', NULL, NULL, NULL, :details, 5, NULL);
+        INSERT INTO blobs (name, sha256, bytes) VALUES (:hash || '.x', :hash, 7);
+        INSERT INTO renditions (tenant, attachment, role, blob, media_type)
+        VALUES ('acme', 'd', 'main', :hash || '.x', 'image/jpeg'), ('acme', 'd', 'thumbnail', :hash || '.x', 'image/jpeg');
+        INSERT INTO access (id, kind, tenant, attachment, kid, created_at, expires_at)
+        VALUES ('abcdefghijklmnopqrstuv', 'lease', 'acme', 'd', :kid, 5, 9000000000000);
+        """
+
+    @Test func `a store of the first version carries on where it was`() async throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        let clock = TestClock()
+        do { _ = try Backend.files.open(directory, clock: clock) }
+        let kid = try KeyRing(path: directory.path + "/keys").current()
+        let path = directory.path + "/store/records.sqlite"
+        for name in ["records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "revocations"] {
+            try? FileManager.default.removeItem(atPath: directory.path + "/store/" + name)
+        }
+        let headers = ["Authorization": "Bearer x"]
+        var submission = JobSubmission.sample(tenant: TenantID(rawValue: "acme"), id: JobID(rawValue: "waiting"))
+        submission.attachments[0].location = .url("https://example.com/a", headers: headers)
+        var old = try #require(
+            try JSONSerialization.jsonObject(with: Data(Column.text(submission).utf8)) as? [String: Any])
+        #expect(old.removeValue(forKey: "delivery") != nil, "the first version had none")
+        let text = String(decoding: try JSONSerialization.data(withJSONObject: old), as: UTF8.self)
+        do {
+            var configuration = Configuration()
+            configuration.foreignKeysEnabled = true
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try Schema.migrator.migrate(queue, upTo: "1")
+            let arguments: StatementArguments = try [
+                "profile": Column.text(Profile.archive), "submission": text, "kid": kid,
+                "details": Column.text(AttachmentDetails(source: SourceFacts(), options: DisplayOptions())),
+                "hash": String(repeating: "a", count: 64),
+            ]
+            try await queue.write { try $0.execute(sql: Self.content, arguments: arguments) }
+            try queue.close()
+        }
+
+        let store = try Backend.files.open(directory, clock: clock)
+        let records = store.records
+        #expect(store.schemaVersion == "2")
+        try await records.expectTrueCounts()
+        let acme = TenantID(rawValue: "acme")
+        #expect(try await records.usage(of: acme) == TenantUsage(storedBytes: 14, pendingJobs: 1, liveLeases: 1))
+        #expect(try await records.usage(of: .local) == TenantUsage(pendingJobs: 1))
+        let statistics = try await records.statistics()
+        #expect(statistics.queues[.quick]?.pending == 1)
+        #expect(statistics.queues[.quick]?.running == 1)
+        #expect(statistics.blobBytes == 7)
+        let token = try #require(try await records.token("abcdefghijklmnopqrstuv", of: acme))
+        #expect(try await records.open(token, role: .main)?.delivery == .private)
+        #expect(records.revocations == 0)
+        #expect(try await records.revoke("abcdefghijklmnopqrstuv", of: acme))
+        #expect(records.revocations == 1)
+
+        let claims = try await records.claim(
+            10, from: .service(.quick), by: WorkerID(rawValue: "me"), for: .seconds(60))
+        #expect(Set(claims.map(\.job.rawValue)) == ["waiting", "running"])
+        #expect(claims.allSatisfy { $0.lane == .quick && $0.submission.delivery == .private })
+        #expect(
+            claims.allSatisfy {
+                $0.submission.attachments[0].location == .url("https://example.com/a", headers: headers)
+            })
+        for claim in claims {
+            _ = try await records.deliver([.failed(claim.attachments[0], .corrupt(reason: "x"))], under: claim)
+        }
+        let again = try await records.retry(JobID(rawValue: "waiting"), of: acme)
+        guard case .accepted = again else { throw Unexpected() }
+        try await records.expectTrueCounts()
+    }
+}
