@@ -20,6 +20,9 @@ public struct ServiceSettings: Sendable {
     public var metricsArePublic = false
     /// Whether each request is logged, by its route's template.
     public var logsRequests = false
+    /// A follower of a job that heard nothing for so long is sent a comment, so that nobody between takes the connection
+    /// for dead.
+    public var heartbeat: Duration = .seconds(15)
     /// Seconds a lease of a finished job's answer lasts where the submission doesn't say.
     public var leaseTTL: Double = 300
 

@@ -8,8 +8,6 @@ import NIOCore
 
 /// Following a job as it goes on, by server-sent events.
 struct EventRoutes: Sendable {
-    /// A follower that heard nothing for so long is sent a comment, so that nobody between takes the connection for dead.
-    static let heartbeat: Duration = .seconds(15)
     /// How often the record is looked at while nothing is heard: another process may have the job.
     static let lookInterval: Duration = .seconds(1)
     /// Events that wait for a slow reader; the record tells what is dropped.
@@ -86,7 +84,7 @@ private struct Following: Sendable {
         }
         let ticking = Task {
             while !Task.isCancelled {
-                try await Task.sleep(for: EventRoutes.lookInterval)
+                try await Task.sleep(for: min(EventRoutes.lookInterval, service.settings.heartbeat))
                 feed.yield(.tick)
             }
         }
@@ -117,7 +115,7 @@ private struct Following: Sendable {
                     }
                 }
                 isQuiet = true
-                if ContinuousClock.now - saidAt >= EventRoutes.heartbeat {
+                if ContinuousClock.now - saidAt >= service.settings.heartbeat {
                     say(ByteBuffer(string: ": still here\n\n"))
                     saidAt = .now
                 }
