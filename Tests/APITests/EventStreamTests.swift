@@ -125,6 +125,25 @@ import Testing
         }
     }
 
+    @Test func `a follower who hears nothing is sent a comment now and then`() async throws {
+        try await LiveService.run {
+            $0.settings.heartbeat = .milliseconds(100)
+        } _: { live in
+            _ = try await live.send(.put, "/v1/jobs/h", body: Data("x".utf8))
+            try await live.connect { connection in
+                try await connection.send(connection.head(.get, "/v1/jobs/h/events", key: live.keys[.read]))
+                _ = try await connection.replyHead()
+                var comments = 0
+                while comments < 2, let piece = try await connection.chunk() {
+                    comments += String(decoding: piece, as: UTF8.self).split(separator: "\n").count {
+                        $0.hasPrefix(":")
+                    }
+                }
+                #expect(comments >= 2)
+            }
+        }
+    }
+
     @Test func `a job that ends in another process ends here too, and so does one that is deleted`() async throws {
         try await LiveService.run { live in
             for id in ["o", "d"] { _ = try await live.send(.put, "/v1/jobs/\(id)", body: Data("x".utf8)) }

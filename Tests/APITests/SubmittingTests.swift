@@ -99,6 +99,14 @@ import Testing
             #expect(first["source"]["declared_type"].string == "image/jpeg")
             #expect(first["lease"].isNull && first["renditions"]["main"]["url"].isNull)
             #expect(job["attachments"][1]["error"]["code"].string == "unrecognized_type")
+            let strict = Self.multipart([
+                ("a", "", photo), ("b", "", Data("no picture".utf8)),
+                ("job", "", Data(#"{"mode": "strict", "attachments": [{"part": "a"}, {"part": "b"}]}"#.utf8)),
+            ])
+            let whole = try await live.send(
+                .post, "/v1/jobs", Self.multipartType.merging(["Prefer": "wait=20"]) { $1 }, body: strict
+            ).json
+            #expect(whole["state"].string == "failed" && whole["counts"]["failed"].int == 2)
             let generated = try #require(job["attachments"][1]["identifier"].string)
             #expect(UUID(uuidString: generated) != nil && generated == generated.uppercased())
         }
@@ -119,6 +127,19 @@ import Testing
             #expect(job["attachments"][0]["source"]["name"].string == "me.jpg")
             let main = job["attachments"][0]["renditions"]["main"]
             #expect(main["width"].int != nil && main["width"].int == main["height"].int)
+        }
+    }
+
+    @Test func `a trim in the query is made exactly, and told`() async throws {
+        try await LiveService.run {
+            $0.worker = .codec
+        } _: { live in
+            let reply = try await live.send(
+                .post, "/v1/jobs?trim_start=0.2&trim_end=0.6", ["Prefer": "wait=20"],
+                body: Self.media("wav/telephone.wav"))
+            let trim = try reply.json["attachments"][0]["trim"]
+            #expect(trim["start"].double == 0.2, "\(reply.text)")
+            #expect(abs((trim["duration"].double ?? 0) - 0.4) < 0.021)
         }
     }
 
