@@ -66,6 +66,9 @@ public struct ConnectionLimits: Hashable, Sendable {
     public var body: Duration = .seconds(900)
     /// For a whole response, at ``minimumRate`` at the least.
     public var response: Duration = .seconds(3600)
+    /// For a client to read the answer to a request that was refused before it ended, or to get its answer after it
+    /// closed its own side.
+    public var linger: Duration = .seconds(2)
 
     public init() {}
 }

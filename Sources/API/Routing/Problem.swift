@@ -89,15 +89,19 @@ extension Problem {
         var errors: [Field]
     }
 
-    var response: Response {
+    /// As JSON.
+    var body: Data {
         let body = Body(
             type: "about:blank", title: status.reasonPhrase, status: status.code, code: code, detail: detail,
             errors: errors)
+        return (try? JSON.encode(body)) ?? Data("{}".utf8)
+    }
+
+    var response: Response {
         var headers = headers
         headers[.contentType] = "application/problem+json"
         headers[.cacheControl] = "no-store"
-        let data = (try? JSON.encode(body)) ?? Data("{}".utf8)
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: data)))
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 
     /// What `error` is to the client. Nothing of the inside shows.
@@ -105,6 +109,7 @@ extension Problem {
         switch error {
         case let problem as Problem: self = problem
         case let error as AttachmentError: self = Problem(error)
+        case let fault as ConnectionFault: self = Problem(fault)
         case let error as HTTPError where error.status == .contentTooLarge:
             self = Problem(.contentTooLarge, "body_too_large", "The body is larger than this call takes.")
         case let error as HTTPError where error.status.kind == .clientError:

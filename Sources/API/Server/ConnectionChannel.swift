@@ -1,33 +1,109 @@
+import HTTPTypes
 import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
-import NIOHTTPTypesHTTP1
 import NIOSSL
+import Synchronization
 
-/// How a connection is set up, from the bytes to the API.
+/// How a connection is set up, from the bytes to the application.
 struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
+    /// Connections that are open.
+    private final class Count: Sendable {
+        let open = Atomic(0)
+    }
+
+    /// More of them are open than may be.
+    private struct TooManyConnections: Error {}
+
     let responder: HTTPChannelHandler.Responder
-    let service: Service
-    let tls: TLSContexts?
-    let grace: Duration
+    private let limits: ConnectionLimits
+    private let keepers: ConnectionKeepers
+    private let tls: TLSContexts?
+    private let grace: Duration
+    private let count = Count()
+
+    init(
+        responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, keepers: ConnectionKeepers,
+        tls: TLSContexts?, grace: Duration
+    ) {
+        // A client that asked whether to send its body is told so when somebody begins to read it.
+        self.responder = { request, writer, channel in
+            guard request.headers[.expect] != nil else { return try await responder(request, writer, channel) }
+            let body = RequestBody(asyncSequence: AwaitedBody(body: request.body, channel: channel))
+            try await responder(Request(head: request.head, body: body), writer, channel)
+        }
+        self.limits = limits
+        self.keepers = keepers
+        self.tls = tls
+        self.grace = grace
+    }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        channel.eventLoop.makeCompletedFuture {
+        guard count.open.add(1, ordering: .relaxed).newValue <= limits.connections else {
+            count.open.subtract(1, ordering: .relaxed)
+            channel.close(promise: nil)
+            return channel.eventLoop.makeFailedFuture(TooManyConnections())
+        }
+        channel.closeFuture.whenComplete { [count] _ in _ = count.open.subtract(1, ordering: .relaxed) }
+        return channel.eventLoop.makeCompletedFuture {
+            guard let keeper = keepers[channel.eventLoop] else { throw ChannelError.inappropriateOperationForState }
             let pipeline = channel.pipeline.syncOperations
+            let edge = ConnectionEdge()
+            let connection = ConnectionHandler(
+                keeper: keeper, edge: edge, limits: limits, isSecure: tls != nil, grace: grace)
+            var decoding = NIOHTTPDecoderLimitConfiguration()
+            decoding.maxHeaderFieldSize = limits.headerBytes
+            decoding.maxHeaderListSize = limits.headerBytes
+            decoding.maxHeaderFieldCount = limits.headerFields
+            try pipeline.addHandler(edge)
             if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.current)) }
-            try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
-            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: tls != nil))
-            try pipeline.addHandler(HTTPConnectionStateHandler(logger: logger))
+            try pipeline.addHandler(ByteCounter(of: connection))
+            try pipeline.addHandler(
+                ByteToMessageHandler(
+                    HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: decoding),
+                    maximumBufferSize: limits.headerBytes + (256 << 10)))
+            try pipeline.addHandler(connection)
             return try NIOAsyncChannel(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
         }
     }
 
+    /// Answers the requests of one connection. Whoever is at work on one when the client leaves is cancelled.
     func handle(value: Value, logger: Logger) async {
-        await handleHTTP(asyncChannel: value, logger: logger)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await handleHTTP(asyncChannel: value, logger: logger) }
+            group.addTask { try? await value.channel.closeFuture.get() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+/// A body that the client sends only when it is told that somebody wants it.
+private struct AwaitedBody: AsyncSequence, Sendable {
+    typealias Element = ByteBuffer
+
+    let body: RequestBody
+    let channel: any Channel
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var base: RequestBody.AsyncIterator
+        var channel: (any Channel)?
+
+        @concurrent mutating func next() async throws -> ByteBuffer? {
+            if let channel {
+                self.channel = nil
+                try await channel.triggerUserOutboundEvent(ReadyForBody())
+            }
+            return try await base.next()
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(base: body.makeAsyncIterator(), channel: channel)
     }
 }

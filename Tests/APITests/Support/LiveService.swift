@@ -36,6 +36,7 @@ final class LiveService: Sendable {
         /// Exceptions to the fetch guard; an ``Origin`` on the loopback is always one.
         var fetchAllow: [String] = ["127.0.0.1"]
         var pipeline = Pipeline.Configuration()
+        var tls: TLSFiles?
         /// Nil takes the wall clock.
         var clock: (@Sendable () -> Instant)?
 
@@ -116,7 +117,8 @@ final class LiveService: Sendable {
             settings: configuration.settings, logger: logger)
 
         let server = try SatchelServer(
-            service, listen: ListenAddress(host: "127.0.0.1", port: 0), tls: nil, grace: .milliseconds(500))
+            service, listen: ListenAddress(host: "127.0.0.1", port: 0), tls: configuration.tls,
+            grace: .milliseconds(500))
         let serving = Task { try await server.run() }
         let working = Task { if configuration.worker != .nobody { try await jobs.run() } }
         let outcome: Swift.Result<Result, any Error>

@@ -1,0 +1,65 @@
+import NIOCore
+
+/// What the connections of one event loop share: the time to look after them, the date, and the content that was opened.
+///
+/// Touched on its loop alone.
+final class ConnectionKeeper {
+    /// How often connections are looked at. Half a second would do for everything that is promised.
+    static let interval: TimeAmount = .milliseconds(200)
+
+    let loop: any EventLoop
+    let contents: ContentCache
+    let date = DateText()
+    var tally: ContentTally
+    private var connections: [ObjectIdentifier: ConnectionHandler] = [:]
+    private var isTicking = false
+
+    init(loop: any EventLoop, service: Service) {
+        self.loop = loop
+        tally = ContentTally(service.metrics)
+        contents = ContentCache(loop: loop, opener: ContentOpener(service: service))
+    }
+
+    func add(_ connection: ConnectionHandler) {
+        connections[ObjectIdentifier(connection)] = connection
+        tickIfNeeded()
+    }
+
+    func remove(_ connection: ConnectionHandler) {
+        connections[ObjectIdentifier(connection)] = nil
+    }
+
+    private func tickIfNeeded() {
+        guard !isTicking, !connections.isEmpty || !contents.isEmpty else { return }
+        isTicking = true
+        loop.assumeIsolated().scheduleTask(in: Self.interval) { [self] in
+            isTicking = false
+            let now = NIODeadline.now()
+            // One that is closed removes itself.
+            for connection in Array(connections.values) { connection.check(at: now) }
+            contents.tidy(at: now)
+            tally.tell()
+            tickIfNeeded()
+        }
+    }
+}
+
+/// The keepers of all event loops.
+struct ConnectionKeepers: Sendable {
+    private let keepers: [ObjectIdentifier: NIOLoopBound<ConnectionKeeper>]
+
+    init(group: any EventLoopGroup, service: Service) async throws {
+        var keepers: [ObjectIdentifier: NIOLoopBound<ConnectionKeeper>] = [:]
+        for loop in group.makeIterator() {
+            keepers[ObjectIdentifier(loop)] = try await loop.submit {
+                NIOLoopBound(ConnectionKeeper(loop: loop, service: service), eventLoop: loop)
+            }.get()
+        }
+        self.keepers = keepers
+    }
+
+    /// The keeper of a loop, on that loop.
+    subscript(loop: any EventLoop) -> ConnectionKeeper? {
+        keepers[ObjectIdentifier(loop)]?.value
+    }
+}

@@ -1,0 +1,131 @@
+import Attachments
+import Foundation
+import Logging
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+@testable import API
+
+/// TLS from files, and how a server ends.
+@Suite struct SecureConnectionTests {
+    /// Makes a certificate for localhost with this name in it.
+    private static func makeCertificate(_ name: String, at files: TLSFiles) async throws {
+        let made = try await onThread {
+            try Program.tool("openssl").run([
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/CN=\(name)", "-addext", "subjectAltName=DNS:localhost", "-keyout", files.key, "-out",
+                files.certificate,
+            ])
+        }
+        try #require(made.status == 0, "openssl makes the certificate")
+    }
+
+    private static func curl(_ arguments: [String]) async throws -> ProgramResult {
+        try await onThread { try Program.tool("curl").run(["-sS", "--max-time", "20"] + arguments) }
+    }
+
+    @Test func `content and the rest come over TLS, and a changed certificate counts for new connections`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let files = TLSFiles(certificate: directory.path + "/certificate.pem", key: directory.path + "/key.pem")
+        try await Self.makeCertificate("first", at: files)
+        try await LiveService.run {
+            $0.tls = files
+        } _: { live in
+            let base = "https://localhost:\(live.port)"
+            let data = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+            let content = try await live.deliver([.main: data, .thumbnail: data.prefix(9000)])
+            let main = base + (try await live.leasePath(to: content, .main))
+            let thumbnail = base + (try await live.leasePath(to: content, .thumbnail))
+            let trust = ["--cacert", files.certificate]
+            #expect(try await Self.curl(trust + [main]).output == data)
+            #expect(try await Self.curl(trust + [thumbnail]).output == data.prefix(9000))
+            #expect(try await Self.curl(trust + ["-r", "100000-1500000", main]).output == data[100_000...1_500_000])
+            #expect(try await Self.curl(trust + [base + "/livez"]).status == 0)
+            // Refused before the body was read, and read all the same.
+            let refused = try await Self.curl(
+                trust + [
+                    "-o", "/dev/null", "-w", "%{http_code}", "--data-binary", "@/dev/zero", "-H", "Expect:", "-H",
+                    "Content-Length: 1000000000", "-X", "POST", "--max-filesize", "100000", base + "/v1/jobs",
+                ])
+            #expect(refused.outputText.hasSuffix("401") || refused.status != 0)
+
+            try await Task.sleep(for: .milliseconds(1100))
+            try await Self.makeCertificate("second", at: files)
+            let shown = try await Self.curl(trust + ["-v", base + "/livez"])
+            #expect(shown.errorText.contains("CN=second"))
+        }
+    }
+
+    @Test func `files that can't be used are named before anything is served`() async throws {
+        let directory = try TemporaryDirectory()
+        let files = TLSFiles(certificate: directory.path + "/certificate.pem", key: directory.path + "/key.pem")
+        try Data("rubbish".utf8).write(to: URL(filePath: files.certificate))
+        #expect { try TLSContexts(files, logger: .init(label: "test")) } throws: {
+            "\($0)".contains(files.certificate)
+        }
+        try await Self.makeCertificate("one", at: files)
+        let other = TLSFiles(certificate: directory.path + "/other.pem", key: directory.path + "/other-key.pem")
+        try await Self.makeCertificate("other", at: other)
+        #expect(throws: TLSFiles.Unusable.self) {
+            try TLSContexts(TLSFiles(certificate: files.certificate, key: other.key), logger: .init(label: "test"))
+        }
+    }
+
+    @Test func `a server that stops finishes what it is sending and takes nothing new`() async throws {
+        try await LiveService.run { live in
+            let data = Data(repeating: 3, count: 20_000_000)
+            let content = try await live.deliver([.main: data])
+            let path = try await live.leasePath(to: content, .main)
+            let server = try SatchelServer(
+                live.service, listen: ListenAddress(host: "127.0.0.1", port: 0), grace: .seconds(5))
+            let group = ServiceGroup(
+                configuration: .init(services: [.init(service: server)], logger: live.service.logger))
+            let running = Task { try await group.run() }
+            let port = try await server.port
+            let (idle, count) = try await withThrowingTaskGroup(of: Int.self) { tasks in
+                let idle = try RawClient(port: port)
+                idle.send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+                _ = try idle.reply()
+                tasks.addTask {
+                    try await onThread {
+                        let client = try RawClient(port: port, receiveBuffer: 65_536)
+                        client.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+                        usleep(700_000)
+                        let count = try client.reply().body.count
+                        #expect(try client.end().bytes == 0)
+                        return count
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(300))
+                await group.triggerGracefulShutdown()
+                return (try idle.end().bytes, try await tasks.next())
+            }
+            #expect(idle == 0 && count == data.count)
+            try await running.value
+            #expect(throws: RawClient.Failure.cannotConnect) { try RawClient(port: port) }
+        }
+    }
+
+    @Test func `what is still open at the end of the grace is cut`() async throws {
+        try await LiveService.run { live in
+            let content = try await live.deliver([.main: Data(repeating: 3, count: 50_000_000)])
+            let path = try await live.leasePath(to: content, .main)
+            let server = try SatchelServer(
+                live.service, listen: ListenAddress(host: "127.0.0.1", port: 0), grace: .milliseconds(600))
+            let group = ServiceGroup(
+                configuration: .init(services: [.init(service: server)], logger: live.service.logger))
+            let running = Task { try await group.run() }
+            let client = try RawClient(port: try await server.port, receiveBuffer: 4096)
+            client.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+            _ = try client.receive(upTo: 10)
+            let start = ContinuousClock.now
+            await group.triggerGracefulShutdown()
+            try await running.value
+            #expect(ContinuousClock.now - start < .seconds(2))
+            #expect(try client.end().wasReset)
+        }
+    }
+}
