@@ -45,6 +45,10 @@ enum Bench {
             let isolation = try IsolationBenchmark(workplace: workplace, inputs: inputs, rounds: options.rounds)
             measurements += try isolation.measure()
         }
+        if options.parts.contains(.delivery) {
+            let delivery = try DeliveryBenchmark(workplace: workplace, inputs: inputs, rounds: options.rounds)
+            measurements += try delivery.measure()
+        }
         try workplace.clear()
         return Report(machine: machine, rounds: options.rounds, measurements: measurements)
     }
@@ -53,7 +57,7 @@ enum Bench {
 /// What a run measures, and where.
 struct Options {
     enum Part: String, CaseIterable {
-        case photographs, cores, memory, isolation
+        case photographs, cores, memory, isolation, delivery
     }
 
     var programs: URL
