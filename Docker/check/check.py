@@ -15,6 +15,7 @@ from dataclasses import replace
 import yaml
 
 import metrics
+import proxy
 import root
 from container import Container
 from service import Service, ask, submit
@@ -172,6 +173,9 @@ def check_service(root_directory, image):
             expect(
                 job["state"] == "delivered" and main["url"].startswith(PUBLIC_URL + "/c/"), "a job over HTTP is delivered",
                 json.dumps(job, indent=1))
+            content = ask(8080, "GET", main["url"].removeprefix(PUBLIC_URL))
+            expect(
+                content.status == 200 and len(content.body) == main["bytes"], "its rendition can be had", str(content.headers))
             numbers = ask(8080, "GET", "/metrics").body.decode()
             described = metrics.told()
             present = set(re.findall(r"^(satchel_\w+)", numbers, re.M))
@@ -186,6 +190,68 @@ def check_service(root_directory, image):
             service.health()
             again = ask(8080, "GET", f"/v1/jobs/{job['id']}", Authorization=f"Bearer {service.key}")
             expect(json.loads(again.body)["state"] == "delivered", "a new container finds the old one's jobs", str(again.body))
+
+
+def check_proxy(root_directory, image):
+    print("compose.nginx.yaml: nginx in front")
+    base = Container(
+        root=root_directory, user=image.user, environment=image.environment, directory=image.directory)
+    with volumes(image, image.user) as made, tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o711)
+        container, services = composed("compose.nginx.yaml", base, made)
+        expect(services["nginx"]["user"] == image.user, "nginx runs as the user whose the store is")
+        blobs = made["/var/lib/satchel"] + "/blobs"
+        source = f"{CONTEXT}/Docker/nginx/nginx.conf"
+        with running(container, image, directory) as service:
+            service.health()
+            with proxy.nginx(source, directory, image.user, blobs, "127.0.0.1:8080", 8088) as log:
+                check_proxied(service, log)
+
+
+def check_proxied(service, log):
+    sample = f"{CONTEXT}/Media/{SAMPLES[0]}"
+    job = submit(8088, service.key, sample, "image/jpeg")
+    main = job["attachments"][0]["renditions"]["main"]
+    path = main["url"].removeprefix(PUBLIC_URL)
+    straight = ask(8080, "GET", path)
+    expect("X-Accel-Redirect" in straight.headers and not straight.body, "Satchel leaves the bytes to nginx")
+    content = ask(8088, "GET", path)
+    expect(content.status == 200 and len(content.body) == main["bytes"], "nginx sends them", str(content.headers))
+    wanted = {
+        "Content-Type": main["media_type"], "Content-Disposition": 'inline; filename="main.jpg"',
+        "ETag": f'"{main["sha256"]}"', "Accept-Ranges": "bytes", "Last-Modified": None,
+    }
+    for name in ("Cache-Control", "Referrer-Policy", "X-Content-Type-Options", "Content-Security-Policy"):
+        wanted[name] = straight.headers[name]
+        expect(wanted[name] is not None, f"Satchel sets {name}")
+    for name, value in wanted.items():
+        found = content.headers.get_all(name, [])
+        expect(found == ([value] if value else []), f"nginx keeps {name}: {value or 'none'}", str(content.headers))
+    piece = ask(8088, "GET", path, Range="bytes=100-199", If_Range=wanted["ETag"])
+    expect(piece.status == 206 and piece.body == content.body[100:200], "a range of them, too", str(piece.headers))
+    whole = ask(8088, "GET", path, Range="bytes=100-199", If_Range='"another"')
+    expect(whole.status == 200 and whole.body == content.body, "not where they have changed", str(whole.headers))
+    same = ask(8088, "GET", path, If_None_Match=wanted["ETag"])
+    expect(same.status == 304 and not same.body, "nothing where they are known", str(same.headers))
+    head = ask(8088, "HEAD", path)
+    expect(head.status == 200 and head.headers["Content-Length"] == str(main["bytes"]), "their size", str(head.headers))
+    blob = straight.headers["X-Accel-Redirect"]
+    expect(ask(8088, "GET", blob).status == 404, "nobody gets them without a token")
+    expect(ask(8088, "GET", "/metrics").status == 404, "nobody outside sees the metrics")
+
+    lease = job["attachments"][0]["lease"]["id"]
+    stopped = ask(8088, "DELETE", f"/v1/leases/{lease}", Authorization=f"Bearer {service.key}")
+    expect(stopped.status == 204 and ask(8088, "GET", path).status == 404, "nor after the lease was stopped")
+
+    token = path.split("/")[2]
+    for disguised in (f"/c/{token}", f"//c/{token}/main.jpg", f"/%63/{token}/main.jpg", f"/v1?x={token}", f"/c/{token}/../{token}/x"):
+        ask(8088, "GET", disguised)
+    with open(log, encoding="utf-8") as file:
+        lines = file.read()
+    shown = f"/c/{token[:8]}…/main.jpg"
+    expect(shown in lines, f"its log shows {shown[:-9]}", lines)
+    secrets = [token, token[8:], service.key]
+    expect(not any(secret in lines + service.output() for secret in secrets), "no log has a token or a key", lines)
 
 
 def check_files(root_directory, image):
@@ -227,6 +293,7 @@ def main():
     check_files(root_directory, image)
     check_runs(root_directory, image)
     check_service(root_directory, image)
+    check_proxy(root_directory, image)
     root.remove(root_directory)
     print(f"{passed} checks passed in {time.monotonic() - start:.0f} s.")
 
