@@ -7,6 +7,7 @@
 #include <seccomp.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifndef PR_SET_VMA
@@ -70,8 +71,8 @@ static const struct refusal refused[] = {
     // glibc then falls back to clone, whose flags can be looked at.
     {SCMP_SYS(clone3), ENOSYS},
     {SCMP_SYS(sched_setscheduler), EPERM}, {SCMP_SYS(sched_setparam), EPERM}, {SCMP_SYS(sched_setaffinity), EPERM},
-    {SCMP_SYS(sched_setattr), EPERM}, {SCMP_SYS(setpriority), EPERM}, {SCMP_SYS(get_mempolicy), ENOSYS},
-    {SCMP_SYS(set_mempolicy), ENOSYS}, {SCMP_SYS(mbind), ENOSYS}, {SCMP_SYS(mlock), EPERM},
+    {SCMP_SYS(sched_setattr), EPERM}, {SCMP_SYS(get_mempolicy), ENOSYS}, {SCMP_SYS(set_mempolicy), ENOSYS},
+    {SCMP_SYS(mbind), ENOSYS}, {SCMP_SYS(mlock), EPERM},
     // Whether a descriptor is a terminal: it isn't.
     {SCMP_SYS(ioctl), ENOTTY},
 };
@@ -117,6 +118,15 @@ static int fill(void) {
 
     // Limits of its own, not of another process.
     if ((code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_EQ, 0))) != 0)
+        return code;
+
+    // A lower priority for itself; a higher one takes a right that it doesn't have.
+    if ((code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setpriority), 2,
+                                 SCMP_A0(SCMP_CMP_EQ, PRIO_PROCESS), SCMP_A1(SCMP_CMP_EQ, 0))) != 0 ||
+        (code = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(setpriority), 1,
+                                 SCMP_A0(SCMP_CMP_NE, PRIO_PROCESS))) != 0 ||
+        (code = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(setpriority), 1,
+                                 SCMP_A1(SCMP_CMP_NE, 0))) != 0)
         return code;
 
     // Threads, not processes.

@@ -46,6 +46,10 @@ struct CodecProcess: ~Copyable {
         guard outputs.name(goAhead.outputs) else { throw Packets.Ended() }
         let memory = UInt64(max(0, addressSpace + Ceilings.addressSpaceSlack + goAhead.memory))
         _ = sandbox_limit(0, sandbox_address_space, memory, sandbox_unlimited)
+        // Before the decoders start their threads, which inherit it.
+        if goAhead.niceness > 0 {
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(min(goAhead.niceness, 19)))
+        }
 
         // What ends the conversation inside `deliver` can't be thrown through the codec as what it is.
         var hungUp = false

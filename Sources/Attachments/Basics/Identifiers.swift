@@ -38,6 +38,13 @@ public struct AttachmentID: Hashable, Sendable, RawRepresentable, Codable {
     public static func generate() -> AttachmentID {
         AttachmentID(rawValue: UUID.version7().lowercase)
     }
+
+    /// When it was made, to the millisecond; nil for what is no UUIDv7.
+    public var instant: Instant? {
+        guard let uuid = UUID(uuidString: rawValue), uuid.uuid.6 >> 4 == 7 else { return nil }
+        let bytes = [uuid.uuid.0, uuid.uuid.1, uuid.uuid.2, uuid.uuid.3, uuid.uuid.4, uuid.uuid.5]
+        return Instant(milliseconds: bytes.reduce(0) { $0 << 8 | Int64($1) })
+    }
 }
 
 /// Names one run of a command; jobs that carry it are claimed by that run alone.

@@ -81,11 +81,18 @@ public struct GoAhead: Hashable, Sendable, Codable {
     public var memory: Int64
     public var outputs: [RenditionRole]
     public var effort: Effort
+    /// What the process adds to its nice value, 0 to 19: work that must not hold up other work.
+    public var niceness: Int
 
-    public init(memory: Int64, outputs: [RenditionRole], effort: Effort = .full) {
+    /// For a costly source: about a tenth of the processor time of another process that wants it all (the kernel's
+    /// weights are 110 at 10 and 1024 at 0), and all that nobody wants.
+    public static let costlyNiceness = 10
+
+    public init(memory: Int64, outputs: [RenditionRole], effort: Effort = .full, niceness: Int = 0) {
         self.memory = memory
         self.outputs = outputs
         self.effort = effort
+        self.niceness = niceness
     }
 }
 

@@ -76,6 +76,11 @@ public protocol BlobStore: Sendable {
         _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
     ) async throws(AttachmentError) -> SealedBlob
 
+    /// Gives the bytes of a blob one more name, durable like the first; from then on each is removed for itself.
+    ///
+    /// - Returns: Nil where the bytes are gone, or can have no more names.
+    func duplicate(_ blob: SealedBlob) async throws(AttachmentError) -> SealedBlob?
+
     /// Opens a blob for reading.
     func open(_ name: BlobName) throws(AttachmentError) -> Descriptor
 

@@ -8,23 +8,46 @@ final class FetchProgress: Sendable {
     private struct State {
         var bytes: Int64 = 0
         var isReadingBody = false
+        var announced: Int64?
+        var toldAt: ContinuousClock.Instant?
         /// Time that went into writing, which is not the origin's fault.
         var paused = Duration.zero
         var pauseStart: ContinuousClock.Instant?
     }
 
+    /// Between two reports.
+    private static let interval: Duration = .milliseconds(250)
+
     private let start = ContinuousClock.now
     private let state = Mutex(State())
+    private let report: Fetcher.FetchReport?
 
-    func startBody() { state.withLock { $0.isReadingBody = true } }
+    init(telling report: Fetcher.FetchReport? = nil) {
+        self.report = report
+    }
+
+    var bytes: Int64 { state.withLock { $0.bytes } }
+
+    func startBody(of announced: Int64?) {
+        state.withLock { state in
+            state.isReadingBody = true
+            state.announced = announced
+        }
+    }
+
     func endBody() { state.withLock { $0.isReadingBody = false } }
 
     /// Counts bytes and answers with their sum.
     func received(_ bytes: Int64) -> Int64 {
-        state.withLock { state in
+        let now = ContinuousClock.now
+        let (sum, announced, isDue) = state.withLock { state in
             state.bytes += bytes
-            return state.bytes
+            let isDue = state.toldAt.map { now - $0 >= Self.interval } ?? true
+            if isDue { state.toldAt = now }
+            return (state.bytes, state.announced, isDue)
         }
+        if isDue { report?(sum, announced) }
+        return sum
     }
 
     func pause() { state.withLock { $0.pauseStart = .now } }

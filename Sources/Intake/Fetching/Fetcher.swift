@@ -14,17 +14,15 @@ import NIOSSL
 public struct Fetcher: Sendable {
     /// More redirects than this are refused.
     public static let maximumRedirects = 3
-    /// Addresses of one host that are tried when connections fail.
-    static let maximumAddresses = 3
 
     /// Answers with all addresses of a host name.
     public typealias Resolve = @Sendable (String) async throws -> [IPAddress]
 
-    private let gate: FetchGuard
+    /// Told how far a fetch is: bytes so far, and in all where the origin said.
+    public typealias FetchReport = @Sendable (_ received: Int64, _ total: Int64?) -> Void
+
+    private let client: GuardedClient
     private let spool: Spool
-    private let userAgent: String
-    private let resolve: Resolve
-    private let trustRoots: NIOSSLTrustRoots
 
     /// - Parameters:
     ///   - gate: Decides who may be contacted.
@@ -41,26 +39,39 @@ public struct Fetcher: Sendable {
         guardedBy gate: FetchGuard, into spool: Spool, userAgent: String, resolve: Resolve?,
         trustRoots: NIOSSLTrustRoots
     ) {
-        self.gate = gate
+        client = GuardedClient(guardedBy: gate, userAgent: userAgent, resolve: resolve, trustRoots: trustRoots)
         self.spool = spool
-        self.userAgent = userAgent
-        self.resolve = resolve ?? { try await NameResolver.addresses(of: $0) }
-        self.trustRoots = trustRoots
     }
 
     /// Fetches a URL.
     ///
     /// - Parameters:
     ///   - headers: Sent to the URL's own origin (scheme, host and port) alone, and dropped on a redirect elsewhere.
+    ///   - progress: Told the bytes that came so far, and all where the origin told, at most 4 times a second.
     /// - Returns: The name of a durable file in the spool, which is the caller's to remove.
     /// - Throws: `invalid_source`, `blocked_address`, `fetch_failed`, `fetch_timeout`, `source_too_large`,
     ///   `store_failed`, `store_full`; then nothing is left in the spool. A cancelled task gets `fetch_failed`.
     public func fetch(
-        _ url: String, headers: [String: String] = [:], within limits: FetchLimits = FetchLimits()
+        _ url: String, headers: [String: String] = [:], within limits: FetchLimits = FetchLimits(),
+        progress report: FetchReport? = nil
+    ) async throws(AttachmentError) -> FetchedSource {
+        do {
+            let source = try await fetchUncounted(url, headers: headers, within: limits, telling: report)
+            Meters.count("fetches_total", [("result", "fetched")])
+            return source
+        } catch {
+            Meters.count("fetches_total", [("result", error.code.rawValue)])
+            throw error
+        }
+    }
+
+    private func fetchUncounted(
+        _ url: String, headers: [String: String], within limits: FetchLimits, telling report: FetchReport?
     ) async throws(AttachmentError) -> FetchedSource {
         let url = try FetchURL(url)
         let headers = try FetchHeaders(headers)
-        let progress = FetchProgress()
+        let progress = FetchProgress(telling: report)
+        defer { Meters.count("fetched_bytes_total", by: progress.bytes) }
         let result = await withTaskGroup(of: Result<FetchedSource, AttachmentError>?.self) { group in
             group.addTask {
                 do {
@@ -128,66 +139,16 @@ public struct Fetcher: Sendable {
     private func ask(
         _ url: FetchURL, headers: FetchHeaders, within limits: FetchLimits, telling progress: FetchProgress
     ) async throws -> Answer {
-        try gate.check(url)
-        let addresses: [IPAddress]
-        switch url.host {
-        case .address(let address): addresses = [address]
-        case .name(let name):
-            addresses = try await resolve(name)
-            try gate.check(addresses, for: url)
-        }
-        var failure: any Error = AttachmentError.fetchFailed(reason: "its host has no address", status: nil)
-        for address in addresses.prefix(Self.maximumAddresses) {
-            do {
-                return try await ask(url, at: address, headers: headers, within: limits, telling: progress)
-            } catch let error where FetchFailure.isConnectionFailure(error) {
-                failure = error
-                try Task.checkCancellation()
+        // The whole fetch has a limit of its own, which cancels; this one only has to be no shorter.
+        try await client.send(to: url, connect: limits.connect, time: limits.time) { request in
+            headers.add(to: &request.headers)
+            request.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
+            if !request.headers.contains(name: "Accept") {
+                request.headers.add(name: "Accept", value: "image/*, video/*, audio/*, */*;q=0.5")
             }
+        } read: { response in
+            try await read(response, from: url, within: limits, telling: progress)
         }
-        throw failure
-    }
-
-    private func ask(
-        _ url: FetchURL, at address: IPAddress, headers: FetchHeaders, within limits: FetchLimits,
-        telling progress: FetchProgress
-    ) async throws -> Answer {
-        // The client parses the URL with another parser. Were its host not the one that was checked, the override would
-        // not apply and the client would resolve the name by itself.
-        guard let parsed = URL(string: url.text), parsed.host?.trimmingBrackets == url.hostText,
-            UInt16(exactly: parsed.port ?? (url.isSecure ? 443 : 80)) == url.port
-        else { throw AttachmentError.invalidSource(reason: "the URL can't be read in one way only") }
-
-        var request = HTTPClientRequest(url: url.text)
-        headers.add(to: &request.headers)
-        request.headers.replaceOrAdd(name: "User-Agent", value: userAgent)
-        request.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
-        if !request.headers.contains(name: "Accept") {
-            request.headers.add(name: "Accept", value: "image/*, video/*, audio/*, */*;q=0.5")
-        }
-        let prepared = request
-        return try await HTTPClient.withHTTPClient(
-            configuration: configuration(pinning: url, to: address, within: limits)
-        ) { client in
-            // The whole fetch has a limit of its own, which cancels; this one only has to be no shorter.
-            let response = try await client.execute(prepared, timeout: limits.time.asTimeAmount)
-            return try await read(response, from: url, within: limits, telling: progress)
-        }
-    }
-
-    private func configuration(
-        pinning url: FetchURL, to address: IPAddress, within limits: FetchLimits
-    ) -> HTTPClient.Configuration {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.trustRoots = trustRoots
-        var configuration = HTTPClient.Configuration(
-            tlsConfiguration: tls, redirectConfiguration: .disallow,
-            timeout: .init(connect: limits.connect.asTimeAmount), proxy: nil,
-            decompression: .disabled)
-        configuration.httpVersion = .http1Only
-        configuration.connectionPool.retryConnectionEstablishment = false
-        if case .name(let name) = url.host { configuration.dnsOverride = [name: address.description] }
-        return configuration
     }
 
     private func read(
@@ -215,7 +176,7 @@ public struct Fetcher: Sendable {
         }
 
         let writer = SpoolWriter(try spool.create())
-        progress.startBody()
+        progress.startBody(of: announced)
         for try await piece in response.body {
             try Task.checkCancellation()
             let total = progress.received(Int64(piece.readableBytes))
@@ -248,17 +209,4 @@ public struct FetchedSource: Hashable, Sendable {
     public var fileName: String?
     /// The URL that answered, after redirects.
     public var url: FetchURL
-}
-
-extension String {
-    fileprivate var trimmingBrackets: String {
-        hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self
-    }
-}
-
-extension Duration {
-    /// At most a year, so that no sum with it overflows.
-    fileprivate var asTimeAmount: TimeAmount {
-        .milliseconds(min(wholeMilliseconds, 366 * 24 * 3600 * 1000))
-    }
 }

@@ -17,17 +17,42 @@ public final class CodecPool: Sendable {
         }
     }
 
+    /// How a source takes its turn among others.
+    public enum Turn: Hashable, Sendable {
+        /// Before patient ones.
+        case prompt
+        /// After prompt ones, but every ninth at the latest.
+        case patient
+        /// Patiently, beside few others of its kind and at a lower priority for the processor: of the places, two stay
+        /// free for other sources where there are more, and of the memory a quarter.
+        case costly
+    }
+
     private let configuration: CodecPoolConfiguration
     private let shelf: TemplateShelf
+    private let ledger: CodecLedger
     /// One for each source that is worked on.
     private let places: Turnstile
     private let memory: Turnstile
+    /// What costly sources may have of them.
+    private let costlyPlaces: Turnstile
+    private let costlyMemory: Turnstile
 
     public init(_ configuration: CodecPoolConfiguration) {
         self.configuration = configuration
-        shelf = TemplateShelf(configuration)
+        ledger = CodecLedger(places: configuration.codecs, memory: configuration.memory)
+        shelf = TemplateShelf(configuration, ledger)
         places = Turnstile(capacity: Int64(configuration.codecs))
         memory = Turnstile(capacity: configuration.memory)
+        costlyPlaces = Turnstile(capacity: Int64(configuration.costlyCodecs))
+        costlyMemory = Turnstile(capacity: configuration.costlyMemory)
+    }
+
+    public var statistics: CodecStatistics { ledger.statistics }
+
+    /// Whether a template is at work, so that a source can be taken at once.
+    public var isReady: Bool {
+        get async { await shelf.isReady }
     }
 
     /// Starts the first template and looks at what confines its processes.
@@ -47,8 +72,7 @@ public final class CodecPool: Sendable {
 
     /// Has `source` identified and rendered by a process that serves nothing else.
     ///
-    /// Waits its turn, first come, first served: for a process, then for its memory. The renditions come one by one,
-    /// smallest first; what `received` takes until it returns doesn't count as the codec's silence.
+    /// Waits its turn: for a process, then for its memory. The renditions come one by one, smallest first; what `received` takes until it returns doesn't count as the codec's silence.
     ///
     /// A crash is retried here, once and in another template, as long as `decide` wasn't called; afterwards the
     /// outputs are spoilt and the caller repeats the whole attempt (``Backoff`` allows one).
@@ -56,6 +80,7 @@ public final class CodecPool: Sendable {
     /// - Parameters:
     ///   - source: Read-only; the process gets a duplicate.
     ///   - owner: Whose file it is; nil shares a process with nobody.
+    ///   - turn: Whom it goes before, and how much it may use.
     ///   - deadline: The process is killed then.
     ///   - decide: What to make of the source. An error thrown here ends the process and is thrown on.
     ///   - received: A rendition is finished and its descriptor closed in the process.
@@ -63,21 +88,30 @@ public final class CodecPool: Sendable {
     ///   where the task was cancelled); `store_failed` where no process can be had.
     public func process(
         _ source: borrowing Descriptor, order: WorkOrder, owner: Owner? = nil,
-        deadline: ContinuousClock.Instant? = nil,
+        turn: Turn = .prompt, deadline: ContinuousClock.Instant? = nil,
         decide: (Findings) async throws(AttachmentError) -> CodecDecision,
         received: (RenditionReport) async throws(AttachmentError) -> Void
     ) async throws(AttachmentError) -> CodecResult {
         let started = ContinuousClock.now
-        guard await places.acquire(1, until: deadline) == .granted else {
-            throw .deadlineExceeded(seconds: started.duration(to: .now).inSeconds)
+        func late() -> AttachmentError { .deadlineExceeded(seconds: started.duration(to: .now).inSeconds) }
+        if turn == .costly {
+            guard await costlyPlaces.acquire(1, until: deadline) == .granted else { throw late() }
         }
-        defer { places.release(1) }
+        defer { if turn == .costly { costlyPlaces.release(1) } }
+        guard await places.acquire(1, until: deadline, patiently: turn != .prompt) == .granted else { throw late() }
+        ledger.places(1, costly: turn == .costly)
+        defer {
+            ledger.places(-1, costly: turn == .costly)
+            places.release(1)
+        }
 
         var crashed: RunningTemplate?
         while true {
             let (child, served) = try await take(for: owner, avoiding: crashed)
+            ledger.processTaken()
             let conversation = Conversation(
-                child: child, configuration: configuration, order: order, started: started, deadline: deadline)
+                child: child, configuration: configuration, ledger: ledger, order: order, turn: turn, started: started,
+                deadline: deadline)
             let findings: Findings
             do {
                 findings = try await conversation.identify(source)
@@ -145,16 +179,15 @@ public final class CodecPool: Sendable {
             }
         }
         // What is granted is free again when the process is dead, which takes 73 ms for each GiB it touched.
-        let memory = memory
         defer {
             if granted > 0 {
                 if child.isAlive, !(owner != nil && served + 1 < configuration.sourcesPerProcess) {
-                    Task.detached { [granted] in
+                    Task.detached { [self, granted] in
                         _ = await child.dies(before: .now + .seconds(10))
-                        memory.release(granted)
+                        takeBack(granted, from: conversation.turn)
                     }
                 } else {
-                    memory.release(granted)
+                    takeBack(granted, from: conversation.turn)
                 }
             }
         }
@@ -191,10 +224,27 @@ public final class CodecPool: Sendable {
         }
         // An estimate is one: a quarter more, and what a small source needs at the least.
         let wanted = min(most, estimate.memory + estimate.memory / 4 + 64 << 20)
-        guard await memory.acquire(wanted, until: conversation.deadline) == .granted else {
-            throw .deadlineExceeded(seconds: conversation.started.duration(to: .now).inSeconds)
+        func late() -> AttachmentError {
+            .deadlineExceeded(seconds: conversation.started.duration(to: .now).inSeconds)
         }
+        let isCostly = conversation.turn == .costly
+        let share = min(wanted, configuration.costlyMemory)
+        if isCostly {
+            guard await costlyMemory.acquire(share, until: conversation.deadline) == .granted else { throw late() }
+        }
+        let isPatient = conversation.turn != .prompt
+        guard await memory.acquire(wanted, until: conversation.deadline, patiently: isPatient) == .granted else {
+            if isCostly { costlyMemory.release(share) }
+            throw late()
+        }
+        ledger.granted(wanted)
         return wanted
+    }
+
+    private func takeBack(_ granted: Int64, from turn: Turn) {
+        ledger.granted(-granted)
+        memory.release(granted)
+        if turn == .costly { costlyMemory.release(min(granted, configuration.costlyMemory)) }
     }
 
     /// Lets go of a process that did as it was told: it ends, or serves its owner's next source.
@@ -207,6 +257,8 @@ public final class CodecPool: Sendable {
         child.packets.hangUp()
         // It has nothing left to do but to end.
         if await !child.dies(before: .now + .seconds(2)) { child.kill() }
-        return await child.template.ending(of: child.id)
+        let ending = await child.template.ending(of: child.id)
+        if let ending { ledger.ended(ending) }
+        return ending
     }
 }

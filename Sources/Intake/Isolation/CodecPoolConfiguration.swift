@@ -48,6 +48,13 @@ public struct CodecPoolConfiguration: Sendable {
         self.arguments = arguments
     }
 
+    /// Costly sources that are worked on at once, at most: two places stay free for others where there are more. On one
+    /// processor that is one of two.
+    var costlyCodecs: Int { max(1, codecs - 2) }
+
+    /// Bytes that costly sources are granted together, at most.
+    var costlyMemory: Int64 { memory / 4 * 3 }
+
     /// Processors that this process may run on: `taskset`, cpusets and a container's quota count.
     public static var usableProcessors: Int {
         let allowed = max(1, Int(sandbox_usable_processors()))

@@ -7,7 +7,9 @@ import Glibc
 struct Conversation {
     let child: CodecChild
     let configuration: CodecPoolConfiguration
+    let ledger: CodecLedger
     let order: WorkOrder
+    let turn: CodecPool.Turn
     let started: ContinuousClock.Instant
     let deadline: ContinuousClock.Instant?
 
@@ -57,7 +59,9 @@ struct Conversation {
         }
         let address = UInt64(max(0, child.template.addressSpace + Ceilings.addressSpaceSlack + granted))
         child.limit(sandbox_address_space, address, configuration.sourcesPerProcess == 1 ? address : sandbox_unlimited)
-        let goAhead = GoAhead(memory: granted, outputs: outputs.map(\.role), effort: effort)
+        let goAhead = GoAhead(
+            memory: granted, outputs: outputs.map(\.role), effort: effort,
+            niceness: turn == .costly ? GoAhead.costlyNiceness : 0)
         try await say(.proceed(goAhead), descriptors: writers)
         for output in outputs { output.close() }
 
@@ -118,6 +122,7 @@ struct Conversation {
                 guard let now = child.cpuSeconds else { continue }
                 guard now - spent > configuration.silence.inSeconds / 100 else {
                     let seconds = configuration.silence.inSeconds
+                    ledger.died(of: .silence)
                     throw end(.crashed(.codecCrashed(reason: "silent and idle for \(seconds) s")))
                 }
                 spent = now
@@ -147,11 +152,13 @@ struct Conversation {
     }
 
     private func abandon(_ breach: Breach) -> Failure {
-        end(.crashed(breach.error))
+        ledger.died(of: .breach)
+        return end(.crashed(breach.error))
     }
 
     private func late() -> Failure {
-        end(.refused(.deadlineExceeded(seconds: started.duration(to: .now).inSeconds)))
+        ledger.died(of: .deadline)
+        return end(.refused(.deadlineExceeded(seconds: started.duration(to: .now).inSeconds)))
     }
 
     private func believe<Value>(_ check: () throws(Breach) -> Value) throws(Failure) -> Value {
@@ -174,11 +181,18 @@ struct Conversation {
             return abandon(Breach("hung up and lived on"))
         }
         guard let ending = await child.template.ending(of: child.id) else {
+            ledger.died(of: .crash)
             return .crashed(.codecCrashed(reason: "its template died"))
         }
-        return ending.explained(
+        ledger.ended(ending)
+        let failure = ending.explained(
             memory: granted ?? min(configuration.identifyMemory, order.ceilings.memory),
             cpuSeconds: order.ceilings.cpuSeconds)
+        switch failure {
+        case .refused: ledger.died(of: .limit)
+        case .crashed: ledger.died(of: .crash)
+        }
+        return failure
     }
 }
 

@@ -13,10 +13,14 @@ actor TemplateShelf {
     private var kept: [(owner: CodecPool.Owner, child: CodecChild, served: Int)] = []
     private var starting: Task<RunningTemplate, any Error>?
     private var isShut = false
+    private let ledger: CodecLedger
 
-    init(_ configuration: CodecPoolConfiguration) {
+    init(_ configuration: CodecPoolConfiguration, _ ledger: CodecLedger) {
         self.configuration = configuration
+        self.ledger = ledger
     }
+
+    var isReady: Bool { !isShut && templates.contains { !$0.isDead } }
 
     /// The first template at work.
     func open() async throws(CodecPoolError) -> SandboxReport {
@@ -117,6 +121,7 @@ actor TemplateShelf {
             let template = try await task.value
             if starting == task {
                 starting = nil
+                ledger.templateStarted()
                 if isShut {
                     template.hangUp()
                     retired.append(template)

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Shares out a countable thing, first come, first served: a large demand isn't overtaken by small ones.
+/// Shares out a countable thing: prompt demands before patient ones, and among equals first come, first served. A large
+/// demand isn't overtaken by small ones.
 final class Turnstile: Sendable {
     enum Admission: Sendable {
         case granted
@@ -8,15 +9,36 @@ final class Turnstile: Sendable {
         case cancelled
     }
 
+    /// Prompt demands that may go before a patient one that waits; then it is its turn.
+    static let precedence = 8
+
     private struct Waiter {
         var number: Int
         var amount: Int64
+        var isPatient: Bool
         var admit: @Sendable (Admission) -> Void
     }
 
     private struct State {
         var free: Int64
         var waiters: [Waiter] = []
+        /// Prompt ones that went before a patient one, since the last patient one.
+        var preferred = 0
+
+        /// Whose turn it is.
+        var next: Int? {
+            let patient = waiters.firstIndex(where: \.isPatient)
+            if preferred >= Turnstile.precedence, let patient { return patient }
+            return waiters.firstIndex { !$0.isPatient } ?? patient
+        }
+
+        mutating func admitNext() -> Waiter? {
+            guard let next, waiters[next].amount <= free else { return nil }
+            let waiter = waiters.remove(at: next)
+            free -= waiter.amount
+            preferred = !waiter.isPatient && waiters.contains(where: \.isPatient) ? preferred + 1 : 0
+            return waiter
+        }
     }
 
     private let state: Mutex<State>
@@ -26,7 +48,9 @@ final class Turnstile: Sendable {
     }
 
     /// Waits for `amount`, which must not be more than there is in all.
-    func acquire(_ amount: Int64, until moment: ContinuousClock.Instant?) async -> Admission {
+    func acquire(
+        _ amount: Int64, until moment: ContinuousClock.Instant?, patiently: Bool = false
+    ) async -> Admission {
         let isFree = state.withLock { state in
             guard state.waiters.isEmpty, state.free >= amount else { return false }
             state.free -= amount
@@ -40,7 +64,9 @@ final class Turnstile: Sendable {
                 // Whoever removes the waiter answers it.
                 state.withLock { state in
                     state.waiters.append(
-                        Waiter(number: number, amount: amount) { continuation.resume(returning: $0) })
+                        Waiter(number: number, amount: amount, isPatient: patiently) {
+                            continuation.resume(returning: $0)
+                        })
                 }
                 Readiness.shared.watch(number, until: moment) { [self] outcome in
                     giveUp(number, outcome == .late ? .late : .cancelled)
@@ -60,10 +86,7 @@ final class Turnstile: Sendable {
     private func admit() {
         let admitted = state.withLock { state in
             var admitted: [Waiter] = []
-            while let first = state.waiters.first, first.amount <= state.free {
-                state.free -= first.amount
-                admitted.append(state.waiters.removeFirst())
-            }
+            while let waiter = state.admitNext() { admitted.append(waiter) }
             return admitted
         }
         for waiter in admitted {

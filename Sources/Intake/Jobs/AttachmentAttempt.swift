@@ -6,23 +6,104 @@ import Synchronization
 struct AttachmentAttempt: Sendable {
     let id: AttachmentID
     let submission: AttachmentSubmission
-    let profile: Profile
+    let claim: Claim
     let deadline: Budget?
-    let isLate: Bool
     let pipeline: Pipeline
 
-    /// What the attachment came to; a passing failure is tried again first.
+    private var profile: Profile { submission.profile ?? claim.submission.profile }
+
+    /// What the attachment came to: its own work, or that of an identical one.
     ///
-    /// - Throws: ``StoreTrouble``, or a cancellation.
+    /// - Throws: ``StoreTrouble``, ``Outgrown``, or a cancellation.
     func outcome() async throws -> AttachmentOutcome {
+        guard let sharing = pipeline.configuration.sharing,
+            let key = sharing.key(of: submission, for: order, tenant: claim.tenant)
+        else { return try await ownOutcome() }
+        let start = ContinuousClock.now
+        let submittedAt = id.instant ?? .wallClock()
+        switch try await sharing.turn(at: key, submittedAt: submittedAt, in: claim.lane, until: deadline?.end) {
+        case .lead(let lead): return try await ownOutcome(leading: lead)
+        case .alone: return try await ownOutcome()
+        case .outgrown: throw Outgrown()
+        case .late:
+            let source = SourceFacts(name: submission.name, declaredType: submission.declaredType)
+            return AttachmentOutcome(id: id, result: .failure(timeIsUp), kind: nil, source: source, steps: [])
+        case .take(let made):
+            if let taken = try await takenOver(made, since: start) { return taken }
+            // Its bytes were deleted meanwhile.
+            sharing.forget(key)
+            return try await ownOutcome()
+        }
+    }
+
+    /// The outcome of an attachment that others wait for.
+    private func ownOutcome(leading lead: SharedWork.Lead) async throws -> AttachmentOutcome {
+        do {
+            let outcome = try await ownOutcome(foundCostly: lead.turnedOutCostly)
+            switch outcome.result {
+            case .success(let result) where result.fidelity == .full:
+                lead.end(.made(.init(kind: outcome.kind, source: outcome.source, result: result)))
+            default:
+                // Where time was up, others may have more of it.
+                lead.end(deadline.map { $0.end <= .now } ?? false ? .abandoned : .unfit)
+            }
+            return outcome
+        } catch {
+            lead.end(error is Outgrown ? .outgrown : .abandoned)
+            throw error
+        }
+    }
+
+    /// The outcome of an identical attachment as this one's, with blobs of its own; nil where the bytes are gone.
+    private func takenOver(
+        _ made: SharedWork.Made, since start: ContinuousClock.Instant
+    ) async throws -> AttachmentOutcome? {
+        var result = made.result
+        var taken: [BlobName] = []
+        for (role, delivered) in made.result.renditions {
+            do {
+                let blob = SealedBlob(
+                    name: delivered.blob, sha256: delivered.rendition.sha256, bytes: delivered.rendition.bytes)
+                guard let own = try await pipeline.blobs.duplicate(blob) else {
+                    try await abandon(taken)
+                    return nil
+                }
+                taken.append(own.name)
+                result.renditions[role]?.blob = own.name
+            } catch let error as AttachmentError {
+                try await abandon(taken)
+                throw StoreTrouble(cause: error)
+            }
+        }
+        if Task.isCancelled {
+            try await abandon(taken)
+            throw CancellationError()
+        }
+        var source = made.source
+        if submission.sha256 != nil {
+            source.name = submission.name
+            source.declaredType = submission.declaredType
+        }
+        Meters.count("attachments_shared_total")
+        let step = Step(
+            name: "shared", seconds: (ContinuousClock.now - start).inSeconds,
+            note: "what an identical attachment came to")
+        tell(.stage(id, step))
+        return AttachmentOutcome(id: id, result: .success(result), kind: made.kind, source: source, steps: [step])
+    }
+
+    /// What the attachment came to by itself; a passing failure is tried again first.
+    private func ownOutcome(foundCostly: () -> Void = {}) async throws -> AttachmentOutcome {
         var random = SystemRandomNumberGenerator()
         var progress = Progress(
             facts: SourceFacts(name: submission.name, declaredType: submission.declaredType))
-        if isLate { progress.steps.append(Step(name: "resume", seconds: 0, note: "after an interruption; late")) }
+        if claim.isLate {
+            progress.steps.append(Step(name: "resume", seconds: 0, note: "after an interruption; late"))
+        }
         var attempt = 1
         while true {
             do {
-                let result = try await deliverable(&progress)
+                let result = try await deliverable(&progress, foundCostly)
                 return AttachmentOutcome(
                     id: id, result: .success(result), kind: progress.findings?.kind, source: progress.facts,
                     steps: progress.steps)
@@ -36,7 +117,9 @@ struct AttachmentAttempt: Sendable {
                         id: id, result: .failure(error), kind: progress.findings?.kind, source: progress.facts,
                         steps: progress.steps)
                 }
-                progress.steps.append(Step(name: "retry", seconds: wait.inSeconds, note: error.message))
+                let step = Step(name: "retry", seconds: wait.inSeconds, note: error.message)
+                progress.steps.append(step)
+                tell(.stage(id, step))
                 try await Task.sleep(for: wait)
                 attempt += 1
             }
@@ -44,33 +127,26 @@ struct AttachmentAttempt: Sendable {
     }
 
     /// The way of the data.
-    private func deliverable(_ progress: inout Progress) async throws -> AttachmentResult {
-        let source = try await pipeline.sources.open(
-            submission, limits: pipeline.configuration.limits, until: deadline?.end)
+    private func deliverable(_ progress: inout Progress, _ foundCostly: () -> Void) async throws -> AttachmentResult {
+        guard await pipeline.takeSource(for: self) else { throw timeIsUp }
+        defer { pipeline.giveSourceBack() }
+        let source = try await opened()
         progress.note(source)
-        let sealing = Sealing(blobs: pipeline.blobs)
-        let found = Mutex<Findings?>(nil)
-        var ending: Ending?
-        var failure: AttachmentError?
-        do throws(AttachmentError) {
-            let result = try await pipeline.codecs.process(
-                source.descriptor, order: order, owner: pipeline.configuration.owner, deadline: end,
-                decide: { findings throws(AttachmentError) in
-                    found.withLock { $0 = findings }
-                    return .proceed(effort: .full, outputs: try sealing.stage(findings.planned))
-                },
-                received: { report throws(AttachmentError) in
-                    try sealing.begin(report)
-                })
-            ending = result.ending
-        } catch {
-            failure = error
+        let sealing = Sealing(blobs: pipeline.blobs) { report in tell(.rendition(id, report)) }
+        var run = await render(source, into: sealing, turn: claim.submission.priority == .bulk ? .patient : .prompt)
+        if run.isCostly {
+            guard claim.lane == .expensive else {
+                if case .url = submission.location { pipeline.handover.keep(source, for: id) }
+                throw Outgrown()
+            }
+            foundCostly()
+            run = await render(source, into: sealing, turn: .costly)
         }
-        progress.note(found.withLock { $0 })
+        progress.note(run.findings)
         var made = try await sealing.finished()
         // Only a deadline makes do with less; whatever else went wrong would go wrong again.
-        if let failure, failure.code != .deadlineExceeded || deadline == nil || progress.findings == nil {
-            try await abandon(made)
+        if let failure = run.failure, failure.code != .deadlineExceeded || deadline == nil || progress.findings == nil {
+            try await abandon(made.delivered.values.map(\.blob))
             try Task.checkCancellation()
             throw failure.code == .deadlineExceeded ? timeIsUp : failure
         }
@@ -79,19 +155,71 @@ struct AttachmentAttempt: Sendable {
         if profile.keepsOriginal {
             made.add(try await sealing.keep(source.descriptor, bytes: source.bytes, as: findings))
         }
-        guard let result = made.result(of: findings, ending: ending, options: submission.options) else {
+        guard let result = made.result(of: findings, ending: run.ending, options: submission.options) else {
             throw timeIsUp
         }
+        if let commit = made.steps.last { tell(.stage(id, commit)) }
         return result
     }
 
-    /// Gives up what was sealed for an attempt that failed.
-    private func abandon(_ made: MadeRenditions) async throws(StoreTrouble) {
+    /// The source: what an attempt in the quick lane has fetched, or what the submission names.
+    private func opened() async throws -> OpenedSource {
+        if let fetched = pipeline.handover.take(id) { return fetched }
+        let source = try await pipeline.sources.open(
+            submission, limits: pipeline.configuration.limits, until: deadline?.end
+        ) { received, total in
+            tell(.progress(id, received: received, of: total))
+        }
+        for step in source.steps { tell(.stage(id, step)) }
+        return source
+    }
+
+    /// What one codec process came to.
+    private struct Run {
+        var findings: Findings?
+        var ending: Ending?
+        var failure: AttachmentError?
+        /// It was stopped at the decision, because its turn is another one.
+        var isCostly = false
+    }
+
+    private func render(
+        _ source: borrowing OpenedSource, into sealing: Sealing, turn: CodecPool.Turn
+    ) async -> Run {
+        let found = Mutex<Findings?>(nil)
+        var run = Run()
+        do throws(AttachmentError) {
+            let result = try await pipeline.codecs.process(
+                source.descriptor, order: order, owner: pipeline.configuration.owner, turn: turn, deadline: end,
+                decide: { findings throws(AttachmentError) in
+                    if turn != .costly, pipeline.configuration.isCostly(findings) { return .stop }
+                    found.withLock { $0 = findings }
+                    tell(.stage(id, findings.step))
+                    return .proceed(effort: .full, outputs: try sealing.stage(findings.planned))
+                },
+                received: { report throws(AttachmentError) in
+                    try sealing.begin(report)
+                })
+            run.ending = result.ending
+            run.isCostly = result.ending == nil
+        } catch {
+            run.failure = error
+        }
+        run.findings = found.withLock { $0 }
+        return run
+    }
+
+    /// Gives up what was sealed and won't be delivered.
+    private func abandon(_ blobs: [BlobName]) async throws(StoreTrouble) {
         do {
-            try await pipeline.abandon(made.delivered.values.map(\.blob))
+            try await pipeline.abandon(blobs)
         } catch {
             throw StoreTrouble(cause: error)
         }
+    }
+
+    private func tell(_ what: JobEvent.What) {
+        pipeline.tell(what, of: claim)
     }
 
     private var order: WorkOrder {
@@ -116,6 +244,9 @@ struct AttachmentAttempt: Sendable {
     }
 }
 
+/// A source turned out to be too costly for the quick lane.
+struct Outgrown: Error {}
+
 /// What is known of an attachment so far; the record shows it even where the attempt fails.
 private struct Progress {
     var facts: SourceFacts
@@ -137,6 +268,10 @@ private struct Progress {
         facts.duration = findings.duration
         facts.sniffedType = findings.sniffedType
         facts.decodedType = findings.type
-        steps.append(Step(name: "identify", seconds: findings.seconds, note: findings.note))
+        steps.append(findings.step)
     }
+}
+
+extension Findings {
+    fileprivate var step: Step { Step(name: "identify", seconds: seconds, note: note) }
 }

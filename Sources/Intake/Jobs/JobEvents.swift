@@ -5,7 +5,10 @@ import Synchronization
 /// Where jobs underway tell what happens, and where whoever follows one hears it.
 ///
 /// Events are kept for a while after a job's end, so that a follower that was cut off can resume; they don't outlive the
-/// process. Whoever asks for more than there is gets what there is: the record tells the rest.
+/// process, and what another process does is not heard here. Whoever asks for more than there is gets what there is: the
+/// record tells the rest.
+///
+/// Telling never waits: a follower has no buffer of its own but reads on in the job's history at its own pace.
 public final class JobEvents: Sendable {
     /// An event with its number: unique in its process, rising within its job.
     public struct Numbered: Hashable, Sendable {
@@ -20,16 +23,34 @@ public final class JobEvents: Sendable {
         var job: JobID
     }
 
+    private typealias Signal = AsyncStream<Void>.Continuation
+
     private struct History {
+        var generation = 1
         var events: [(number: Int, event: JobEvent)] = []
-        var followers: [Int: AsyncStream<Numbered>.Continuation] = [:]
-        var endedAt: ContinuousClock.Instant?
+        /// The number of the latest event that is no longer here, save progress that went on.
+        var forgotten = 0
+        /// Followers, who look again when there is more.
+        var followers: [Int: Signal] = [:]
+        /// Those who wait for the end.
+        var waiters: [Int: Signal] = [:]
+        var touchedAt = ContinuousClock.now
+        var hasEnded = false
+
+        var isVacant: Bool { events.isEmpty && followers.isEmpty && waiters.isEmpty }
     }
 
     private struct State {
         var histories: [Key: History] = [:]
         var number = 0
     }
+
+    /// Of one job; older ones are forgotten. Ten attachments with all their stages and a retry make half as many.
+    static let maximumEvents = 256
+    /// Jobs; those that ended first are forgotten first. Twice the default limit of the queue.
+    static let maximumJobs = 20_000
+    /// What is not heard of for so long went on elsewhere.
+    private static let patience: Duration = .seconds(3600)
 
     /// Tells one process's numbers from another's.
     private let process = UUID().uuidString.lowercased().prefix(8)
@@ -41,83 +62,198 @@ public final class JobEvents: Sendable {
         self.memory = memory
     }
 
-    /// Tells the followers of the event's job.
+    /// Jobs that something is known of.
+    var count: Int { state.withLock { $0.histories.count } }
+
+    // MARK: Telling
+
+    /// Tells the followers of the event's job. What belongs to an older generation, or comes after the end, is not told.
     public func publish(_ event: JobEvent) {
-        let key = Key(tenant: event.tenant, job: event.job)
         state.withLock { state in
             state.number += 1
-            var history = state.histories[key] ?? History()
-            // A new generation is another story.
-            if history.events.last.map({ $0.event.generation < event.generation }) ?? false { history.events = [] }
-            history.events.append((state.number, event))
-            let numbered = Numbered(id: "\(process)-\(state.number)", event: event)
-            for follower in history.followers.values { follower.yield(numbered) }
-            if case .finished = event.what {
-                history.endedAt = .now
-                for follower in history.followers.values { follower.finish() }
-                history.followers = [:]
-            } else {
-                history.endedAt = nil
-            }
-            state.histories[key] = history
-            forget(in: &state)
+            Self.add(event, number: state.number, to: &state.histories[event.key, default: History()])
+            // Looked through now and then, not at each event.
+            if state.number % 1024 == 0 || state.histories.count > Self.maximumJobs { forget(in: &state) }
         }
     }
+
+    /// Tells the end of a job whose present generation the caller doesn't know, such as a cancellation.
+    public func end(_ job: JobID, of tenant: TenantID, as end: WorkState) {
+        let key = Key(tenant: tenant, job: job)
+        let generation = state.withLock { $0.histories[key]?.generation ?? 1 }
+        publish(JobEvent(tenant: tenant, job: job, generation: generation, what: .finished(end)))
+    }
+
+    private static func add(_ event: JobEvent, number: Int, to history: inout History) {
+        if history.events.isEmpty || event.generation > history.generation {
+            // A new generation is another story.
+            history.forgotten = history.events.last?.number ?? 0
+            history.events = []
+            history.generation = event.generation
+            history.hasEnded = false
+        }
+        guard event.generation == history.generation, !history.hasEnded else { return }
+        if case .progress(let attachment, _, _) = event.what {
+            // Only the latest counts.
+            history.events.removeAll { $0.event.isProgress(of: attachment) }
+        }
+        history.events.append((number, event))
+        if history.events.count > maximumEvents { history.forgotten = history.events.removeFirst().number }
+        history.touchedAt = .now
+        if case .finished = event.what {
+            history.hasEnded = true
+            for waiter in history.waiters.values { waiter.yield() }
+        }
+        for follower in history.followers.values { follower.yield() }
+    }
+
+    private func forget(in state: inout State) {
+        let now = ContinuousClock.now
+        state.histories = state.histories.filter { _, history in
+            let age = now - history.touchedAt
+            let isOld = history.hasEnded ? age > memory : age > Self.patience && history.followers.isEmpty
+            if isOld { for follower in history.followers.values { follower.finish() } }
+            return !isOld
+        }
+        guard state.histories.count > Self.maximumJobs else { return }
+        let order = state.histories.sorted { left, right in
+            (left.value.hasEnded ? 0 : 1, left.value.touchedAt) < (right.value.hasEnded ? 0 : 1, right.value.touchedAt)
+        }
+        // Some more than needed, so that the next event doesn't sort again.
+        for (key, history) in order.prefix(state.histories.count - Self.maximumJobs * 9 / 10) {
+            for signal in [history.followers, history.waiters].flatMap(\.values) { signal.finish() }
+            state.histories[key] = nil
+        }
+    }
+
+    // MARK: Following
 
     /// What happens to a job from now on, after what is known to have happened since `last`; all of it where `last` is
     /// nil or of another process. Ends after the job's end.
     public func follow(_ job: JobID, of tenant: TenantID, after last: String? = nil) -> AsyncStream<Numbered> {
         let key = Key(tenant: tenant, job: job)
-        let since = last.flatMap { text -> Int? in
-            let parts = text.split(separator: "-")
-            guard parts.count == 2, parts[0] == process else { return nil }
-            return Int(parts[1])
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let number = register(signal, in: \.followers, of: key)
+        let follower = Follower(key: key, number: number, after: position(last), signals: signals, events: self)
+        return AsyncStream { await follower.next() }
+    }
+
+    /// Whether following after this event misses nothing that happened since.
+    public func remembers(_ last: String, of job: JobID, tenant: TenantID) -> Bool {
+        let number = position(last)
+        return state.withLock { state in
+            guard let history = state.histories[Key(tenant: tenant, job: job)], let latest = history.events.last else {
+                return false
+            }
+            return number > 0 && number >= history.forgotten && number <= latest.number
         }
-        let (stream, continuation) = AsyncStream.makeStream(of: Numbered.self, bufferingPolicy: .bufferingNewest(256))
+    }
+
+    /// Waits for the end of a job.
+    ///
+    /// - Returns: Whether its end was told here, before the call or while it waited; then the record says what it came
+    ///   to. False where the time was up, the task was cancelled, or nothing is remembered of the job.
+    public func waitForEnd(of job: JobID, tenant: TenantID, within limit: Duration) async -> Bool {
+        let key = Key(tenant: tenant, job: job)
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let number = register(signal, in: \.waiters, of: key)
+        defer { leave(key, number) }
+        guard !hasEnded(key) else { return true }
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await _ in signals { return true }
+                return false
+            }
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+
+    private func position(_ last: String?) -> Int {
+        let parts = (last ?? "").split(separator: "-")
+        guard parts.count == 2, parts[0] == process else { return 0 }
+        return Int(parts[1]) ?? 0
+    }
+
+    private func register(_ signal: Signal, in list: WritableKeyPath<History, [Int: Signal]>, of key: Key) -> Int {
         state.withLock { state in
-            var history = state.histories[key] ?? History()
-            for (number, event) in history.events where number > since ?? 0 {
-                continuation.yield(Numbered(id: "\(process)-\(number)", event: event))
-            }
-            if history.endedAt != nil {
-                continuation.finish()
-                return
-            }
             state.number += 1
-            let follower = state.number
-            history.followers[follower] = continuation
-            state.histories[key] = history
-            continuation.onTermination = { [weak self] _ in self?.leave(key, follower) }
+            state.histories[key, default: History()][keyPath: list][state.number] = signal
+            return state.number
         }
-        return stream
     }
 
-    private func leave(_ key: Key, _ follower: Int) {
+    private func hasEnded(_ key: Key) -> Bool {
+        state.withLock { $0.histories[key]?.hasEnded ?? false }
+    }
+
+    private func leave(_ key: Key, _ number: Int) {
         state.withLock { state in
-            state.histories[key]?.followers[follower] = nil
-            if let history = state.histories[key], history.followers.isEmpty, history.events.isEmpty {
-                state.histories[key] = nil
-            }
+            state.histories[key]?.followers[number] = nil
+            state.histories[key]?.waiters[number] = nil
+            if state.histories[key]?.isVacant ?? false { state.histories[key] = nil }
         }
     }
 
-    private func forget(in state: inout State) {
-        // Looked through now and then, not at each event.
-        guard state.number % 256 == 0 else { return }
-        let now = ContinuousClock.now
-        state.histories = state.histories.filter { _, history in
-            history.endedAt.map { now - $0 < memory || !history.followers.isEmpty } ?? true
+    private enum Next {
+        case event(number: Int, JobEvent)
+        case later
+        case over
+    }
+
+    private func next(of key: Key, after position: Int) -> Next {
+        state.withLock { state in
+            guard let history = state.histories[key] else { return .over }
+            if let next = history.events.first(where: { $0.number > position }) {
+                return .event(number: next.number, next.event)
+            }
+            return history.hasEnded ? .over : .later
+        }
+    }
+
+    /// Somebody's place in a job's history.
+    private final class Follower: Sendable {
+        private let key: Key
+        private let number: Int
+        private let position: Mutex<Int>
+        private let signals: AsyncStream<Void>
+        private let events: JobEvents
+
+        init(key: Key, number: Int, after position: Int, signals: AsyncStream<Void>, events: JobEvents) {
+            self.key = key
+            self.number = number
+            self.position = Mutex(position)
+            self.signals = signals
+            self.events = events
+        }
+
+        deinit {
+            events.leave(key, number)
+        }
+
+        func next() async -> Numbered? {
+            while !Task.isCancelled {
+                switch events.next(of: key, after: position.withLock { $0 }) {
+                case .event(let number, let event):
+                    position.withLock { $0 = number }
+                    return Numbered(id: "\(events.process)-\(number)", event: event)
+                case .over: return nil
+                case .later: for await _ in signals { break }
+                }
+            }
+            return nil
         }
     }
 }
 
-extension JobEvents {
-    /// Whether following after this event misses nothing that happened since.
-    public func remembers(_ last: String, of job: JobID, tenant: TenantID) -> Bool {
-        let parts = last.split(separator: "-")
-        guard parts.count == 2, parts[0] == process, let number = Int(parts[1]) else { return false }
-        return state.withLock { state in
-            state.histories[Key(tenant: tenant, job: job)]?.events.contains { $0.number == number } ?? false
-        }
+extension JobEvent {
+    fileprivate var key: JobEvents.Key { JobEvents.Key(tenant: tenant, job: job) }
+
+    fileprivate func isProgress(of attachment: AttachmentID) -> Bool {
+        if case .progress(attachment, _, _) = what { true } else { false }
     }
 }

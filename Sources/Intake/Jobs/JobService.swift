@@ -1,36 +1,83 @@
 public import Attachments
 
-/// Carries out the service's jobs, in a lane for quick and a lane for expensive ones, until it is cancelled.
+/// Carries out the service's jobs, in a lane for quick and a lane for expensive ones, until it is cancelled or drained.
+///
+/// Several processes may serve the same store: jobs that others add or hand back are found within a second.
 public final class JobService: Sendable {
     /// How much is done at once.
     public struct Widths: Hashable, Sendable {
-        /// Jobs underway in the quick lane.
+        /// Jobs underway in the quick lane. Many more than codecs, for a job that waits for its origin holds no codec
+        /// and must not keep others from theirs; each costs some kilobytes and a few descriptors.
         public var quick: Int
-        /// Jobs underway in the expensive lane.
+        /// Jobs underway in the expensive lane: enough that the next one's source is there when a codec is free.
         public var expensive: Int
 
         public init(quick: Int, expensive: Int) {
-            self.quick = quick
-            self.expensive = expensive
+            self.quick = max(1, quick)
+            self.expensive = max(1, expensive)
+        }
+
+        /// For a pool of so many codecs.
+        public init(codecs: Int) {
+            self.init(quick: max(64, codecs * 8), expensive: max(8, codecs * 2))
         }
     }
+
+    /// Processor seconds, by the codec's estimate, from which a source goes to the expensive lane.
+    ///
+    /// The largest photograph of a phone (48 megapixels of HEIC) is estimated at 2.2 s and a clip of 10 s in 720p at 5.4 s
+    /// (in 4K at 24 s): between them is where holding a place begins to hurt whoever waits behind.
+    public static let costlyFrom: Double = 2.5
 
     public let events: JobEvents
     private let records: any ServiceRecords
     private let pipeline: Pipeline
     private let worker: WorkerID
     private let widths: Widths
+    private let finished: (@Sendable (JobReport) -> Void)?
     private let supplies: [JobLane: JobSupply] = [.quick: JobSupply(), .expensive: JobSupply()]
+    private let underway = Underway()
+    private let store = StoreHealth()
 
-    /// - Parameter pipeline: Its events should go to `events`.
+    /// Between two looks at the queue, or at a record that somebody waits for, where nothing happens here: what another
+    /// process did.
+    private static let interval: Duration = .seconds(1)
+    /// The longest pause after the store failed, of a lane and of a job.
+    private static let pause: Duration = .seconds(5)
+
+    /// - Parameters:
+    ///   - pipeline: Does the work; it is given the lanes, the events and what is shared.
+    ///   - sharing: How long identical work serves others; nil: each attachment is worked on for itself.
+    ///   - onFinished: Told of every job that came to its end here, for the log. Must not block.
     public init(
-        records: any ServiceRecords, pipeline: Pipeline, events: JobEvents, worker: WorkerID, widths: Widths
+        records: any ServiceRecords, pipeline: Pipeline, events: JobEvents, worker: WorkerID, widths: Widths,
+        sharing: SharedWork.Settings? = SharedWork.Settings(), costlyFrom: Double = JobService.costlyFrom,
+        onFinished: (@Sendable (JobReport) -> Void)? = nil
     ) {
         self.records = records
-        self.pipeline = pipeline
+        self.pipeline = pipeline.with { configuration in
+            configuration.events = events
+            configuration.sharing = sharing.map(SharedWork.init)
+            configuration.costlyFrom = costlyFrom
+            configuration.storePause = Self.pause
+            // A few attachments for each job, but not all ten of all of them: each holds descriptors.
+            configuration.sourcesAtOnce = configuration.sourcesAtOnce ?? (widths.quick + widths.expensive) * 2
+        }
         self.events = events
         self.worker = worker
         self.widths = widths
+        finished = onFinished
+    }
+
+    // MARK: Asking
+
+    /// What keeps the workers from working.
+    public var health: Health {
+        get async {
+            Health(
+                store: store.failure, codecsAreReady: await pipeline.codecs.isReady,
+                isDraining: supplies.values.contains(where: \.isStopped))
+        }
     }
 
     /// Jobs were submitted, here or by another process: looks for them at once.
@@ -38,26 +85,143 @@ public final class JobService: Sendable {
         for supply in supplies.values { supply.added() }
     }
 
+    /// A job was cancelled or deleted: what is underway for it ends now, not at its next heartbeat, and its followers are
+    /// told.
+    public func cancelled(_ job: JobID, of tenant: TenantID) {
+        underway.stop(job, of: tenant)
+        events.end(job, of: tenant, as: .cancelled)
+    }
+
+    /// Waits for a job to come to its end, wherever it is carried out.
+    ///
+    /// - Returns: The record as it is then, or as it is when the time is up or the task is cancelled; nil where the
+    ///   tenant has no such job.
+    public func finished(
+        _ job: JobID, of tenant: TenantID, within limit: Duration
+    ) async throws(AttachmentError) -> JobRecord? {
+        let end = ContinuousClock.now + limit
+        while true {
+            guard let record = try await records.job(job, of: tenant) else { return nil }
+            let left = end - .now
+            if record.state.isFinished || left <= .zero || Task.isCancelled { return record }
+            let wasTold = await events.waitForEnd(of: job, tenant: tenant, within: min(left, Self.interval))
+            if wasTold {
+                let record = try await records.job(job, of: tenant)
+                guard let record, !record.state.isFinished else { return record }
+                // The end of an older generation; the new one is another process's.
+                try? await Task.sleep(for: min(max(end - .now, .zero), Self.interval))
+            }
+        }
+    }
+
+    // MARK: Working
+
+    /// Works until it is drained and what was underway has finished, or until the task is cancelled: then what is underway
+    /// is handed back. A failing store doesn't end it: see ``health``.
+    ///
+    /// - Throws: The cancellation.
+    public func run() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            let ticking = Task {
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: Self.interval)
+                    submitted()
+                }
+            }
+            group.addTask { await self.work(in: .quick, width: self.widths.quick) }
+            group.addTask { await self.work(in: .expensive, width: self.widths.expensive) }
+            await group.waitForAll()
+            ticking.cancel()
+        }
+        try Task.checkCancellation()
+    }
+
     /// No more jobs are claimed; ``run()`` returns when those underway are finished.
     public func drain() {
         for supply in supplies.values { supply.stop() }
     }
 
-    /// A job was cancelled or deleted: what is underway for it ends now, not at its next heartbeat.
-    public func cancelled(_ job: JobID, of tenant: TenantID) {}
-
-    /// Works until it is drained, or the task is cancelled; what is underway then is handed back.
-    ///
-    /// - Throws: What stopped it: a failing store, or the cancellation.
-    public func run() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for (lane, width) in [(JobLane.quick, widths.quick), (.expensive, widths.expensive)] {
-                guard let supply = supplies[lane] else { continue }
-                let runner = JobRunner(
-                    records: records, pipeline: pipeline, queue: .service(lane), worker: worker, width: width)
-                group.addTask { try await runner.run(supply: supply) { _ in } }
-            }
-            try await group.waitForAll()
+    /// Takes no more jobs, lets those underway finish for so long, then hands back the rest, so that ``run()`` returns.
+    public func drain(within grace: Duration) async {
+        drain()
+        let end = ContinuousClock.now + grace
+        while !underway.isEmpty, .now < end, !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(20))
         }
+        underway.stopAll()
+    }
+
+    private func work(in lane: JobLane, width: Int) async {
+        guard let supply = supplies[lane] else { return }
+        var failures = 0
+        await withDiscardingTaskGroup { group in
+            while !supply.isStopped, !Task.isCancelled {
+                let room = width - underway.count(in: lane)
+                var claims: [Claim] = []
+                if room > 0 {
+                    do throws(AttachmentError) {
+                        claims = try await records.claim(
+                            room, from: .service(lane), by: worker, for: pipeline.configuration.claimDuration)
+                        if failures > 0 { store.works() }
+                        failures = 0
+                    } catch {
+                        store.failed(error)
+                        failures += 1
+                        try? await Task.sleep(
+                            for: min(.milliseconds(100) * (1 << min(failures, 10)), Self.pause)
+                                * Double.random(in: 0.5...1))
+                        continue
+                    }
+                }
+                let claimedAt = Instant.wallClock()
+                for claim in claims {
+                    // Started here, so that it counts before the next claim.
+                    let number = underway.start(claim) { [pipeline] in try await pipeline.run(claim) }
+                    group.addTask {
+                        let result = await self.underway.end(of: number)
+                        await self.settle(result, of: claim, claimedAt: claimedAt)
+                        supply.added()
+                    }
+                }
+                if claims.isEmpty || claims.count == room { await supply.wait() }
+            }
+        }
+    }
+
+    /// What is to do after an attempt at a job.
+    private func settle(_ result: Result<JobRecord, any Error>, of claim: Claim, claimedAt: Instant) async {
+        switch result {
+        case .success(let record):
+            store.works()
+            let report = JobReport(record, claim, claimedAt: claimedAt)
+            report.count(steps: record.attachments.flatMap(\.steps))
+            finished?(report)
+        case .failure(is Outgrown):
+            await move(claim)
+        case .failure(is ClaimError):
+            // Another worker tells how it goes on, unless there is none.
+            let record = try? await records.job(claim.job, of: claim.tenant)
+            guard let record, record.generation == claim.generation, record.state.isFinished else { return }
+            events.end(claim.job, of: claim.tenant, as: record.state)
+        case .failure(let error as AttachmentError):
+            store.failed(error)
+            Meters.count("jobs_postponed_total", [("reason", "store")])
+        case .failure:
+            Meters.count("jobs_postponed_total", [("reason", "stopped")])
+        }
+    }
+
+    /// Hands a job that is too costly for the quick lane to the other.
+    private func move(_ claim: Claim) async {
+        do {
+            try await records.move(claim, to: .expensive)
+        } catch {
+            // Lost, or the store fails: the claim runs out, and whoever has it next finds the same.
+            if let error = error as? AttachmentError { store.failed(error) }
+            return
+        }
+        Meters.count("jobs_postponed_total", [("reason", "expensive")])
+        pipeline.tell(.postponed, of: claim)
+        supplies[.expensive]?.added()
     }
 }

@@ -15,6 +15,17 @@ public struct Pipeline: Sendable {
         public var owner: CodecPool.Owner?
         /// How long a claim lasts without a heartbeat.
         public var claimDuration: Duration
+        /// Who is told what happens.
+        public var events: JobEvents?
+        /// What lets identical attachments be worked on once.
+        public var sharing: SharedWork?
+        /// Processor seconds, by the codec's estimate, from which a source is for the expensive lane; nil where there are
+        /// no lanes.
+        public var costlyFrom: Double?
+        /// Sources that are fetched, open or being worked on at once, over all jobs; nil for any number.
+        public var sourcesAtOnce: Int?
+        /// A job that the store failed is due again after a random part of this.
+        public var storePause: Duration = .zero
 
         public init(
             limits: Limits = .service, ceilings: Ceilings = Ceilings(), timeLimit: Duration? = nil,
@@ -27,6 +38,10 @@ public struct Pipeline: Sendable {
             self.owner = owner
             self.claimDuration = claimDuration
         }
+
+        func isCostly(_ findings: Findings) -> Bool {
+            costlyFrom.map { findings.estimate.cpuSeconds >= $0 } ?? false
+        }
     }
 
     let records: any RecordStore
@@ -35,6 +50,9 @@ public struct Pipeline: Sendable {
     let sources: SourceOpener
     let configuration: Configuration
     let commitTime = CommitTime()
+    let handover = Handover()
+    /// Nil where any number of sources may be open.
+    private let openSources: Turnstile?
 
     public init(
         records: any RecordStore, blobs: any BlobStore, codecs: CodecPool, sources: SourceOpener,
@@ -45,15 +63,41 @@ public struct Pipeline: Sendable {
         self.codecs = codecs
         self.sources = sources
         self.configuration = configuration
+        openSources = configuration.sourcesAtOnce.map { Turnstile(capacity: Int64($0)) }
+    }
+
+    /// The same with another configuration.
+    func with(_ change: (inout Configuration) -> Void) -> Pipeline {
+        var configuration = configuration
+        change(&configuration)
+        return Pipeline(records: records, blobs: blobs, codecs: codecs, sources: sources, configuration: configuration)
+    }
+
+    func tell(_ what: JobEvent.What, of claim: Claim) {
+        configuration.events?.publish(
+            JobEvent(tenant: claim.tenant, job: claim.job, generation: claim.generation, what: what))
+    }
+
+    /// Waits until one more source may be opened; false where the time is up or the task was cancelled.
+    func takeSource(for attempt: AttachmentAttempt) async -> Bool {
+        guard let openSources else { return true }
+        let isPatient = attempt.claim.submission.priority == .bulk
+        return await openSources.acquire(1, until: attempt.deadline?.end, patiently: isPatient) == .granted
+    }
+
+    func giveSourceBack() {
+        openSources?.release(1)
     }
 
     /// Carries a claimed job out and records what it came to.
     ///
     /// - Throws: ``ClaimError/lost`` when another worker has the job or it was cancelled; an ``AttachmentError`` when
-    ///   the store failed, in which case the job was handed back, pending.
+    ///   the store failed, in which case the job was handed back, pending; where there are lanes, ``Outgrown`` when it
+    ///   belongs to the expensive one: it is still claimed.
     public func run(_ claim: Claim) async throws -> JobRecord {
+        tell(.started(attempt: claim.attempt), of: claim)
         do {
-            return try await whileHolding(claim) {
+            let record = try await whileHolding(claim) {
                 let outcomes = try await attempt(claim)
                 do {
                     return try await commitTime.measure {
@@ -62,21 +106,36 @@ public struct Pipeline: Sendable {
                 } catch let lost as ClaimError {
                     try? await abandon(outcomes.flatMap(\.blobs))
                     throw lost
+                } catch let error as AttachmentError {
+                    try? await abandon(outcomes.flatMap(\.blobs))
+                    throw StoreTrouble(cause: error)
                 }
             }
+            tell(.finished(record.state), of: claim)
+            return record
         } catch let error as StoreTrouble {
-            await handBack(claim)
+            // With a pause it is another attempt, whose time goes on; without one, the same made up for.
+            let pause = configuration.storePause
+            await handBack(claim, after: pause * Double.random(in: 0...1), countsAttempt: pause > .zero)
             throw error.cause
         } catch is CancellationError {
-            await handBack(claim)
+            await handBack(claim, after: .zero, countsAttempt: false)
             throw CancellationError()
         }
     }
 
     /// Makes a job pending again. If that fails too, its claim runs out or its worker's end is noticed.
-    private func handBack(_ claim: Claim) async {
+    private func handBack(_ claim: Claim, after pause: Duration, countsAttempt: Bool) async {
         // In a task of its own: the current one may be cancelled, and the store would refuse its writes.
-        await Task { try? await records.release(claim, after: .zero, countsAttempt: false) }.value
+        let isPending = await Task {
+            do {
+                try await records.release(claim, after: pause, countsAttempt: countsAttempt)
+                return true
+            } catch {
+                return false
+            }
+        }.value
+        if isPending { tell(.postponed, of: claim) }
     }
 
     /// Gives up blobs that were sealed and won't be recorded, so that no file is left behind.
@@ -100,14 +159,26 @@ public struct Pipeline: Sendable {
             for (index, submission) in claim.submission.attachments.enumerated() {
                 group.addTask {
                     let attempt = AttachmentAttempt(
-                        id: claim.attachments[index], submission: submission,
-                        profile: submission.profile ?? claim.submission.profile, deadline: deadline,
-                        isLate: claim.isLate, pipeline: self)
+                        id: claim.attachments[index], submission: submission, claim: claim, deadline: deadline,
+                        pipeline: self)
                     return (index, try await attempt.outcome())
                 }
             }
             var outcomes: [(Int, AttachmentOutcome)] = []
-            for try await outcome in group { outcomes.append(outcome) }
+            var failure: (any Error)?
+            while let result = await group.nextResult() {
+                switch result {
+                case .success(let outcome): outcomes.append(outcome)
+                case .failure(let error):
+                    // The first is the reason; the others end because of it.
+                    failure = failure ?? error
+                    group.cancelAll()
+                }
+            }
+            if let failure {
+                try? await abandon(outcomes.flatMap(\.1.blobs))
+                throw failure
+            }
             return outcomes.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }

@@ -27,10 +27,13 @@ final class Sealing: Sendable {
     }
 
     private let blobs: any BlobStore
+    private let sealed: @Sendable (RenditionReport) -> Void
     private let state = Mutex(State())
 
-    init(blobs: any BlobStore) {
+    /// - Parameter sealed: Told of each rendition that is durable.
+    init(blobs: any BlobStore, sealed: @escaping @Sendable (RenditionReport) -> Void) {
         self.blobs = blobs
+        self.sealed = sealed
     }
 
     /// A staged file for each rendition that will be made.
@@ -50,10 +53,11 @@ final class Sealing: Sendable {
         guard let file = state.withLock({ $0.staged.removeValue(forKey: report.role) }) else {
             throw .codecCrashed(reason: "reported \(report.role.rawValue), which was not ordered")
         }
-        let task = Task { [blobs] in
+        let task = Task { [blobs, sealed] in
             let start = ContinuousClock.now
             guard let staged = file.take() else { throw CancellationError() }
             let blob = try await blobs.seal(staged, expecting: report.bytes, writersAreDead: false)
+            sealed(report)
             return (blob, ContinuousClock.now - start)
         }
         state.withLock { $0.sealing.append((report, task)) }

@@ -27,7 +27,8 @@ public struct SourceOpener: Sendable {
     ///
     /// - Throws: `invalid_source`, `source_too_large` over the clip limit, and the errors of a fetch.
     func open(
-        _ submission: AttachmentSubmission, limits: Limits, until end: ContinuousClock.Instant?
+        _ submission: AttachmentSubmission, limits: Limits, until end: ContinuousClock.Instant?,
+        progress: @escaping Fetcher.FetchReport
     ) async throws(AttachmentError) -> OpenedSource {
         switch submission.location {
         case .file(let root, let path, let state):
@@ -46,7 +47,7 @@ public struct SourceOpener: Sendable {
             let start = ContinuousClock.now
             var within = FetchLimits(bytes: limits.clipBytes)
             if let end { within.time = min(within.time, end - start) }
-            let fetched = try await fetcher.fetch(url, headers: headers, within: within)
+            let fetched = try await fetcher.fetch(url, headers: headers, within: within, progress: progress)
             let file = try spool.open(fetched.name)
             try spool.remove(fetched.name)
             return OpenedSource(

@@ -40,6 +40,30 @@ extension FileBlobStore {
         }
     }
 
+    public func duplicate(_ blob: SealedBlob) async throws(AttachmentError) -> SealedBlob? {
+        try await Offload.run { () throws(AttachmentError) in
+            let name = BlobName.make(sha256: blob.sha256)
+            guard let old = path(of: blob.name), let new = path(of: name) else { return nil }
+            do {
+                guard unsafe Glibc.link(old, new) == 0 else {
+                    if errno == ENOENT || errno == EMLINK { return nil }
+                    throw SystemError("give a blob another name")
+                }
+                do {
+                    try Files.syncDirectory("\(directory)/blobs/\(blob.sha256.prefix(2))")
+                } catch {
+                    _ = try? Files.remove(new)
+                    throw error
+                }
+            } catch let error as SystemError {
+                throw AttachmentError(error)
+            } catch {
+                throw .storeFailed(reason: "\(error)")
+            }
+            return SealedBlob(name: name, sha256: blob.sha256, bytes: blob.bytes)
+        }
+    }
+
     private func sealNow(
         _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
     ) throws(AttachmentError) -> SealedBlob {

@@ -1,0 +1,72 @@
+public import Attachments
+
+/// What there is to log about a job that came to its end here.
+public struct JobReport: Hashable, Sendable, Encodable {
+    public struct Attachment: Hashable, Sendable, Encodable {
+        public var id: AttachmentID
+        public var state: WorkState
+        @Nullable public var kind: MediaKind?
+        @Nullable public var fidelity: Fidelity?
+        @Nullable public var code: ErrorCode?
+        /// Of the source.
+        @Nullable public var bytes: Int64?
+    }
+
+    public var job: JobID
+    public var tenant: TenantID
+    public var state: WorkState
+    public var profile: String
+    public var priority: JobPriority
+    public var lane: JobLane
+    public var generation: Int
+    public var attempt: Int
+    public var attachments: [Attachment]
+    /// Seconds by the name of the stage, summed over the attachments.
+    public var stages: [String: Double]
+    /// Seconds from acceptance to this attempt's claim.
+    public var queueSeconds: Double
+    /// Seconds of this attempt.
+    public var workSeconds: Double
+    /// Seconds from acceptance to the end.
+    public var seconds: Double
+
+    init(_ record: JobRecord, _ claim: Claim, claimedAt: Instant) {
+        job = record.id
+        tenant = record.tenant
+        state = record.state
+        profile = record.profile
+        priority = record.priority
+        lane = claim.lane
+        generation = claim.generation
+        attempt = claim.attempt
+        attachments = record.attachments.map {
+            Attachment(
+                id: $0.id, state: $0.state, kind: $0.kind, fidelity: $0.fidelity, code: $0.error?.code,
+                bytes: $0.source.bytes)
+        }
+        stages = [:]
+        for step in record.attachments.flatMap(\.steps) { stages[step.name, default: 0] += step.seconds }
+        let end = record.finishedAt ?? .wallClock()
+        // A clock that was set back makes no time negative.
+        queueSeconds = max(0, (claimedAt - record.createdAt).inSeconds)
+        workSeconds = max(0, (end - claimedAt).inSeconds)
+        seconds = max(0, (end - record.createdAt).inSeconds)
+    }
+
+    /// Counts the job for ``Meters``.
+    func count(steps: [Step]) {
+        Meters.count("jobs_finished_total", [("state", state.rawValue), ("lane", lane.rawValue)])
+        Meters.time("job_seconds", seconds, [("lane", lane.rawValue)])
+        Meters.time("queue_seconds", queueSeconds, [("lane", lane.rawValue)])
+        for attachment in attachments {
+            Meters.count(
+                "attachments_finished_total",
+                [
+                    ("state", attachment.state.rawValue), ("kind", attachment.kind?.rawValue ?? "none"),
+                    ("fidelity", attachment.fidelity?.rawValue ?? "none"),
+                    ("code", attachment.code?.rawValue ?? "none"),
+                ])
+        }
+        for step in steps { Meters.time("stage_seconds", step.seconds, [("stage", step.name)]) }
+    }
+}
