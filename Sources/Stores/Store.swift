@@ -140,6 +140,17 @@ public struct Store: Sendable {
         try blobs.remove(await records.condemn(names))
     }
 
+    /// What a tenant's callbacks are signed with now, for its receivers.
+    public func callbackSecret(of tenant: TenantID) throws(StoreError) -> CallbackSecret? {
+        try callbackSecrets(of: tenant).first
+    }
+
+    /// What a tenant's callbacks are signed with, the current secret first: after a rotation of the keys the older ones
+    /// stay good for as long as the keys are kept, so that receivers can change over.
+    public func callbackSecrets(of tenant: TenantID) throws(StoreError) -> [CallbackSecret] {
+        try keys.callbackSecrets(of: tenant)
+    }
+
     /// Puts a new key in front for all tokens from now on; those that live stay good.
     public func rotateKeys() throws(StoreError) {
         try keys.rotate()

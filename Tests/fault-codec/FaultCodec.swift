@@ -7,7 +7,8 @@ import Misdeeds
 /// A codec that reads what to do wrong from its source: `fault: sleep`, or `fault: connect 8080`.
 ///
 /// `fault: null` does nothing wrong: its findings are an image and each rendition holds its role's name; those of
-/// `fault: echo WORD` hold the word too, so that different sources have different renditions.
+/// `fault: echo WORD` hold the word too, so that different sources have different renditions. `fault: expensive 500`
+/// announces a minute of processor time, uses so many milliseconds for each rendition and tells its nice value in them.
 struct FaultCodec: ConfinedCodec, ~Copyable {
     private var command = ""
     private var argument = ""
@@ -38,7 +39,12 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
     ) throws(AttachmentError) -> Ending {
         for role in goAhead.outputs {
             guard let output = outputs[role] else { continue }
-            let content = command == "echo" ? argument : "by pid \(getpid())"
+            let content =
+                switch command {
+                case "echo": argument
+                case "expensive": "at nice \(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0))"
+                default: "by pid \(getpid())"
+                }
             let bytes = Array("\(role.rawValue) \(content)".utf8)
             guard unsafe write(output, bytes, bytes.count) == bytes.count else {
                 throw .corrupt(reason: "cannot write: \(SystemError("write").reason)")

@@ -10,7 +10,7 @@ enum Misdeed {
     /// - Returns: What became of an attempt that the kernel answered.
     static func early(_ command: String, _ argument: String) throws(AttachmentError) -> String {
         switch command {
-        case "null", "busy", "echo": return "null"
+        case "null", "busy", "echo", "expensive": return "null"
         case "segv": misdeed_segfault()
         case "abort": abort()
         case "trap": misdeed_trap()
@@ -80,7 +80,7 @@ enum Misdeed {
         case "hold":
             // A second descriptor stays open, and so does the right to write.
             unsafe held = dup(output)
-        case "busy":
+        case "busy", "expensive":
             // Honest work: as much processor time as asked for.
             let end = clock() + (Int(argument) ?? 0) * CLOCKS_PER_SEC / 1000
             while clock() < end {}
@@ -115,6 +115,7 @@ enum Misdeed {
         case "plan": findings.planned = [.main, .waveform]
         case "plan-twice": findings.planned = [.main, .main]
         case "estimate": findings.estimate.memory = -1
+        case "expensive": findings.estimate.cpuSeconds = 60
         case "costly": findings.estimate.memory = Int64(argument) ?? 1 << 50
         case "escape": findings.note = "\u{1b}[2J\u{202e}note" + String(repeating: "x", count: 5000)
         default: break

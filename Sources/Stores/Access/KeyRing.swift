@@ -87,6 +87,16 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
             inputKeyMaterial: key, info: Data("headers for origins".utf8), outputByteCount: 32)
     }
 
+    /// The secrets of a tenant's callbacks, one for each key, the current one first. What tokens are derived from
+    /// begins with their prefix, so that none is derived from the same words.
+    func callbackSecrets(of tenant: TenantID) throws(StoreError) -> [CallbackSecret] {
+        try reloadIfChanged()
+        return state.withLock { $0.keys }.map { key in
+            let code = HMAC<SHA256>.authenticationCode(for: Data("callback:\(tenant.rawValue)".utf8), using: key.key)
+            return CallbackSecret(bytes: Data(code))
+        }
+    }
+
     /// Puts a new key in front. Tokens of the old ones stay good.
     func rotate() throws(StoreError) {
         try Self.change(path) { [Self.newKey()] + $0 }

@@ -1,0 +1,39 @@
+/// When a callback that did not succeed is called again: exponentially, with full jitter (see ``Backoff``), for a day.
+public struct CallbackSchedule: Hashable, Sendable {
+    /// The bound of the first wait; each next bound is four times as long: 5 s, 20 s, 80 s, … about 18 calls in a day,
+    /// most of them early, when what ails a receiver is mostly over soon.
+    public var base: Duration
+    /// No wait is longer, whatever the receiver asks for.
+    public var limit: Duration
+    /// From the job's end; then it is given up.
+    public var lifetime: Duration
+
+    /// No wait is shorter: a receiver that just failed is left alone for a moment.
+    public static let minimum: Duration = .seconds(1)
+
+    public init(
+        base: Duration = .seconds(5), limit: Duration = .seconds(4 * 3600), lifetime: Duration = .seconds(24 * 3600)
+    ) {
+        self.base = base
+        self.limit = limit
+        self.lifetime = lifetime
+    }
+
+    /// How long to wait after attempt `attempt` (1 for the first); nil where it is given up. The last attempt comes at the
+    /// end of the lifetime.
+    ///
+    /// - Parameters:
+    ///   - age: Since the job's end.
+    ///   - retryAfter: What the receiver asked for.
+    public func wait(
+        after attempt: Int, age: Duration, retryAfter: Duration? = nil,
+        using generator: inout some RandomNumberGenerator
+    ) -> Duration? {
+        let left = lifetime - age
+        guard left > .zero else { return nil }
+        var bound = base
+        for _ in 1..<max(attempt, 1) where bound < limit { bound = min(bound * 4, limit) }
+        let jittered = Duration.milliseconds(Int64.random(in: 0...max(bound.wholeMilliseconds, 0), using: &generator))
+        return min(max(jittered, Self.minimum, min(retryAfter ?? .zero, limit)), left)
+    }
+}

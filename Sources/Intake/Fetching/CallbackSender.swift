@@ -1,0 +1,217 @@
+public import Attachments
+import AsyncHTTPClient
+import Crypto
+public import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import Synchronization
+
+/// Tells the senders of jobs that these have come to an end: a POST of the job by the headers of Standard Webhooks.
+///
+/// What is due is kept by the records, so that it survives the process and is shared with others. The receiver's address
+/// is guarded like a fetch's, with allowances of its own; redirects are not followed, and of an answer only the status
+/// and `Retry-After` count.
+public final class CallbackSender: Sendable {
+    /// The finished job as the receiver gets it; nil where it was deleted.
+    public typealias Content = @Sendable (TenantID, JobID) async -> Data?
+    /// The secrets that a tenant's callbacks are signed with, the current one first.
+    public typealias Secrets = @Sendable (TenantID) throws -> [CallbackSecret]
+
+    /// Calls underway at once.
+    private static let width = 32
+    /// For a call, from the first look at its URL to the end of its answer.
+    static let timeLimit: Duration = .seconds(15)
+    private static let connectLimit: Duration = .seconds(5)
+    /// Bytes of an answer that are read, and thrown away.
+    private static let answerLimit = 64 << 10
+    /// Nobody else takes a call that is underway.
+    private static let reservation: Duration = .seconds(60)
+    /// Between two looks for calls that are due.
+    private static let interval: Duration = .seconds(1)
+
+    private let records: any ServiceRecords
+    private let client: GuardedClient
+    private let schedule: CallbackSchedule
+    private let timeLimit: Duration
+    private let secrets: Secrets
+    private let content: Content
+    private let supply = JobSupply()
+
+    /// - Parameters:
+    ///   - gate: Decides who may be called.
+    ///   - userAgent: Such as `Satchel/1.0`.
+    ///   - resolve: Stands in for the system's name service.
+    public convenience init(
+        records: any ServiceRecords, guardedBy gate: FetchGuard, userAgent: String, resolve: Fetcher.Resolve? = nil,
+        schedule: CallbackSchedule = CallbackSchedule(), secrets: @escaping Secrets, content: @escaping Content
+    ) {
+        self.init(
+            records: records,
+            client: GuardedClient(guardedBy: gate, userAgent: userAgent, resolve: resolve), schedule: schedule,
+            timeLimit: Self.timeLimit, secrets: secrets, content: content)
+    }
+
+    init(
+        records: any ServiceRecords, client: GuardedClient, schedule: CallbackSchedule, timeLimit: Duration,
+        secrets: @escaping Secrets, content: @escaping Content
+    ) {
+        self.records = records
+        self.client = client
+        self.schedule = schedule
+        self.timeLimit = timeLimit
+        self.secrets = secrets
+        self.content = content
+    }
+
+    /// A job came to its end, or a callback is to be replayed: looks for it at once.
+    public func added() {
+        supply.added()
+    }
+
+    /// Calls what is due until the task is cancelled; a call that is underway then is made again later.
+    public func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: Self.interval)
+                    self.supply.added()
+                }
+            }
+            let underway = Atomic(0)
+            while !Task.isCancelled {
+                let room = Self.width - underway.load(ordering: .relaxed)
+                // A failing store is asked again at the next look; it is the workers' to report.
+                let due = room > 0 ? (try? await records.dueCallbacks(room, for: Self.reservation)) ?? [] : []
+                for callback in due {
+                    underway.add(1, ordering: .relaxed)
+                    group.addTask {
+                        await self.deliver(callback)
+                        underway.subtract(1, ordering: .relaxed)
+                        self.supply.added()
+                    }
+                }
+                if due.isEmpty || due.count == room { await supply.wait() }
+            }
+        }
+    }
+
+    // MARK: One call
+
+    private func deliver(_ callback: CallbackDelivery) async {
+        let outcome = await call(callback)
+        guard !Task.isCancelled else { return }
+        let result =
+            switch outcome {
+            case .delivered: "delivered"
+            case .again: "again"
+            case .failed: "failed"
+            }
+        Meters.count("callbacks_total", [("result", result)])
+        // Where the store doesn't take it, the reservation runs out and it is called again: at least once.
+        try? await records.record(outcome, of: callback)
+    }
+
+    /// What the receiver said.
+    private struct Answer: Sendable {
+        var status: Int
+        var retryAfter: Duration?
+    }
+
+    private func call(_ callback: CallbackDelivery) async -> CallbackOutcome {
+        guard let body = await content(callback.tenant, callback.job) else {
+            return .failed(reason: "the job was deleted")
+        }
+        do {
+            let headers = try Self.headers(
+                id: callback.id, timestamp: Instant.wallClock(), body: body, secrets: try secrets(callback.tenant))
+            let answer = try await post(body, headers, to: try FetchURL(callback.url))
+            switch answer.status {
+            case 200..<300: return .delivered
+            case 410: return .failed(reason: "the receiver wants no more of them (410)")
+            case 300..<400: return again(callback, "it redirects, which is not followed (\(answer.status))", answer)
+            default: return again(callback, "it answered \(answer.status)", answer)
+            }
+        } catch {
+            let error = FetchFailure.describe(error)
+            switch error.code {
+            case .invalidSource, .blockedAddress: return .failed(reason: error.description)
+            default: return again(callback, error.description, nil)
+            }
+        }
+    }
+
+    private func again(_ callback: CallbackDelivery, _ reason: String, _ answer: Answer?) -> CallbackOutcome {
+        var random = SystemRandomNumberGenerator()
+        let wait = schedule.wait(
+            after: callback.attempt, age: Instant.wallClock() - callback.createdAt, retryAfter: answer?.retryAfter,
+            using: &random)
+        guard let wait else { return .failed(reason: "given up after \(callback.attempt) attempts: \(reason)") }
+        return .again(after: wait, reason: reason)
+    }
+
+    /// The headers of Standard Webhooks, with a signature by each secret.
+    static func headers(
+        id: String, timestamp: Instant, body: Data, secrets: [CallbackSecret]
+    ) throws -> [(name: String, value: String)] {
+        let seconds = timestamp.milliseconds / 1000
+        let signed = Data("\(id).\(seconds).".utf8) + body
+        let signatures = secrets.map { secret in
+            let code = HMAC<SHA256>.authenticationCode(for: signed, using: SymmetricKey(data: secret.bytes))
+            return "v1," + Data(code).base64EncodedString()
+        }
+        return [
+            ("Content-Type", "application/json"), ("webhook-id", id), ("webhook-timestamp", "\(seconds)"),
+            ("webhook-signature", signatures.joined(separator: " ")),
+        ]
+    }
+
+    private func post(
+        _ body: Data, _ headers: [(name: String, value: String)], to url: FetchURL
+    ) async throws -> Answer {
+        // What it answered counts, even where the rest of the answer doesn't end in time.
+        let heard = Mutex<Answer?>(nil)
+        return try await withThrowingTaskGroup(of: Answer?.self) { group in
+            group.addTask {
+                try await self.client.send(
+                    to: url, connect: Self.connectLimit, time: self.timeLimit
+                ) { request in
+                    request.method = .POST
+                    for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
+                    request.body = .bytes(ByteBuffer(bytes: body))
+                } read: { response in
+                    let answer = Answer(
+                        status: Int(response.status.code), retryAfter: Self.retryAfter(response.headers))
+                    heard.withLock { $0 = answer }
+                    var bytes = 0
+                    for try await piece in response.body {
+                        bytes += piece.readableBytes
+                        if bytes > Self.answerLimit { break }
+                    }
+                    return answer
+                }
+            }
+            group.addTask {
+                try await Task.sleep(for: self.timeLimit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            do {
+                if let answer = try await group.next() ?? nil { return answer }
+            } catch {
+                if let answer = heard.withLock({ $0 }) { return answer }
+                throw error
+            }
+            if let answer = heard.withLock({ $0 }) { return answer }
+            throw AttachmentError.fetchTimeout(seconds: timeLimit.inSeconds)
+        }
+    }
+
+    /// Seconds, or a date.
+    private static func retryAfter(_ headers: HTTPHeaders) -> Duration? {
+        guard let text = headers.first(name: "Retry-After") else { return nil }
+        if let seconds = Int64(text), seconds >= 0 { return .seconds(min(seconds, 365 * 86_400)) }
+        guard let date = try? Date(text, strategy: .http) else { return nil }
+        return .seconds(fraction: max(0, date.timeIntervalSinceNow))
+    }
+}
