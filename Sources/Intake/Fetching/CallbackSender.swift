@@ -78,22 +78,30 @@ public final class CallbackSender: Sendable {
                     self.supply.added()
                 }
             }
-            let underway = Atomic(0)
+            let underway = Tally()
             while !Task.isCancelled {
-                let room = Self.width - underway.load(ordering: .relaxed)
+                let room = Self.width - underway.count.load(ordering: .relaxed)
                 // A failing store is asked again at the next look; it is the workers' to report.
                 let due = room > 0 ? (try? await records.dueCallbacks(room, for: Self.reservation)) ?? [] : []
                 for callback in due {
-                    underway.add(1, ordering: .relaxed)
+                    underway.count.add(1, ordering: .relaxed)
                     group.addTask {
                         await self.deliver(callback)
-                        underway.subtract(1, ordering: .relaxed)
+                        underway.count.subtract(1, ordering: .relaxed)
                         self.supply.added()
                     }
                 }
                 if due.isEmpty || due.count == room { await supply.wait() }
             }
         }
+    }
+
+    private final class Tally: Sendable {
+        let count = Atomic(0)
+    }
+
+    private final class Heard: Sendable {
+        let answer = Mutex<Answer?>(nil)
     }
 
     // MARK: One call
@@ -170,7 +178,7 @@ public final class CallbackSender: Sendable {
         _ body: Data, _ headers: [(name: String, value: String)], to url: FetchURL
     ) async throws -> Answer {
         // What it answered counts, even where the rest of the answer doesn't end in time.
-        let heard = Mutex<Answer?>(nil)
+        let heard = Heard()
         return try await withThrowingTaskGroup(of: Answer?.self) { group in
             group.addTask {
                 try await self.client.send(
@@ -182,7 +190,7 @@ public final class CallbackSender: Sendable {
                 } read: { response in
                     let answer = Answer(
                         status: Int(response.status.code), retryAfter: Self.retryAfter(response.headers))
-                    heard.withLock { $0 = answer }
+                    heard.answer.withLock { $0 = answer }
                     var bytes = 0
                     for try await piece in response.body {
                         bytes += piece.readableBytes
@@ -199,19 +207,16 @@ public final class CallbackSender: Sendable {
             do {
                 if let answer = try await group.next() ?? nil { return answer }
             } catch {
-                if let answer = heard.withLock({ $0 }) { return answer }
+                if let answer = heard.answer.withLock({ $0 }) { return answer }
                 throw error
             }
-            if let answer = heard.withLock({ $0 }) { return answer }
+            if let answer = heard.answer.withLock({ $0 }) { return answer }
             throw AttachmentError.fetchTimeout(seconds: timeLimit.inSeconds)
         }
     }
 
-    /// Seconds, or a date.
+    /// Where it is given in seconds; a date is left to the schedule.
     private static func retryAfter(_ headers: HTTPHeaders) -> Duration? {
-        guard let text = headers.first(name: "Retry-After") else { return nil }
-        if let seconds = Int64(text), seconds >= 0 { return .seconds(min(seconds, 365 * 86_400)) }
-        guard let date = try? Date(text, strategy: .http) else { return nil }
-        return .seconds(fraction: max(0, date.timeIntervalSinceNow))
+        headers.first(name: "Retry-After").flatMap { UInt32($0) }.map { .seconds($0) }
     }
 }

@@ -1,0 +1,411 @@
+import Attachments
+import Foundation
+import Stores
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Intake
+
+/// The workers of a service, with real stores, real processes and a codec that does as its source says.
+@Suite(.serialized) struct JobServiceTests {
+    private static let tenant = TenantID(rawValue: "ada")
+
+    /// A store, a pool and workers of one's own.
+    private struct Bench: Sendable {
+        final class Home: Sendable {
+            let directory: TemporaryDirectory
+
+            init() throws {
+                directory = try TemporaryDirectory()
+            }
+        }
+
+        let home: Home
+        let store: Store
+        let spool: Spool
+        let pool: CodecPool
+        let jobs: JobService
+        let reports: Reports
+
+        /// Runs workers for as long as `body`.
+        static func run(
+            codecs: Int = 3, widths: JobService.Widths = .init(quick: 32, expensive: 4),
+            sharing: SharedWork.Settings? = SharedWork.Settings(), at place: Home? = nil,
+            _ body: (Bench) async throws -> Void
+        ) async throws {
+            let home = try place ?? Home()
+            let path = home.directory.path
+            let store = try Store.open(at: path + "/store", keys: path + "/keys")
+            let spool = try Spool(at: store.spool)
+            let pool = CodecPool(
+                CodecPoolConfiguration(executable: try Repository.product("fault-codec"), codecs: codecs))
+            _ = try await pool.start()
+            let fetcher = Fetcher(
+                guardedBy: FetchGuard(allowing: try FetchAllowance.list(["127.0.0.1"])), into: spool,
+                userAgent: "Satchel/test")
+            let pipeline = Pipeline(
+                records: store.records, blobs: store.blobs, codecs: pool,
+                sources: SourceOpener(spool: spool, fetcher: fetcher),
+                configuration: Pipeline.Configuration(backoff: Backoff(base: .milliseconds(10))))
+            let reports = Reports()
+            let jobs = JobService(
+                records: store.records, pipeline: pipeline, events: JobEvents(),
+                worker: WorkerID(rawValue: UUID().uuidString), widths: widths, sharing: sharing
+            ) { report in reports.list.withLock { $0.append(report) } }
+            let bench = Bench(home: home, store: store, spool: spool, pool: pool, jobs: jobs, reports: reports)
+            let working = Task { try await jobs.run() }
+            do {
+                try await body(bench)
+                working.cancel()
+                _ = await working.result
+                await pool.shutdown()
+            } catch {
+                working.cancel()
+                _ = await working.result
+                await pool.shutdown()
+                throw error
+            }
+        }
+
+        /// An upload that holds `text`.
+        func upload(_ text: String) throws -> AttachmentSubmission {
+            var file = try spool.create(hashing: true)
+            try unsafe Array(text.utf8).withUnsafeBytes { bytes in try unsafe file.write(bytes) }
+            let sha256 = file.sha256
+            return AttachmentSubmission(location: .spool(name: try file.commit()), sha256: sha256)
+        }
+
+        @discardableResult
+        func submit(
+            _ attachments: [AttachmentSubmission], tenant: TenantID = JobServiceTests.tenant,
+            profile: Profile = .notification, priority: JobPriority = .interactive, deadline: Double? = nil
+        ) async throws -> JobID {
+            let job = JobSubmission(
+                tenant: tenant, profile: profile, priority: priority, deadline: deadline, attachments: attachments)
+            _ = try await store.records.submit(job, idempotency: nil, within: Quotas(), queueLimit: 100_000)
+            jobs.submitted()
+            return job.id
+        }
+
+        func finished(
+            _ job: JobID, tenant: TenantID = JobServiceTests.tenant, within limit: Duration = .seconds(60)
+        ) async throws -> JobRecord {
+            try #require(try await jobs.finished(job, of: tenant, within: limit))
+        }
+
+        /// The text of a rendition.
+        func text(of role: RenditionRole, in job: JobRecord) async throws -> String {
+            let attachment = try #require(job.attachments.first)
+            let name = try await store.records.blob(of: role, of: attachment.id, tenant: job.tenant)
+            let file = try store.blobs.open(try #require(name))
+            let handle = FileHandle(fileDescriptor: file.number, closeOnDealloc: false)
+            return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+        }
+
+        /// Waits until a codec works on something.
+        func busy() async throws {
+            while pool.statistics.placesUsed == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        }
+    }
+
+    private final class Reports: Sendable {
+        let list = Mutex<[JobReport]>([])
+    }
+
+    private func url(_ url: String, headers: [String: String] = [:]) -> AttachmentSubmission {
+        AttachmentSubmission(location: .url(url, headers: headers))
+    }
+
+    // MARK: The way of a job
+
+    @Test func `a job's followers hear its stages, its renditions and its end, and the log gets one record`()
+        async throws
+    {
+        try await Origin.run({ _ in Origin.Answer(body: Data("fault: null".utf8)) }) { origin in
+            try await Bench.run { bench in
+                let job = try await bench.submit([url(origin.url("/a"))])
+                let record = try await bench.finished(job)
+                #expect(record.state == .delivered)
+                var heard: [String] = []
+                for await event in bench.jobs.events.follow(job, of: Self.tenant) {
+                    switch event.event.what {
+                    case .started(let attempt): heard.append("started \(attempt)")
+                    case .stage(_, let step): heard.append(step.name)
+                    case .rendition(_, let report): heard.append(report.role.rawValue)
+                    case .progress(_, let received, let total): heard.append("\(received) of \(total ?? -1)")
+                    case .finished(let state): heard.append(state.rawValue)
+                    default: heard.append("other")
+                    }
+                }
+                #expect(heard.first == "started 1" && heard.last == "delivered")
+                #expect(heard.contains("11 of 11"))
+                #expect(Set(["fetch", "identify", "thumbnail", "main", "commit"]).isSubset(of: heard))
+                let report = try #require(bench.reports.list.withLock { $0.first { $0.job == job } })
+                #expect(report.lane == .quick && report.attempt == 1 && report.attachments[0].fidelity == .full)
+                #expect(report.stages.keys.contains("fetch"))
+                #expect(report.queueSeconds >= 0 && report.seconds >= report.workSeconds)
+            }
+        }
+    }
+
+    @Test func `a job that another process finishes is noticed by whoever waits here`() async throws {
+        try await Bench.run(codecs: 1) { here in
+            here.jobs.drain()
+            try await Bench.run(codecs: 1, at: here.home) { elsewhere in
+                let job = try await here.submit([try here.upload("fault: null")])
+                // Only the poll of the queue there, and of the record here, can tell.
+                let record = try await here.finished(job, within: .seconds(20))
+                #expect(record.state == .delivered)
+            }
+        }
+    }
+
+    @Test func `cancelling a job ends its codec at once and frees the place`() async throws {
+        try await Bench.run(codecs: 1) { bench in
+            let job = try await bench.submit([try bench.upload("fault: late-sleep")])
+            try await bench.busy()
+            let start = ContinuousClock.now
+            _ = try await bench.store.records.cancel(job, of: Self.tenant)
+            bench.jobs.cancelled(job, of: Self.tenant)
+            let next = try await bench.submit([try bench.upload("fault: null")])
+            #expect(try await bench.finished(next).state == .delivered)
+            #expect(ContinuousClock.now - start < .seconds(5))
+            #expect(try await bench.finished(job).state == .cancelled)
+            #expect(bench.pool.statistics.deaths[.deadline] == 1)
+            #expect(try bench.store.blobs.list().count == 2)
+        }
+    }
+
+    @Test func `draining finishes what is underway, takes nothing new and hands back what takes too long`()
+        async throws
+    {
+        try await Bench.run(codecs: 2) { bench in
+            let short = try await bench.submit([try bench.upload("fault: late-pause")])
+            let long = try await bench.submit([try bench.upload("fault: late-sleep")])
+            while bench.pool.statistics.placesUsed < 2 { try await Task.sleep(for: .milliseconds(5)) }
+            await bench.jobs.drain(within: .seconds(3))
+            let unclaimed = try await bench.submit([try bench.upload("fault: null")])
+            #expect(try await bench.finished(short).state == .delivered)
+            #expect(try await bench.finished(long, within: .seconds(2)).state == .pending)
+            #expect(try await bench.finished(unclaimed, within: .zero).state == .pending)
+            #expect(await bench.jobs.health.isDraining)
+        }
+    }
+
+    // MARK: Lanes
+
+    @Test func `costly sources move to their lane, take few places at a lower priority, and photographs pass them`()
+        async throws
+    {
+        try await Bench.run(codecs: 3) { bench in
+            var videos: [JobID] = []
+            for number in 0..<4 {
+                // Each a job of two, so that its attachments count, not the job.
+                let pair = try (0..<2).map { try bench.upload("fault: expensive 250 \(number) \($0)") }
+                videos.append(try await bench.submit(pair))
+            }
+            while bench.pool.statistics.costlyPlacesUsed == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            var photographs: [JobID] = []
+            for number in 0..<20 {
+                photographs.append(try await bench.submit([try bench.upload("fault: echo \(number)")]))
+            }
+            for photograph in photographs { #expect(try await bench.finished(photograph).state == .delivered) }
+            let unfinished = try await videos.asyncCount(where: {
+                try await !bench.finished($0, within: .zero).state.isFinished
+            })
+            #expect(unfinished >= 2, "20 photographs were done before 8 videos")
+            for video in videos {
+                let record = try await bench.finished(video)
+                #expect(record.state == .delivered && record.attachments.allSatisfy { $0.fidelity == .full })
+                // The attempt in the quick lane was taken back.
+                #expect(record.attempt == 1)
+                #expect(try await bench.text(of: .main, in: record) == "main at nice 10")
+            }
+            #expect(bench.pool.statistics.costlyPlacesPeak == 1)
+            let lanes = bench.reports.list.withLock { Dictionary(grouping: $0, by: \.lane).mapValues(\.count) }
+            #expect(lanes == [.quick: 20, .expensive: 4])
+        }
+    }
+
+    @Test func `a costly source is fetched once although it changes its lane`() async throws {
+        try await Origin.run({ _ in Origin.Answer(body: Data("fault: expensive 10".utf8)) }) { origin in
+            try await Bench.run { bench in
+                let job = try await bench.submit([url(origin.url("/video"))])
+                #expect(try await bench.finished(job).state == .delivered)
+                #expect(origin.count(of: "/video") == 1)
+            }
+        }
+    }
+
+    @Test func `jobs that wait for their origins keep no photograph from its codec`() async throws {
+        try await Origin.run({ _ in
+            try await Task.sleep(for: .seconds(600))
+            return Origin.Answer()
+        }) { origin in
+            try await Bench.run(codecs: 1) { bench in
+                for number in 0..<20 { try await bench.submit([url(origin.url("/\(number)"))]) }
+                while origin.requests.count < 20 { try await Task.sleep(for: .milliseconds(10)) }
+                let start = ContinuousClock.now
+                let job = try await bench.submit([try bench.upload("fault: null")])
+                #expect(try await bench.finished(job).state == .delivered)
+                #expect(ContinuousClock.now - start < .seconds(10))
+            }
+        }
+    }
+
+    // MARK: Shared work
+
+    @Test func `1,000 identical submissions of a URL cost one fetch and one run, and all are delivered`() async throws {
+        let answer = "fault: busy 300"
+        try await Origin.run({ _ in Origin.Answer(body: Data(answer.utf8)) }) { origin in
+            try await Bench.run { bench in
+                let submission = url(origin.url("/same"), headers: ["Authorization": "Bearer abc"])
+                var submitted: [JobID] = []
+                for _ in 0..<1000 {
+                    var attachment = submission
+                    attachment.identifier = UUID().uuidString
+                    submitted.append(try await bench.submit([attachment]))
+                }
+                for job in submitted {
+                    let record = try await bench.finished(job)
+                    #expect(record.state == .delivered && record.attachments[0].fidelity == .full)
+                    #expect(record.attachments[0].renditions.count == 2)
+                }
+                #expect(origin.count(of: "/same") == 1)
+                #expect(bench.pool.statistics.processes == 1)
+                // One file for each rendition, whoever delivered first.
+                #expect(try bench.store.blobs.list().count == 2)
+            }
+        }
+    }
+
+    @Test func `other headers, wishes, profiles and tenants have work of their own`() async throws {
+        try await Origin.run({ _ in Origin.Answer(body: Data("fault: null".utf8)) }) { origin in
+            try await Bench.run { bench in
+                let plain = url(origin.url("/x"))
+                var hidden = plain
+                hidden.options.thumbnailHidden = true
+                var cropped = plain
+                cropped.request.crop = .centre
+                let other = TenantID(rawValue: "bob")
+                var submitted: [(JobID, TenantID)] = []
+                for attachment in [plain, url(origin.url("/x"), headers: ["Authorization": "a"]), hidden, cropped] {
+                    submitted.append((try await bench.submit([attachment]), Self.tenant))
+                }
+                submitted.append((try await bench.submit([plain], profile: .avatar), Self.tenant))
+                submitted.append((try await bench.submit([plain], tenant: other), other))
+                for (job, tenant) in submitted {
+                    #expect(try await bench.finished(job, tenant: tenant).state == .delivered)
+                }
+                #expect(origin.count(of: "/x") == 6)
+                #expect(bench.pool.statistics.processes == 6)
+            }
+        }
+    }
+
+    @Test func `uploads of the same bytes share a run, also afterwards; with the results deleted they get their own`()
+        async throws
+    {
+        try await Bench.run { bench in
+            let first = try await bench.finished(try await bench.submit([try bench.upload("fault: echo x")]))
+            let second = try await bench.finished(try await bench.submit([try bench.upload("fault: echo x")]))
+            #expect(bench.pool.statistics.processes == 1)
+            #expect(second.attachments[0].steps.map(\.name) == ["shared"])
+            #expect(try await bench.text(of: .main, in: second) == "main x")
+            for record in [first, second] {
+                #expect(try await bench.store.delete(record.attachments[0].id, of: Self.tenant))
+            }
+            #expect(try bench.store.blobs.list().isEmpty)
+            let third = try await bench.finished(try await bench.submit([try bench.upload("fault: echo x")]))
+            #expect(third.state == .delivered && bench.pool.statistics.processes == 2)
+            #expect(try await bench.text(of: .main, in: third) == "main x")
+        }
+    }
+
+    @Test func `what failed serves nobody else, and a fetch that is not to be shared is made anew`() async throws {
+        try await Origin.run({ _ in Origin.Answer(body: Data("fault: refuse".utf8)) }) { origin in
+            try await Bench.run { bench in
+                for _ in 0..<2 {
+                    let record = try await bench.finished(try await bench.submit([try bench.upload("fault: refuse")]))
+                    #expect(record.attachments[0].error?.code == .corrupt)
+                }
+                #expect(bench.pool.statistics.processes == 2)
+            }
+            try await Bench.run(sharing: SharedWork.Settings(fetched: .zero)) { bench in
+                for _ in 0..<3 { _ = try await bench.finished(try await bench.submit([url(origin.url("/y"))])) }
+                #expect(origin.count(of: "/y") == 3)
+            }
+        }
+    }
+
+    @Test func `one who waits for the same work keeps its own deadline, and takes over when the first is cancelled`()
+        async throws
+    {
+        try await Bench.run { bench in
+            let first = try await bench.submit([try bench.upload("fault: late-main-sleep")])
+            try await bench.busy()
+            let hurried = try await bench.submit([try bench.upload("fault: late-main-sleep")], deadline: 1)
+            let patient = try await bench.submit([try bench.upload("fault: late-main-sleep")], deadline: 4)
+            let record = try await bench.finished(hurried)
+            #expect(record.attachments[0].error?.code == .deadlineExceeded)
+            #expect(bench.pool.statistics.processes == 1)
+            _ = try await bench.store.records.cancel(first, of: Self.tenant)
+            bench.jobs.cancelled(first, of: Self.tenant)
+            let other = try await bench.finished(patient)
+            // Its own run made the thumbnail in the time that was left.
+            #expect(other.state == .delivered && other.attachments[0].fidelity == .partial)
+            #expect(bench.pool.statistics.processes == 2)
+        }
+    }
+}
+
+/// What a place among many is worth.
+@Suite struct TurnstileTests {
+    private final class Order: Sendable {
+        let isPatient = Mutex<[Bool]>([])
+    }
+
+    @Test func `prompt demands go before patient ones, but not for ever`() async throws {
+        let turnstile = Turnstile(capacity: 1)
+        #expect(await turnstile.acquire(1, until: nil) == .granted)
+        let order = Order()
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<40 {
+                let isPatient = index < 20
+                group.addTask {
+                    guard await turnstile.acquire(1, until: nil, patiently: isPatient) == .granted else { return }
+                    order.isPatient.withLock { $0.append(isPatient) }
+                    turnstile.release(1)
+                }
+            }
+            // All of them wait by then.
+            try? await Task.sleep(for: .milliseconds(300))
+            turnstile.release(1)
+        }
+        let patient = order.isPatient.withLock { $0 }
+        #expect(patient.count == 40)
+        #expect(patient.prefix(8).allSatisfy { !$0 })
+        #expect(patient.indices.filter { patient[$0] }.prefix(3) == [8, 17, 22])
+    }
+
+    @Test func `a demand that is late or cancelled leaves the rest as it was`() async throws {
+        let turnstile = Turnstile(capacity: 2)
+        #expect(await turnstile.acquire(2, until: nil) == .granted)
+        #expect(await turnstile.acquire(1, until: .now + .milliseconds(20), patiently: true) == .late)
+        let waiting = Task { await turnstile.acquire(1, until: nil) }
+        try await Task.sleep(for: .milliseconds(20))
+        waiting.cancel()
+        #expect(await waiting.value == .cancelled)
+        turnstile.release(2)
+        #expect(await turnstile.acquire(2, until: .now + .seconds(5)) == .granted)
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncCount(where isCounted: (Element) async throws -> Bool) async rethrows -> Int {
+        var count = 0
+        for element in self where try await isCounted(element) { count += 1 }
+        return count
+    }
+}
