@@ -131,8 +131,9 @@ public final class CallbackSender: Sendable {
             return .failed(reason: "the job was deleted")
         }
         do {
-            let headers = try Self.headers(
+            var headers = try Self.headers(
                 id: callback.id, timestamp: Instant.wallClock(), body: body, secrets: try secrets(callback.tenant))
+            if let traceparent = callback.traceparent { headers.append(("traceparent", traceparent)) }
             let answer = try await post(body, headers, to: try FetchURL(callback.url))
             switch answer.status {
             case 200..<300: return .delivered

@@ -20,6 +20,8 @@ public struct JobReport: Hashable, Sendable, Encodable {
     public var lane: JobLane
     public var generation: Int
     public var attempt: Int
+    /// Of the submission; nil where it came otherwise than over HTTP.
+    @Nullable public var traceparent: String?
     public var attachments: [Attachment]
     /// Seconds by the name of the stage, summed over the attachments.
     public var stages: [String: Double]
@@ -39,6 +41,7 @@ public struct JobReport: Hashable, Sendable, Encodable {
         lane = claim.lane
         generation = claim.generation
         attempt = claim.attempt
+        traceparent = claim.submission.traceparent
         attachments = record.attachments.map {
             Attachment(
                 id: $0.id, state: $0.state, kind: $0.kind, fidelity: $0.fidelity, code: $0.error?.code,

@@ -16,8 +16,9 @@ struct KeyCommand: AsyncParsableCommand {
               satchel key list
               satchel key rotate ID --overlap 24h
               satchel key revoke ID
+              satchel key callback-secret   what callbacks are signed with
             """,
-        subcommands: [Create.self, ListKeys.self, RevokeKey.self, Rotate.self])
+        subcommands: [Create.self, ListKeys.self, RevokeKey.self, Rotate.self, ShowCallbackSecret.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -146,6 +147,32 @@ struct KeyCommand: AsyncParsableCommand {
             }
             guard let (record, token) = rotated else { throw CommandFailure.unknownKey(id) }
             try KeyOutput(record: record, token: token).write(format)
+        }
+    }
+}
+
+extension KeyCommand {
+    struct ShowCallbackSecret: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "callback-secret",
+            abstract:
+                "Show the secret that a tenant's callbacks are signed with, as libraries of Standard Webhooks take it.")
+
+        @Option(help: ArgumentHelp("Whose.", valueName: "tenant"))
+        var tenant = TenantID.service.rawValue
+
+        @OptionGroup(title: "Where") var store: StoreOptions
+
+        func run() async throws {
+            let store = try openStore(store)
+            do {
+                guard let secret = try store.callbackSecret(of: TenantID(rawValue: tenant)) else {
+                    throw CommandFailure("there are no keys to derive a secret from; see access.keys.")
+                }
+                print(secret.text)
+            } catch let error as StoreError {
+                throw CommandFailure(error.description)
+            }
         }
     }
 }

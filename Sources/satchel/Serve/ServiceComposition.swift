@@ -14,6 +14,7 @@ struct ServiceComposition: Sendable {
     let codecs: CodecPool
     let sandbox: SandboxReport
     let jobs: JobService
+    let callbacks: CallbackSender
     let health: ServiceHealth
     let server: SatchelServer
 
@@ -49,18 +50,23 @@ struct ServiceComposition: Sendable {
                 records: store.records, blobs: store.blobs, codecs: codecs,
                 sources: SourceOpener(spool: spool, fetcher: fetcher),
                 configuration: Pipeline.Configuration(limits: configuration.settings.limits))
+            let ends = JobEnds(logger: logger)
             let jobs = JobService(
                 records: store.records, pipeline: pipeline, events: JobEvents(),
                 worker: WorkerID(rawValue: RunID.generate().rawValue),
-                // More underway than codecs: while one job's results are made durable, the codecs work on others.
-                // Costly ones never get all of them.
-                widths: JobService.Widths(quick: pool.codecs * 2 + 2, expensive: max(1, pool.codecs / 2)))
+                widths: JobService.Widths(codecs: pool.codecs), onFinished: { ends.ended($0) })
             let health = ServiceHealth(
                 checks: HealthChecks.all(of: store, spool: spool, codecs: codecs, configuration.settings))
             let service = API.Service(
                 store: store, records: store.records, spool: spool, jobs: jobs,
                 profiles: try ProfileFileOptions.all(in: configuration.profiles), settings: configuration.settings,
                 logger: logger, health: health, metrics: metrics)
+            let callbacks = CallbackSender(
+                records: store.records,
+                guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.callbackAllow)),
+                userAgent: "Satchel/\(Version.current)", secrets: { try store.callbackSecrets(of: $0) },
+                content: { tenant, job in try? await service.jobDocument(job, of: tenant) })
+            ends.call(back: callbacks)
             let tls = configuration.tlsCertificate.flatMap { certificate in
                 configuration.tlsKey.map { TLSFiles(certificate: certificate, key: $0) }
             }
@@ -68,7 +74,7 @@ struct ServiceComposition: Sendable {
                 service, listen: configuration.listen, tls: tls, grace: configuration.grace * 0.15)
             return ServiceComposition(
                 configuration: configuration, logger: logger, store: store, codecs: codecs, sandbox: sandbox,
-                jobs: jobs, health: health, server: server)
+                jobs: jobs, callbacks: callbacks, health: health, server: server)
         } catch {
             await codecs.shutdown()
             switch error {
@@ -90,6 +96,7 @@ struct ServiceComposition: Sendable {
                 HealthWatch(health: health),
                 Maintenance(store: store, interval: configuration.sweepInterval, logger: logger),
                 server,
+                CallbackCalls(sender: callbacks),
                 JobWork(jobs: jobs, grace: grace * 0.8, logger: logger),
             ], logger: quietLogger)
         lifecycle.maximumGracefulShutdownDuration = grace

@@ -48,6 +48,15 @@ struct Maintenance: ServiceLifecycle.Service {
     }
 }
 
+/// Calls callbacks. One that is underway when the service ends is called again by whoever comes next.
+struct CallbackCalls: ServiceLifecycle.Service {
+    let sender: CallbackSender
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await sender.run() }
+    }
+}
+
 /// Carries out jobs; when the service is to end, finishes what is underway, and hands back what takes longer than
 /// `grace`.
 struct JobWork: ServiceLifecycle.Service {
@@ -65,11 +74,7 @@ struct JobWork: ServiceLifecycle.Service {
                     logger.notice("handed back what was underway")
                 }
             } onGracefulShutdown: {
-                jobs.drain()
-                Task {
-                    try? await Task.sleep(for: grace)
-                    working.cancel()
-                }
+                Task { await jobs.drain(within: grace) }
             }
         } onCancel: {
             working.cancel()
