@@ -205,6 +205,8 @@ for target in targets where target.type != .system {
 
 let package = Package(
     name: "satchel",
+    // What the client needs; the service runs on Linux.
+    platforms: [.macOS("12.3"), .iOS("15.4"), .tvOS("15.4"), .watchOS("8.5"), .visionOS(.v1)],
     products: [.library(name: "SatchelClient", targets: ["SatchelClient"])].filter { product in
         targets.contains { $0.name == product.name }
     },

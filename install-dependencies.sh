@@ -14,7 +14,7 @@ build="build-essential pkg-config git make libvips-dev libavformat-dev libavcode
     libswscale-dev libswresample-dev libmagic-dev libseccomp-dev libsqlite3-dev"
 run="libvips42 libavformat59 libavcodec59 libavfilter8 libswscale6 libswresample4 libmagic1 libseccomp2
     libsqlite3-0 ca-certificates"
-test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 webp
+test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp
     libheif-examples libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
     prometheus python3-prometheus-client python3-yaml"
 

@@ -6,9 +6,10 @@
 # Any finding fails. The tool and what it needs are kept in .build/schemathesis.
 set -eu
 cd "$(dirname "$0")/.."
-products=${1:-.build/debug}
+root=$PWD
+products=$(realpath "${1:-.build/debug}")
 [ $# -eq 0 ] || shift
-tools=.build/schemathesis
+tools=$root/.build/schemathesis
 versions="schemathesis==4.32.5 openapi-spec-validator==0.9.0"
 
 if [ "$(cat "$tools/versions" 2>/dev/null)" != "$versions" ]; then
@@ -35,7 +36,7 @@ trap 'exit 130' INT TERM
 
 export SATCHEL_STORE="$home/store" SATCHEL_ACCESS_KEYS="$home/access.keys"
 SATCHEL_KEY=$("$products/satchel" key create --name schemathesis --role admin --format json |
-    python3 -c 'import json, sys; print(json.load(sys.stdin)["token"])')
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["key"])')
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 url=http://127.0.0.1:$port
 "$products/satchel" serve --listen "127.0.0.1:$port" --codecs 2 > "$home/log" 2>&1 &
@@ -52,11 +53,13 @@ else:
     sys.exit("the service did not become ready")
 PYTHON
 
-export SATCHEL_KEY SATCHEL_URL="$url" SATCHEL_MEDIA="$PWD/Media" SCHEMATHESIS_HOOKS=hooks PYTHONPATH="$PWD/Tests/schemathesis"
+export SATCHEL_KEY SCHEMATHESIS_HOOKS=hooks PYTHONPATH="$root/Tests/schemathesis"
 export PYTHONDONTWRITEBYTECODE=1
 "$tools/bin/python" Tests/schemathesis/check_examples.py Sources/API/Description/openapi.json
 status=0
-"$tools/bin/schemathesis" --config-file Tests/schemathesis/schemathesis.toml run "$url/openapi.json" "$@" || status=$?
+# It leaves notes where it runs.
+cd "$home"
+"$tools/bin/schemathesis" --config-file "$root/Tests/schemathesis/schemathesis.toml" run "$url/openapi.json" "$@" || status=$?
 kill -0 "$service" 2>/dev/null || { echo "the service died" >&2; tail -n 50 "$home/log" >&2; exit 1; }
 [ $status = 0 ] || { echo "--- the service's log, its end ---" >&2; tail -n 20 "$home/log" >&2; }
 exit $status

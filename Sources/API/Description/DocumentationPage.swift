@@ -156,7 +156,7 @@ struct DocumentationPage: Sendable {
             }
             return """
                 <tr><td>\(response.key)</td><td>\(prose: value["description"]?.text ?? "") \
-                <span class="faint">\(contents)\(headers.isEmpty ? "" : "with")\(headers)</span></td></tr>
+                <span class="faint">\(contents)\(headers.isEmpty ? "" : " with")\(headers)</span></td></tr>
 
                 """
         }

@@ -12,7 +12,7 @@ enum DocumentationStyle {
         * { box-sizing: border-box }
         html { scroll-padding-top: 1rem }
         body { margin: 0 auto; padding: 1rem; max-width: 60rem; color: var(--text); background: var(--back);
-          font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
+          font: 16px/1.5 system-ui, sans-serif; overflow-wrap: break-word }
         h1 { font-size: 2rem; margin: 1rem 0 0 }
         h2 { margin: 3rem 0 .5rem; padding-bottom: .25rem; border-bottom: 1px solid var(--line) }
         h3 { font-size: 1.05rem; margin: 0 0 .25rem }
@@ -31,12 +31,14 @@ enum DocumentationStyle {
         table { border-collapse: collapse; width: 100%; font-size: .9rem; margin: .25rem 0 }
         th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0;
           border-top: 1px solid var(--line) }
+        td:not(:last-child):not(:nth-child(n+3)) { white-space: nowrap }
         th { color: var(--faint); font-weight: 600; border-top: 0 }
         nav ul { list-style: none; padding: 0; margin: .25rem 0 1rem }
         nav li { padding: .1rem 0 }
         summary { cursor: pointer; color: var(--link); margin: .25rem 0 }
         @media (max-width: 40rem) { table, tbody, tr, td { display: block } thead, tr:has(> th) { display: none }
-          tr { border-top: 1px solid var(--line); padding: .4rem 0 } td { border: 0; padding: .05rem 0 }
+          tr { border-top: 1px solid var(--line); padding: .4rem 0 } td, td:not(:last-child) { border: 0; padding: .05rem 0; white-space: normal;
+            overflow-wrap: anywhere }
           td:first-child { font-weight: 600 } section.call { padding: .75rem } }
         """
 

@@ -112,6 +112,8 @@ extension Problem {
         case let fault as ConnectionFault: self = Problem(fault)
         case let error as HTTPError where error.status == .contentTooLarge:
             self = Problem(.contentTooLarge, "body_too_large", "The body is larger than this call takes.")
+        case let error as HTTPError where error.status == .notFound:
+            self = Problem(.notFound, "not_found", "There is no such path. /docs lists what there is.")
         case let error as HTTPError where error.status.kind == .clientError:
             self = Problem(error.status, "invalid_request", error.body ?? "The request can't be read.")
         default:

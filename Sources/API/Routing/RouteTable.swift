@@ -25,7 +25,9 @@ struct RouteTable {
 
     /// Answers every other method of the known paths with 405 and what there is.
     func refuseOtherMethods() {
-        let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .trace]
+        let known: [HTTPRequest.Method] =
+            [.get, .head, .post, .put, .delete, .patch, .options, .trace]
+            + [HTTPRequest.Method("QUERY")].compactMap(\.self)
         for (path, endpoints) in Dictionary(grouping: Endpoint.all, by: \.path) {
             let allowed = endpoints.map(\.method.rawValue).sorted().joined(separator: ", ")
             for method in known where !endpoints.contains(where: { $0.method == method }) {

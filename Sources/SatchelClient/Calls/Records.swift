@@ -57,4 +57,9 @@ extension SatchelClient {
     public func delete(attachment id: String) async throws {
         _ = try await transport.send(Call("DELETE", "v1", "attachments", id))
     }
+
+    /// The profiles, and what the service takes whatever the profile.
+    public func profiles() async throws -> ProfileList {
+        try await transport.send(Call("GET", "v1", "profiles")).decode(ProfileList.self)
+    }
 }

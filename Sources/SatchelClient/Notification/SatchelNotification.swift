@@ -9,13 +9,11 @@ public import Foundation
 /// Needs no API key. In a Notification Service Extension:
 ///
 /// ```swift
-/// override func didReceive(
-///     _ request: UNNotificationRequest, withContentHandler handler: @escaping (UNNotificationContent) -> Void
-/// ) {
-///     let content = request.content.mutableCopy() as! UNMutableNotificationContent
-///     Task {
-///         content.attachments = await SatchelNotification.notificationAttachments(from: content.userInfo)
-///         handler(content)
+/// final class NotificationService: UNNotificationServiceExtension {
+///     override func didReceive(
+///         _ request: UNNotificationRequest, withContentHandler handler: @escaping (UNNotificationContent) -> Void
+///     ) {
+///         SatchelNotification.answer(request, with: handler)
 ///     }
 /// }
 /// ```

@@ -12,6 +12,28 @@
         }
     }
 
+    extension SatchelNotification {
+        /// All that a Notification Service Extension has to do: hands the request's content to `handler`, with its
+        /// attachments, or as it came where there are none.
+        public static func answer(
+            _ request: UNNotificationRequest, within seconds: TimeInterval = 25,
+            with handler: @escaping (UNNotificationContent) -> Void
+        ) {
+            guard let copy = request.content.mutableCopy() as? UNMutableNotificationContent else {
+                handler(request.content)
+                return
+            }
+            // Nobody else has the copy, and the handler is called once, here: the system takes it on any thread.
+            nonisolated(unsafe) let content = copy
+            nonisolated(unsafe) let deliver = handler
+            Task {
+                let attachments = await unsafe notificationAttachments(from: content.userInfo, within: seconds)
+                if !attachments.isEmpty { unsafe content.attachments = attachments }
+                unsafe deliver(content)
+            }
+        }
+    }
+
     extension SatchelNotification.File {
         /// The system's counterpart, with its options. The system moves the file away.
         public func notificationAttachment() throws -> UNNotificationAttachment {

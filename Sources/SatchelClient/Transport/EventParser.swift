@@ -11,6 +11,7 @@ struct ServerEvent: Sendable, Hashable {
 struct EventParser {
     private var line: [UInt8] = []
     private var endedWithReturn = false
+    private var isFirst = true
     private var id: String?
     private var name = ""
     private var data: [String] = []
@@ -33,6 +34,10 @@ struct EventParser {
     }
 
     private mutating func end(of line: String) -> ServerEvent? {
+        var line = line
+        // A byte order mark may begin the stream.
+        if isFirst, line.unicodeScalars.first == "\u{FEFF}" { line.unicodeScalars.removeFirst() }
+        isFirst = false
         guard !line.isEmpty else {
             defer {
                 name = ""

@@ -8,10 +8,10 @@ import Foundation
 final class Transport: Sendable {
     private let base: URL
     private let bearer: String
-    private let retries: RetryPolicy
+    let retries: RetryPolicy
     private let session: URLSession
     /// For streams, which need a session with a delegate each.
-    let configuration: URLSessionConfiguration
+    private let configuration: URLSessionConfiguration
 
     init(base: URL, bearer: String, retries: RetryPolicy, configuration: URLSessionConfiguration) {
         self.base = base
@@ -74,6 +74,15 @@ final class Transport: Sendable {
                 try await Task.sleep(nanoseconds: UInt64(pause * 1e9))
                 waited += pause
             }
+        }
+    }
+
+    /// An answer as it arrives; once.
+    func stream(_ call: Call) -> AsyncThrowingStream<ByteStream.Piece, any Error> {
+        do {
+            return ByteStream.open(try request(call), configuration)
+        } catch {
+            return AsyncThrowingStream { $0.finish(throwing: error) }
         }
     }
 

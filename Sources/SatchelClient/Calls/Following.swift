@@ -1,0 +1,76 @@
+import Foundation
+
+extension SatchelClient {
+    /// What happens to a job, up to its end: stages, progress, each rendition as it is made.
+    ///
+    /// A connection that breaks, or a service that is started anew, is no end: the stream resumes after the last event
+    /// that was seen. It fails where the service can't be reached for as long as ``RetryPolicy`` has patience, and where
+    /// the job is gone.
+    ///
+    /// ```swift
+    /// for try await event in satchel.follow(job.id) {
+    ///     if case .rendition(_, let rendition) = event.what { print(rendition.role, rendition.bytes) }
+    /// }
+    /// ```
+    ///
+    /// - Parameter id: The ``JobEvent/id`` to resume after.
+    public func follow(_ job: String, after id: String? = nil) -> AsyncThrowingStream<JobEvent, any Error> {
+        AsyncThrowingStream { continuation in
+            let following = Task {
+                do {
+                    try await follow(job, after: id) { continuation.yield($0) }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in following.cancel() }
+        }
+    }
+
+    /// The service sends a comment every 15 s.
+    private static let silence: TimeInterval = 60
+
+    private func follow(_ job: String, after id: String?, _ tell: (JobEvent) -> Void) async throws {
+        var last = id
+        var attempt = 0
+        var waited: TimeInterval = 0
+        while true {
+            var call = Call("GET", "v1", "jobs", job, "events")
+            call.patience = Self.silence
+            call.headers["Accept"] = "text/event-stream"
+            call.headers["Last-Event-ID"] = last
+            var retryAfter: TimeInterval?
+            do {
+                var parser = EventParser()
+                for try await piece in transport.stream(call) {
+                    switch piece {
+                    case .head(let head):
+                        // The end was seen before.
+                        if head.status == 204 { return }
+                        guard head.status == 200 else { throw head.error }
+                    case .bytes(let bytes):
+                        (attempt, waited) = (0, 0)
+                        for event in parser.consume(bytes) {
+                            if let id = event.id { last = id }
+                            let event = try JobEvent(event)
+                            tell(event)
+                            if case .finished = event.what { return }
+                        }
+                    }
+                }
+            } catch let error as SatchelError {
+                guard error.code == .transport || error.status == 429 || error.status == 503 else { throw error }
+                retryAfter = error.retryAfter
+                if waited >= transport.retries.longestWait { throw error }
+            }
+            try Task.checkCancellation()
+            attempt += 1
+            let pause = min(
+                transport.retries.pause(after: attempt, retryAfter: retryAfter),
+                max(transport.retries.longestWait - waited, 0.1))
+            try await Task.sleep(nanoseconds: UInt64(pause * 1e9))
+            waited += pause
+        }
+    }
+}

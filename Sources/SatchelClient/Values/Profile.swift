@@ -1,0 +1,100 @@
+public import Foundation
+
+/// The profiles of a service, and what it takes whatever the profile.
+public struct ProfileList: Hashable, Sendable, Decodable {
+    public var profiles: [Profile]
+    public var limits: Limits
+}
+
+/// What is made of a source. Sides are pixels, aims and caps bytes. A kind without a policy is refused.
+public struct Profile: Hashable, Sendable, Decodable, Identifiable {
+    public var name: String
+    /// One sentence on what it is for.
+    public var summary: String
+    /// Seconds.
+    public var deadline: TimeInterval?
+    /// Seconds that results are kept; nil until they are deleted.
+    public var retention: TimeInterval?
+    public var keepsOriginal: Bool
+    public var thumbnail: Thumbnail?
+    public var image: Image?
+    public var animation: Animation?
+    public var video: Video?
+    public var audio: Audio?
+
+    public var id: String { name }
+
+    public struct Thumbnail: Hashable, Sendable, Decodable {
+        public var side: Int
+        /// `inside` or `crop`.
+        public var fit: String
+        public var cap: Int64
+        public var quality: Int
+    }
+
+    public struct Image: Hashable, Sendable, Decodable {
+        public var types: [String]
+        public var longestSide: Int?
+        /// `inside` or `crop`.
+        public var fit: String
+        public var aim: Int64?
+        public var cap: Int64
+    }
+
+    public struct Animation: Hashable, Sendable, Decodable {
+        public var type: String
+        public var longestSide: Int?
+        public var aim: Int64?
+        public var cap: Int64
+    }
+
+    public struct Video: Hashable, Sendable, Decodable {
+        public var type: String
+        public var longestSide: Int?
+        public var aim: Int64?
+        public var cap: Int64
+        /// Seconds.
+        public var maximumDuration: TimeInterval?
+        /// `trim` or `refuse`.
+        public var whenLonger: String
+        public var poster: Poster?
+    }
+
+    public struct Poster: Hashable, Sendable, Decodable {
+        public var longestSide: Int
+        public var cap: Int64
+        public var quality: Int
+    }
+
+    public struct Audio: Hashable, Sendable, Decodable {
+        public var types: [String]
+        public var aim: Int64?
+        public var cap: Int64
+        /// Seconds.
+        public var maximumDuration: TimeInterval?
+        /// `trim` or `refuse`.
+        public var whenLonger: String
+        public var waveform: Waveform?
+    }
+
+    public struct Waveform: Hashable, Sendable, Decodable {
+        public var width: Int
+        public var height: Int
+        public var buckets: Int
+        public var cap: Int64
+    }
+}
+
+/// What a source may ask of the service.
+public struct Limits: Hashable, Sendable, Decodable {
+    public var imageBytes: Int64
+    public var clipBytes: Int64
+    public var stillPixels: Int64
+    public var wholeStillPixels: Int64
+    public var framePixels: Int64
+    public var animationPixels: Int64
+    public var animationFrames: Int
+    public var streams: Int
+    /// Of an embedded colour profile.
+    public var iccBytes: Int64
+}
