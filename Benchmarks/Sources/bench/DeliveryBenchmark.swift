@@ -132,7 +132,7 @@ private struct Shop {
             profiles:
               small:
                 based_on: notification
-                image: {longest_side: 320}
+                image: {longest_side: 370}
                 deadline: null
               kept:
                 based_on: notification

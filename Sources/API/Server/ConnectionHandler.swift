@@ -61,6 +61,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var waiting = CircularBuffer<Arrival>()
     private var outgoing = ByteBuffer()
     private var readIsWanted = false
+    /// The socket was told to read. It isn't while the application has enough to do with what came before.
+    private var readIsUnderWay = false
     private var isReading = false
     private var flushIsWanted = false
     private var isAdvancing = false
@@ -108,6 +110,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         isReading = false
+        readIsUnderWay = false
         if flushIsWanted { flushNow() }
         context.fireChannelReadComplete()
         if isLingering { context.read() }
@@ -120,6 +123,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             return
         }
         readIsWanted = false
+        readIsUnderWay = true
         context.read()
     }
 
@@ -421,6 +425,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if inputIsClosed { tellOfInputEnd() }
         if readIsWanted {
             readIsWanted = false
+            readIsUnderWay = true
             context?.read()
         }
     }
@@ -477,7 +482,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// To be called every now and then.
     func check(at now: NIODeadline) {
         guard let context else { return }
-        if exchange?.awaitsContinue == true || readIsWanted { pace.excuse(at: now) }
+        if exchange?.awaitsContinue == true || !readIsUnderWay { pace.excuse(at: now) }
         let buffered = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
         switch pace.verdict(at: now, buffered: buffered) {
         case .fine: content.check()
