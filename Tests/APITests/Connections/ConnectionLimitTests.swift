@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import Stores
 import TestSupport
 import Testing
 
@@ -75,7 +76,7 @@ import Testing
             let port = live.port
             let content = try await live.deliver([.main: Data(repeating: 1, count: 30_000_000)])
             let path = try await live.leasePath(to: content, .main)
-            let descriptors = try Self.descriptors()
+            let descriptors = try Self.descriptors(of: live)
             try await onThread {
                 let client = try RawClient(port: port, receiveBuffer: 4096)
                 client.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -84,7 +85,7 @@ import Testing
                 #expect(end.wasReset)
                 #expect(end.bytes < 5_000_000)
             }
-            try await Self.settle(descriptors)
+            try await Self.settle(descriptors, of: live)
         }
     }
 
@@ -210,7 +211,7 @@ import Testing
             let content = try await live.deliver([.main: Data(repeating: 1, count: 5_000_000)])
             let path = try await live.leasePath(to: content, .main)
             _ = try await RawClient.ask(port, "GET", path)
-            let descriptors = try Self.descriptors()
+            let descriptors = try Self.descriptors(of: live)
             let boundary = "--b\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a.jpg\"\r\n\r\nabcdef"
             let requests = [
                 "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -232,21 +233,21 @@ import Testing
                 }
             }
             #expect(try await RawClient.ask(port, "GET", "/livez").status == 200)
-            try await Self.settle(descriptors)
+            try await Self.settle(descriptors, of: live)
             try await eventually { try live.spooled().isEmpty }
         }
     }
 
-    /// Open descriptors of this process that are sockets or files of the store.
-    private static func descriptors() throws -> Int {
+    /// Open files of this service's store.
+    private static func descriptors(of live: LiveService) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
             let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name)) ?? ""
-            return target.contains("/blobs/") || target.contains("/spool/")
+            return target.hasPrefix(live.store.directory + "/blobs/") || target.hasPrefix(live.store.spool + "/")
         }
     }
 
-    private static func settle(_ before: Int) async throws {
-        try await eventually { try descriptors() <= before }
+    private static func settle(_ before: Int, of live: LiveService) async throws {
+        try await eventually { try descriptors(of: live) <= before }
     }
 }
 
