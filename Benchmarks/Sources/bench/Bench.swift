@@ -49,6 +49,19 @@ enum Bench {
             let delivery = try DeliveryBenchmark(workplace: workplace, inputs: inputs, rounds: options.rounds)
             measurements += try delivery.measure()
         }
+        if options.parts.contains(.jobs) {
+            measurements += try JobsBenchmark(workplace: workplace, inputs: inputs, rounds: options.rounds).measure()
+        }
+        if options.parts.contains(.lanes) {
+            measurements += try LaneBenchmark(workplace: workplace, inputs: inputs, rounds: options.rounds).measure()
+        }
+        if options.parts.contains(.soak) {
+            let samples = options.photograph.deletingLastPathComponent().deletingLastPathComponent()
+            measurements += try SoakBenchmark(workplace: workplace, samples: samples).measure()
+        }
+        if options.parts.contains(.overload) {
+            measurements += try OverloadBenchmark(workplace: workplace, inputs: inputs).measure()
+        }
         try workplace.clear()
         return Report(machine: machine, rounds: options.rounds, measurements: measurements)
     }
@@ -57,7 +70,7 @@ enum Bench {
 /// What a run measures, and where.
 struct Options {
     enum Part: String, CaseIterable {
-        case photographs, cores, memory, isolation, delivery
+        case photographs, cores, memory, isolation, jobs, lanes, delivery, soak, overload
     }
 
     var programs: URL

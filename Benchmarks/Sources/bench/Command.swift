@@ -41,6 +41,13 @@ struct Command: Sendable {
     }
 }
 
+extension Command {
+    /// Starts it and leaves it running; what it says is lost, but for its standard output.
+    func start() throws -> pid_t {
+        try RunningCommand.spawn(self, errors: "/dev/null")
+    }
+}
+
 /// What one command took, all its descendants included that were waited for.
 struct Usage: Sendable {
     /// Seconds from start to end.
@@ -84,7 +91,7 @@ struct RunningCommand: ~Copyable {
         process = try Self.spawn(command, errors: errors.path(percentEncoded: false))
     }
 
-    private static func spawn(_ command: Command, errors: String) throws -> pid_t {
+    fileprivate static func spawn(_ command: Command, errors: String) throws -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }

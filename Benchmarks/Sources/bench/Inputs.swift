@@ -28,6 +28,30 @@ struct Inputs: Sendable {
         return try make("tiny", count, filter: "\(crop),noise=alls=10:allf=t", quality: 3)
     }
 
+    /// Pictures of 400 by 300 pixels, about 20 kB, alone in a directory.
+    func smallPictures(_ count: Int) throws -> Directory {
+        let crop = "crop=1600:1200:x='mod(n*61,2400)':y='mod(n*37,1800)',scale=400:300"
+        return try make("small", count, filter: "\(crop),noise=alls=4:allf=t", quality: 5)
+    }
+
+    /// 10 seconds of 3840 by 2160 pixels, H.264.
+    func largeVideo() throws -> URL {
+        let url = directory.appending(path: "video-4k.mp4")
+        guard !FileManager.default.fileExists(atPath: url.path(percentEncoded: false)) else { return url }
+        let making = directory.appending(path: "video-4k.part.mp4").path(percentEncoded: false)
+        try Command(
+            "ffmpeg",
+            [
+                "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=3840x2160:rate=30:duration=10", "-f", "lavfi",
+                "-i", "sine=duration=10", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a",
+                "aac",
+                making,
+            ]
+        ).run()
+        try FileManager.default.moveItem(at: URL(filePath: making), to: url)
+        return url
+    }
+
     private func make(_ name: String, _ count: Int, filter: String, quality: Int) throws -> Directory {
         let place = directory.appending(path: "\(name)-\(count)", directoryHint: .isDirectory)
         let made = Directory(url: place)

@@ -51,6 +51,7 @@ struct Measurement: Sendable {
         case milliseconds = "ms"
         case megabytes = "MB"
         case perSecond = "per s"
+        case count = "in all"
     }
 
     /// For programs: never reworded.
