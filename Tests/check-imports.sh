@@ -41,7 +41,8 @@ allow Stores Attachments GRDB Crypto AsyncHTTPClient Logging
 allow Payloads Attachments
 allow API Attachments Intake Stores Payloads Hummingbird HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes \
     NIOHTTPTypesHTTP1 NIOSSL Crypto Logging Metrics CoreMetrics ServiceLifecycle
-allow SatchelClient Foundation FoundationNetworking
+# UserNotifications behind `#if canImport`: the same library serves the phone.
+allow SatchelClient Foundation FoundationNetworking UserNotifications
 allow satchel Foundation Attachments Intake Stores API AsyncHTTPClient NIOCore NIOHTTP1 NIOSSL ArgumentParser Configuration Yams Logging Metrics ServiceLifecycle
 [ $status = 0 ] && echo "No import crosses a line."
 exit $status
