@@ -56,36 +56,30 @@ final class RunningService {
     }
 
     deinit {
-        stop()
-        for program in silent + [origin] { Self.end(program) }
+        for program in silent + [origin] + [service].compactMap(\.self) {
+            kill(program.process.processIdentifier, SIGKILL)
+        }
     }
 
     var client: SatchelClient { SatchelClient(url: url, key: key) }
 
     func start() async throws {
         service = try satchel.start(
-            ["serve", "--listen", "127.0.0.1:\(port)", "--codecs", "2"] + settings.flatMap { ["--set", $0] })
+            ["serve", "--listen", "127.0.0.1:\(port)", "--codecs", "2", "--grace", "1s"]
+                + settings.flatMap { ["--set", $0] })
         try await Self.answers(url.appending(path: "readyz"))
     }
 
     /// As an operator would: SIGTERM, and wait for the end.
-    func stop() {
-        if let service { Self.end(service) }
-        service = nil
-    }
-
-    /// Waits by the kernel's word: `Process.waitUntilExit` needs the run loop of the thread that started the program.
-    private static func end(_ program: RunningProgram) {
-        let process = program.process.processIdentifier
-        for signal in [SIGTERM, SIGKILL] {
-            kill(process, signal)
-            for _ in 0..<300 {
-                guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
-                    !status.contains(") Z ")
-                else { return }
-                usleep(50_000)
-            }
+    func stop() async throws {
+        guard let process = service?.process else { return }
+        process.terminate()
+        // `Process.waitUntilExit` needs the run loop of the thread that started it.
+        for _ in 0..<200 {
+            if !process.isRunning { return service = nil }
+            try await Task.sleep(for: .milliseconds(50))
         }
+        throw ServiceFailure(description: "the service does not end:\n\(try service?.errorsSoFar ?? "")")
     }
 
     private static func answers(_ url: URL) async throws {

@@ -43,12 +43,17 @@ extension SatchelClient {
             var retryAfter: TimeInterval?
             do {
                 var parser = EventParser()
+                var refusal: Answer?
                 for try await piece in transport.stream(call) {
                     switch piece {
                     case .head(let head):
                         // The end was seen before.
                         if head.status == 204 { return }
-                        guard head.status == 200 else { throw head.error }
+                        if head.status != 200 { refusal = head }
+                    case .bytes(let bytes) where refusal != nil:
+                        // A problem document is much shorter.
+                        guard refusal?.body.count ?? 0 < 1 << 16 else { break }
+                        refusal?.body.append(bytes)
                     case .bytes(let bytes):
                         (attempt, waited) = (0, 0)
                         for event in parser.consume(bytes) {
@@ -59,6 +64,7 @@ extension SatchelClient {
                         }
                     }
                 }
+                if let refusal { throw refusal.error }
             } catch let error as SatchelError {
                 guard error.code == .transport || error.status == 429 || error.status == 503 else { throw error }
                 retryAfter = error.retryAfter
