@@ -94,7 +94,7 @@ struct DocumentationPage: Sendable {
         return """
             <section class="call" id="\(anchor(call))">
             <h3><code><span class="method \(call.method)">\(call.method)</span> \(call.path)</code></h3>
-            <p>\(prose: call.value["summary"]?.text ?? ""). <span class="faint">\(prose: access(call))</span></p>
+            <p>\(prose: sentence(call.value["summary"]?.text ?? "")) <span class="faint">\(prose: access(call))</span></p>
             \(description)
             \(parameters(call))
             \(body(call))
@@ -104,6 +104,10 @@ struct DocumentationPage: Sendable {
             </section>
 
             """
+    }
+
+    private func sentence(_ text: String) -> String {
+        text.hasSuffix("?") ? text : text + "."
     }
 
     private func access(_ call: OpenAPIDocument.Operation) -> String {

@@ -39,7 +39,8 @@ enum DocumentationStyle {
         @media (max-width: 40rem) { table, tbody, tr, td { display: block } thead, tr:has(> th) { display: none }
           tr { border-top: 1px solid var(--line); padding: .4rem 0 } td, td:not(:last-child) { border: 0; padding: .05rem 0; white-space: normal;
             overflow-wrap: anywhere }
-          td:first-child { font-weight: 600 } section.call { padding: .75rem } }
+          td:first-child, td:first-child code { font-weight: 600 } td.faint { display: inline; margin-right: .75em }
+          nav li { padding: .25rem 0 } nav .faint { display: block } section.call { padding: .75rem } }
         """
 
     /// Only this style; no script, no picture, no request.
