@@ -253,6 +253,10 @@ import Testing
                 try query.json["errors"].array.compactMap { $0["pointer"].string }.sorted() == [
                     "crop", "deadline", "frame", "thumbnail_hidden", "trim_end",
                 ])
+            let stray = try await live.send(
+                .post, "/v1/jobs?mode=strict", json: #"{"attachments": [{"url": "https://example.com/a.jpg"}]}"#)
+            #expect(stray.status == 400)
+            #expect(try stray.json["errors"].array.compactMap { $0["pointer"].string } == ["mode"])
             for id in ["a%20b", "%2e%2e", String(repeating: "x", count: 129), "a$"] {
                 let reply = try await live.send(.put, "/v1/jobs/\(id)", body: Data("x".utf8))
                 #expect(reply.status == 400 || reply.status == 404, "\(id)")

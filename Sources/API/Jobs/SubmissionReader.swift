@@ -19,6 +19,13 @@ struct SubmissionReader {
 
     // MARK: A JSON body
 
+    /// Options beside a body that has its own: nobody would look at them, and they would be lost unseen.
+    func refuse(_ query: Query) {
+        for (name, _) in query.parameters {
+            complaints.add(name, "The query is for a raw body. Put this into the JSON that describes the job.")
+        }
+    }
+
     /// - Parameter hasParts: Whether the body has parts beside the description.
     /// - Throws: A problem that names every field which can't be taken.
     func submission(_ body: some Sequence<UInt8>, hasParts: Bool) throws(Problem) -> SubmissionRequest {

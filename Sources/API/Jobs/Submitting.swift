@@ -77,6 +77,7 @@ struct Submitting: Sendable {
         let reader = SubmissionReader(service)
         let wording: SubmissionRequest
         if let description = body.description {
+            reader.refuse(try Query(request))
             wording = try reader.submission(description, hasParts: !body.parts.isEmpty)
         } else {
             wording = try reader.submission(Query(request))
