@@ -60,6 +60,11 @@ status=0
 # It leaves notes where it runs.
 cd "$home"
 "$tools/bin/schemathesis" --config-file "$root/Tests/schemathesis/schemathesis.toml" run "$url/openapi.json" "$@" || status=$?
-kill -0 "$service" 2>/dev/null || { echo "the service died" >&2; tail -n 50 "$home/log" >&2; exit 1; }
+kill -0 "$service" 2>/dev/null || {
+    echo "the service died" >&2
+    # What it said beside its log, of which the first thread is the one that crashed.
+    grep -v '^{' "$home/log" | tail -n +4 | head -n 100 >&2
+    exit 1
+}
 [ $status = 0 ] || { echo "--- the service's log, its end ---" >&2; tail -n 20 "$home/log" >&2; }
 exit $status
