@@ -58,6 +58,15 @@ import Testing
         #expect(try await fixture.records.replayCallback(of: job.id, tenant: .local) == false)
     }
 
+    @Test func `the callbacks of a busy tenant are passed over`() async throws {
+        let fixture = try Fixture()
+        for name in ["a", "b"] { try await fixture.bring(fixture.submitCalling(name), to: .failed) }
+        #expect(try await fixture.records.dueCallbacks(10, for: .seconds(30), except: [.local]).isEmpty)
+        #expect(
+            try await fixture.records.dueCallbacks(10, for: .seconds(30), except: [TenantID(rawValue: "other")]).count
+                == 2)
+    }
+
     @Test func `each generation has its own end, and a deleted job none`() async throws {
         let fixture = try Fixture()
         let job = try await fixture.submitCalling("a")

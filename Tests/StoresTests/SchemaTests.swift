@@ -101,7 +101,7 @@ import Testing
             ]
         let ofTheService: [(String, StatementArguments)] = [
             (Database.accessByJob, ["", "", 0]),
-            (Database.callbacksDue, [0, 1]),
+            (Database.callbacksDue, [0, "[]", 1]),
             (Database.oldestDue, ["quick", 0]),
             (Database.liveAccess, ["lease", 0]),
             (Database.liveLeasesOfTenant, ["", 0]),
@@ -124,7 +124,10 @@ import Testing
             }
             #expect(!plan.isEmpty)
             for step in plan {
-                #expect(step.hasPrefix("SEARCH") || step.contains("SUBQUERY"), "\(sql): \(step)")
+                // A list that is given with the question is read whole.
+                #expect(
+                    step.hasPrefix("SEARCH") || step.contains("SUBQUERY") || step.hasPrefix("SCAN json_each"),
+                    "\(sql): \(step)")
             }
         }
     }

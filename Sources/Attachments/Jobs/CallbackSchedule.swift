@@ -8,13 +8,15 @@ public struct CallbackSchedule: Hashable, Sendable {
     /// From the job's end; then it is given up.
     public var lifetime: Duration
 
-    /// No wait is shorter: a receiver that just failed is left alone for a moment.
-    public static let minimum: Duration = .seconds(1)
+    /// No wait is shorter, save the last: a receiver that just failed is left alone for a moment.
+    public var minimum: Duration
 
     public init(
-        base: Duration = .seconds(5), limit: Duration = .seconds(4 * 3600), lifetime: Duration = .seconds(24 * 3600)
+        base: Duration = .seconds(5), limit: Duration = .seconds(4 * 3600), lifetime: Duration = .seconds(24 * 3600),
+        minimum: Duration = .seconds(1)
     ) {
         self.base = base
+        self.minimum = minimum
         self.limit = limit
         self.lifetime = lifetime
     }
@@ -32,8 +34,9 @@ public struct CallbackSchedule: Hashable, Sendable {
         let left = lifetime - age
         guard left > .zero else { return nil }
         var bound = base
-        for _ in 1..<max(attempt, 1) where bound < limit { bound = min(bound * 4, limit) }
+        // After as many, every base that is worth waiting for is at the limit.
+        for _ in 1..<min(max(attempt, 1), 32) { bound = min(bound * 4, limit) }
         let jittered = Duration.milliseconds(Int64.random(in: 0...max(bound.wholeMilliseconds, 0), using: &generator))
-        return min(max(jittered, Self.minimum, min(retryAfter ?? .zero, limit)), left)
+        return min(max(jittered, minimum, min(retryAfter ?? .zero, limit)), left)
     }
 }

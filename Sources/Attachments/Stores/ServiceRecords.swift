@@ -212,7 +212,11 @@ public protocol ServiceRecords: RecordStore {
     // MARK: Callbacks
 
     /// Takes up to `count` callbacks that are due; nobody else gets them for `duration`.
-    func dueCallbacks(_ count: Int, for duration: Duration) async throws(AttachmentError) -> [CallbackDelivery]
+    ///
+    /// - Parameter busy: Tenants whose callbacks are left where they are.
+    func dueCallbacks(
+        _ count: Int, for duration: Duration, except busy: Set<TenantID>
+    ) async throws(AttachmentError) -> [CallbackDelivery]
 
     func record(_ outcome: CallbackOutcome, of callback: CallbackDelivery) async throws(AttachmentError)
 

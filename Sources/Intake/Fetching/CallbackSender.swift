@@ -14,12 +14,15 @@ import Synchronization
 /// and `Retry-After` count.
 public final class CallbackSender: Sendable {
     /// The finished job as the receiver gets it; nil where it was deleted.
-    public typealias Content = @Sendable (TenantID, JobID) async -> Data?
+    public typealias Content = @Sendable (TenantID, JobID) async throws -> Data?
     /// The secrets that a tenant's callbacks are signed with, the current one first.
     public typealias Secrets = @Sendable (TenantID) throws -> [CallbackSecret]
 
-    /// Calls underway at once.
-    private static let width = 32
+    /// Calls underway at once; each costs a connection and some kilobytes.
+    private static let width = 256
+    /// Calls of one tenant underway, from which no more are begun, and that are begun at once: receivers that don't
+    /// answer hold up nobody else's.
+    private static let share = 32
     /// For a call, from the first look at its URL to the end of its answer.
     static let timeLimit: Duration = .seconds(15)
     private static let connectLimit: Duration = .seconds(5)
@@ -34,6 +37,7 @@ public final class CallbackSender: Sendable {
     private let client: GuardedClient
     private let schedule: CallbackSchedule
     private let timeLimit: Duration
+    private let interval: Duration
     private let secrets: Secrets
     private let content: Content
     private let supply = JobSupply()
@@ -49,17 +53,18 @@ public final class CallbackSender: Sendable {
         self.init(
             records: records,
             client: GuardedClient(guardedBy: gate, userAgent: userAgent, resolve: resolve), schedule: schedule,
-            timeLimit: Self.timeLimit, secrets: secrets, content: content)
+            timeLimit: Self.timeLimit, interval: Self.interval, secrets: secrets, content: content)
     }
 
     init(
         records: any ServiceRecords, client: GuardedClient, schedule: CallbackSchedule, timeLimit: Duration,
-        secrets: @escaping Secrets, content: @escaping Content
+        interval: Duration, secrets: @escaping Secrets, content: @escaping Content
     ) {
         self.records = records
         self.client = client
         self.schedule = schedule
         self.timeLimit = timeLimit
+        self.interval = interval
         self.secrets = secrets
         self.content = content
     }
@@ -69,35 +74,56 @@ public final class CallbackSender: Sendable {
         supply.added()
     }
 
-    /// Calls what is due until the task is cancelled; a call that is underway then is made again later.
+    /// Calls what is due until the task is cancelled; a call that is underway then is handed back, to be made again.
     public func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask {
                 while !Task.isCancelled {
-                    try? await Task.sleep(for: Self.interval)
+                    try? await Task.sleep(for: self.interval)
                     self.supply.added()
                 }
             }
             let underway = Tally()
             while !Task.isCancelled {
-                let room = Self.width - underway.count.load(ordering: .relaxed)
+                let room = min(Self.width - underway.total, Self.share)
                 // A failing store is asked again at the next look; it is the workers' to report.
-                let due = room > 0 ? (try? await records.dueCallbacks(room, for: Self.reservation)) ?? [] : []
+                let due =
+                    room > 0
+                    ? (try? await records.dueCallbacks(
+                        room, for: Self.reservation, except: underway.tenants(from: Self.share))) ?? [] : []
                 for callback in due {
-                    underway.count.add(1, ordering: .relaxed)
+                    underway.add(callback.tenant)
                     group.addTask {
                         await self.deliver(callback)
-                        underway.count.subtract(1, ordering: .relaxed)
+                        underway.remove(callback.tenant)
                         self.supply.added()
                     }
                 }
-                if due.isEmpty || due.count == room { await supply.wait() }
+                if due.isEmpty { await supply.wait() }
             }
         }
     }
 
+    /// The calls underway, by tenant.
     private final class Tally: Sendable {
-        let count = Atomic(0)
+        private let counts = Mutex<[TenantID: Int]>([:])
+
+        var total: Int { counts.withLock { $0.values.reduce(0, +) } }
+
+        func tenants(from count: Int) -> Set<TenantID> {
+            counts.withLock { counts in Set(counts.filter { $0.value >= count }.keys) }
+        }
+
+        func add(_ tenant: TenantID) {
+            counts.withLock { $0[tenant, default: 0] += 1 }
+        }
+
+        func remove(_ tenant: TenantID) {
+            counts.withLock { counts in
+                counts[tenant, default: 1] -= 1
+                if counts[tenant] == 0 { counts[tenant] = nil }
+            }
+        }
     }
 
     private final class Heard: Sendable {
@@ -108,7 +134,12 @@ public final class CallbackSender: Sendable {
 
     private func deliver(_ callback: CallbackDelivery) async {
         let outcome = await call(callback)
-        guard !Task.isCancelled else { return }
+        if Task.isCancelled, outcome != .delivered {
+            // In a task of its own, for the store refuses the writes of a cancelled one.
+            await Task { try? await records.record(.again(after: .zero, reason: "the service ended"), of: callback) }
+                .value
+            return
+        }
         let result =
             switch outcome {
             case .delivered: "delivered"
@@ -117,7 +148,7 @@ public final class CallbackSender: Sendable {
             }
         Meters.count("callbacks_total", [("result", result)])
         // Where the store doesn't take it, the reservation runs out and it is called again: at least once.
-        try? await records.record(outcome, of: callback)
+        await Task { try? await records.record(outcome, of: callback) }.value
     }
 
     /// What the receiver said.
@@ -127,10 +158,10 @@ public final class CallbackSender: Sendable {
     }
 
     private func call(_ callback: CallbackDelivery) async -> CallbackOutcome {
-        guard let body = await content(callback.tenant, callback.job) else {
-            return .failed(reason: "the job was deleted")
-        }
         do {
+            guard let body = try await content(callback.tenant, callback.job) else {
+                return .failed(reason: "the job was deleted")
+            }
             var headers = try Self.headers(
                 id: callback.id, timestamp: Instant.wallClock(), body: body, secrets: try secrets(callback.tenant))
             if let traceparent = callback.traceparent { headers.append(("traceparent", traceparent)) }

@@ -4,16 +4,16 @@ internal import GRDB
 
 extension SQLiteRecordStore {
     public func dueCallbacks(
-        _ count: Int, for duration: Duration
+        _ count: Int, for duration: Duration, except busy: Set<TenantID> = []
     ) async throws(AttachmentError) -> [CallbackDelivery] {
         guard count > 0 else { return [] }
         // A look first: who asks again and again must not wear out the disk.
         let isWorthwhile = try await read { database, now in
-            try !database.rows(Database.callbacksDue, [now.milliseconds, 1]).isEmpty
+            try !database.rows(Database.callbacksDue, [now.milliseconds, Column.text(busy), 1]).isEmpty
         }
         guard isWorthwhile else { return [] }
         return try await write { database, now in
-            try database.rows(Database.callbacksDue, [now.milliseconds, count]).map { row in
+            try database.rows(Database.callbacksDue, [now.milliseconds, Column.text(busy), count]).map { row in
                 let id: String = row["id"]
                 try database.run(
                     "UPDATE callbacks SET attempt = attempt + 1, due_at = ? WHERE id = ?",
@@ -80,7 +80,9 @@ extension SQLiteRecordStore {
 
 extension Database {
     static let callbacksDue = """
-        SELECT * FROM callbacks WHERE state = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?
+        SELECT * FROM callbacks
+        WHERE state = 'pending' AND due_at <= ? AND tenant NOT IN (SELECT value FROM json_each(?))
+        ORDER BY due_at LIMIT ?
         """
 
     /// Has a job's sender told that it came to its end, which is recorded in the same transaction.

@@ -1,11 +1,12 @@
 import API
 import Attachments
 import Foundation
-import Intake
 import Logging
 import Stores
 import Synchronization
 import TestSupport
+
+@testable import Intake
 
 /// The whole service in this process, on a port of its own of the loopback: a store in a temporary directory, codec
 /// processes, workers, and the routes.
@@ -28,6 +29,8 @@ final class LiveService: Sendable {
         }
 
         var worker = Worker.nobody
+        /// Else when ``LiveService/startWorking()`` is called.
+        var startsWorking = true
         var codecs = 2
         var widths = JobService.Widths(quick: 4, expensive: 2)
         /// Content URLs begin with this, wherever the service really listens: see ``LiveService/path(of:)``.
@@ -35,6 +38,11 @@ final class LiveService: Sendable {
         var profiles = Profile.builtIn
         /// Exceptions to the fetch guard; an ``Origin`` on the loopback is always one.
         var fetchAllow: [String] = ["127.0.0.1"]
+        /// Exceptions to the guard of callbacks; nil: nobody calls.
+        var callbackAllow: [String]? = ["127.0.0.1"]
+        /// In milliseconds what takes a day.
+        var callbackSchedule = CallbackSchedule(
+            base: .milliseconds(20), limit: .milliseconds(100), minimum: .milliseconds(5))
         var pipeline = Pipeline.Configuration()
         var tls: TLSFiles?
         /// Nil takes the wall clock.
@@ -55,18 +63,25 @@ final class LiveService: Sendable {
     let tenant = TenantID(rawValue: "ada")
     /// Everything that was logged.
     let log: LogBook
+    /// The jobs that came to their end here.
+    let reports: Reports
+    /// Starts the work on jobs, where it doesn't start by itself.
+    let startWorking: @Sendable () -> Void
 
     var store: Store { service.store }
     var spool: Spool { service.spool }
 
     private init(
-        port: Int, service: Service, directory: URL, keys: [AccessRole: AccessToken], log: LogBook
+        port: Int, service: Service, directory: URL, keys: [AccessRole: AccessToken], log: LogBook, reports: Reports,
+        startWorking: @escaping @Sendable () -> Void
     ) {
         self.port = port
         self.service = service
         self.directory = directory
         self.keys = keys
         self.log = log
+        self.reports = reports
+        self.startWorking = startWorking
     }
 
     /// Runs a service for as long as `body`. Only a few run at once: a machine has so many cores.
@@ -109,31 +124,45 @@ final class LiveService: Sendable {
             sources: SourceOpener(
                 spool: spool, fetcher: Fetcher(guardedBy: gate, into: spool, userAgent: "Satchel/test")),
             configuration: configuration.pipeline)
+        let reports = Reports()
         let jobs = JobService(
             records: store.records, pipeline: pipeline, events: events,
-            worker: WorkerID(rawValue: RunID.generate().rawValue), widths: configuration.widths)
+            worker: WorkerID(rawValue: RunID.generate().rawValue), widths: configuration.widths,
+            onFinished: { reports.add($0) })
         let service = Service(
             store: store, records: store.records, spool: spool, jobs: jobs, profiles: configuration.profiles,
             settings: configuration.settings, logger: logger)
 
+        let callbacks = try configuration.callbackAllow.map {
+            try callbackSender(for: service, allowing: $0, schedule: configuration.callbackSchedule)
+        }
         let server = try SatchelServer(
             service, listen: ListenAddress(host: "127.0.0.1", port: 0), tls: configuration.tls,
             grace: .milliseconds(500))
         let serving = Task { try await server.run() }
-        let working = Task { if configuration.worker != .nobody { try await jobs.run() } }
+        let (starts, start) = AsyncStream.makeStream(of: Void.self)
+        if configuration.startsWorking { start.finish() }
+        let working = Task {
+            for await _ in starts {}
+            if configuration.worker != .nobody { try await jobs.run() }
+        }
+        let calling = Task { await callbacks?.run() }
         let outcome: Swift.Result<Result, any Error>
         do {
             let live = LiveService(
                 port: try await server.port, service: service, directory: home.url,
-                keys: try await Self.makeKeys(store, TenantID(rawValue: "ada")), log: log)
+                keys: try await Self.makeKeys(store, TenantID(rawValue: "ada")), log: log,
+                reports: reports, startWorking: { start.finish() })
             outcome = .success(try await body(live))
         } catch {
             outcome = .failure(error)
         }
         serving.cancel()
         working.cancel()
+        calling.cancel()
         _ = await serving.result
         _ = await working.result
+        await calling.value
         if configuration.worker != .nobody { await pool.shutdown() }
         return try outcome.get()
     }
@@ -154,6 +183,21 @@ final class LiveService: Sendable {
         return keys
     }
 
+    /// Calls the callbacks of a service, as the one that runs with it does.
+    static func callbackSender(
+        for service: Service, allowing allowed: [String], schedule: CallbackSchedule,
+        timeLimit: Duration = .seconds(15)
+    ) throws -> CallbackSender {
+        CallbackSender(
+            records: service.records,
+            client: GuardedClient(
+                guardedBy: FetchGuard(allowing: try FetchAllowance.list(allowed)), userAgent: "Satchel/test",
+                resolve: nil),
+            schedule: schedule, timeLimit: timeLimit, interval: .milliseconds(10),
+            secrets: { try service.store.callbackSecrets(of: $0) },
+            content: { tenant, job in try await service.jobDocument(job, of: tenant) })
+    }
+
     /// The path of a content URL, to be asked for here.
     func path(of url: String) -> String {
         let prefix = service.settings.publicURL
@@ -163,6 +207,17 @@ final class LiveService: Sendable {
     /// The names of all files in the spool.
     func spooled() throws -> [String] {
         try spool.list().map(\.name)
+    }
+}
+
+/// Keeps what is told of jobs at their end.
+final class Reports: Sendable {
+    private let state = Mutex<[JobReport]>([])
+
+    var list: [JobReport] { state.withLock { $0 } }
+
+    func add(_ report: JobReport) {
+        state.withLock { $0.append(report) }
     }
 }
 
@@ -216,4 +271,18 @@ final class LogBook: Sendable {
             book.state.withLock { $0.append(line) }
         }
     }
+}
+
+struct NeverCame: Error {}
+
+/// What `look` finds, as soon as it does.
+///
+/// - Throws: ``NeverCame`` after 20 seconds.
+func whenFound<Found>(_ look: () async throws -> Found?) async throws -> Found {
+    let end = ContinuousClock.now + .seconds(20)
+    while ContinuousClock.now < end {
+        if let found = try await look() { return found }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+    throw NeverCame()
 }

@@ -6,7 +6,7 @@ import TestSupport
 
 /// A server on the loopback that sources are fetched from and callbacks go to.
 ///
-/// By default it gives out the files of `Media/`: `/jpeg/photo.jpg`.
+/// By default it gives out the files of `Media/`: `/jpeg/coffee.jpg`.
 final class Origin: Sendable {
     /// A request as it came.
     struct Request: Sendable {

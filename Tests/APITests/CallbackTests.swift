@@ -1,0 +1,268 @@
+import API
+import Attachments
+import Foundation
+import Stores
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Intake
+
+/// Callbacks, from the submission of a job to a receiver that checks what it gets.
+@Suite struct CallbackTests {
+    private static let good = Data("fault: null".utf8)
+
+    /// Submits a job that is done by the fault codec, and waits for its end.
+    @discardableResult
+    private func finish(
+        _ id: String, calling url: String, in live: LiveService, body: Data = good
+    ) async throws -> Reply {
+        let reply = try await live.send(.put, "/v1/jobs/\(id)?callback=\(url)", ["Prefer": "wait=20"], body: body)
+        try #require(reply.status == 200, "\(reply.text)")
+        return reply
+    }
+
+    /// Waits until no callback is left to be called, and a moment longer, in which nothing may come.
+    private func settle(_ live: LiveService) async throws {
+        _ = try await whenFound { try await live.store.records.statistics().pendingCallbacks == 0 ? true : nil }
+        try await Task.sleep(for: .milliseconds(150))
+    }
+
+    /// Checks a call as the specification of Standard Webhooks has it, with none of the service's code.
+    private func isSigned(_ request: Origin.Request, by secret: String) throws -> Bool {
+        let script = """
+            import base64, hashlib, hmac, json, sys
+            call = json.load(sys.stdin)
+            body = base64.b64decode(call['body'])
+            signed = f"{call['id']}.{call['timestamp']}.".encode() + body
+            key = base64.b64decode(call['secret'].removeprefix('whsec_'))
+            expected = 'v1,' + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+            print(any(hmac.compare_digest(expected, one) for one in call['signature'].split(' ')))
+            """
+        let call = [
+            "id": request.headers["webhook-id"], "timestamp": request.headers["webhook-timestamp"],
+            "signature": request.headers["webhook-signature"], "secret": secret,
+            "body": request.body.base64EncodedString(),
+        ]
+        let result = try Program(URL(filePath: "/usr/bin/python3"))
+            .run(["-c", script], input: try JSONEncoder().encode(call))
+        try #require(result.status == 0, "\(result.errorText)")
+        return result.outputText == "True\n"
+    }
+
+    /// Answers with each of these statuses in turn, then with the last.
+    private func answers(_ statuses: [Int]) -> Origin.Script {
+        let next = Ordinals()
+        return { request in
+            let number = next.next(of: request.path)
+            return Origin.Answer(status: statuses[min(number, statuses.count - 1)])
+        }
+    }
+
+    private final class Ordinals: Sendable {
+        private let counts = Mutex<[String: Int]>([:])
+
+        func next(of path: String) -> Int {
+            counts.withLock { counts in
+                counts[path, default: -1] += 1
+                return counts[path] ?? 0
+            }
+        }
+    }
+
+    // MARK: What is sent
+
+    @Test func `a receiver is told once of each end, with the job as it is, signed`() async throws {
+        try await Origin.run(answers([204])) { origin in
+            try await LiveService.run {
+                $0.worker = .faultCodec
+            } _: { live in
+                try await finish("done", calling: origin.url("/done"), in: live)
+                try await finish("broken", calling: origin.url("/broken"), in: live, body: Data("nothing".utf8))
+                _ = try await live.send(
+                    .put, "/v1/jobs/stopped?callback=\(origin.url("/stopped"))",
+                    body: Data("fault: late-sleep".utf8))
+                _ = try await live.send(.delete, "/v1/jobs/stopped")
+                try await settle(live)
+                let secret = try #require(try live.store.callbackSecret(of: live.tenant)).text
+                for (id, state) in [("done", "delivered"), ("broken", "failed"), ("stopped", "cancelled")] {
+                    let calls = origin.requests.filter { $0.path == "/\(id)" }
+                    try #require(calls.count == 1, "\(id)")
+                    let call = calls[0]
+                    let document = try await live.send(.get, "/v1/jobs/\(id)")
+                    #expect(call.method == "POST" && call.headers["content-type"] == "application/json")
+                    #expect(call.body == document.body)
+                    #expect(try document.json["state"].string == state)
+                    #expect(call.headers["webhook-id"]?.isEmpty == false)
+                    let timestamp = try #require(call.headers["webhook-timestamp"].flatMap { Int64($0) })
+                    #expect(abs(timestamp - Instant.wallClock().milliseconds / 1000) < 60)
+                    #expect(try isSigned(call, by: secret))
+                    // The check can tell.
+                    var forged = call
+                    forged.body.append(32)
+                    #expect(try !isSigned(forged, by: secret))
+                }
+                #expect(Set(origin.requests.map { $0.headers["webhook-id"] }).count == 3)
+            }
+        }
+    }
+
+    @Test func `after a rotation of the keys the old secret and the new one check`() async throws {
+        try await Origin.run(answers([204])) { origin in
+            try await LiveService.run {
+                $0.worker = .faultCodec
+            } _: { live in
+                let old = try #require(try live.store.callbackSecret(of: live.tenant)).text
+                try live.store.rotateKeys()
+                let new = try #require(try live.store.callbackSecret(of: live.tenant)).text
+                try await finish("r", calling: origin.url("/r"), in: live)
+                try await settle(live)
+                let call = try #require(origin.requests.first)
+                #expect(old != new)
+                #expect(try isSigned(call, by: old) && isSigned(call, by: new))
+                let others = try #require(try live.store.callbackSecret(of: TenantID(rawValue: "bob"))).text
+                #expect(try !isSigned(call, by: others))
+            }
+        }
+    }
+
+    // MARK: What is answered
+
+    @Test(arguments: [1, 5])
+    func `a receiver that fails is called again under the same id until it takes it`(failures: Int) async throws {
+        try await Origin.run(answers(Array(repeating: 500, count: failures) + [200])) { origin in
+            try await LiveService.run {
+                $0.worker = .faultCodec
+            } _: { live in
+                try await finish("f", calling: origin.url("/f"), in: live)
+                try await settle(live)
+                let calls = origin.requests
+                #expect(calls.count == failures + 1)
+                #expect(Set(calls.map { $0.headers["webhook-id"] }).count == 1)
+                #expect(Set(calls.map(\.body)).count == 1)
+            }
+        }
+    }
+
+    @Test func `a receiver that is gone is called no more, until its call is asked for again`() async throws {
+        try await Origin.run(answers([410, 410, 200])) { origin in
+            try await LiveService.run {
+                $0.worker = .faultCodec
+            } _: { live in
+                try await finish("g", calling: origin.url("/g"), in: live)
+                try await settle(live)
+                #expect(origin.requests.count == 1)
+                for count in 2...4 {
+                    // The third was taken, and is told again all the same.
+                    let replayed = try await live.send(.post, "/v1/jobs/g/callback")
+                    #expect(replayed.status == 202)
+                    try await settle(live)
+                    #expect(origin.requests.count == count)
+                }
+                #expect(Set(origin.requests.map { $0.headers["webhook-id"] }).count == 1)
+            }
+        }
+    }
+
+    @Test func `no redirect is followed`() async throws {
+        try await Origin.run({ request in
+            request.path == "/elsewhere"
+                ? Origin.Answer() : Origin.Answer(status: 307, headers: ["Location": "/elsewhere"])
+        }) { origin in
+            try await LiveService.run {
+                $0.worker = .faultCodec
+            } _: { live in
+                try await finish("r", calling: origin.url("/r"), in: live)
+                _ = try await whenFound { origin.count(of: "/r") >= 3 ? true : nil }
+                #expect(origin.count(of: "/elsewhere") == 0)
+                #expect(try await live.store.records.statistics().pendingCallbacks == 1)
+            }
+        }
+    }
+
+    @Test func `a private address is called only where that is allowed`() async throws {
+        try await Origin.run(answers([200])) { origin in
+            try await LiveService.run {
+                $0.worker = .faultCodec
+                $0.callbackAllow = []
+            } _: { live in
+                try await finish("a", calling: origin.url("/a"), in: live)
+                try await finish("n", calling: "http://localhost:\(origin.port)/n", in: live)
+                try await finish("six", calling: "http://[::ffff:127.0.0.1]:\(origin.port)/six", in: live)
+                try await settle(live)
+                #expect(origin.requests.isEmpty)
+            }
+            try await LiveService.run {
+                $0.worker = .faultCodec
+                $0.callbackAllow = ["127.0.0.1:\(origin.port)"]
+            } _: { live in
+                try await finish("a", calling: origin.url("/a"), in: live)
+                try await settle(live)
+                #expect(origin.count(of: "/a") == 1)
+            }
+        }
+    }
+
+    // MARK: What goes wrong
+
+    @Test func `receivers that never answer hold up nobody else`() async throws {
+        try await Origin.run({ request in
+            if request.path == "/silent" { try await Task.sleep(for: .seconds(600)) }
+            return Origin.Answer()
+        }) { origin in
+            try await LiveService.run {
+                $0.worker = .faultCodec
+            } _: { live in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<50 {
+                        group.addTask { try await finish("s\(number)", calling: origin.url("/silent"), in: live) }
+                    }
+                    try await group.waitForAll()
+                }
+                _ = try await whenFound { origin.count(of: "/silent") > 0 ? true : nil }
+                let start = ContinuousClock.now
+                let bob = TenantID(rawValue: "bob")
+                let reply = try await live.send(
+                    .put, "/v1/jobs/good?callback=\(origin.url("/good"))", ["Prefer": "wait=20"], body: Self.good,
+                    key: try await live.makeKeys(of: bob)[.submit])
+                #expect(reply.status == 200)
+                _ = try await whenFound { origin.count(of: "/good") > 0 ? true : nil }
+                #expect(ContinuousClock.now - start < .seconds(8), "the others are given up after 15 s")
+            }
+        }
+    }
+
+    @Test func `what was due when the sender ended is called by the next`() async throws {
+        let silent = Mutex(true)
+        try await Origin.run({ _ in
+            if silent.withLock({ $0 }) { try await Task.sleep(for: .seconds(600)) }
+            return Origin.Answer()
+        }) { origin in
+            try await LiveService.run {
+                $0.worker = .faultCodec
+                $0.callbackAllow = nil
+            } _: { live in
+                let sender = {
+                    try LiveService.callbackSender(
+                        for: live.service, allowing: ["127.0.0.1"], schedule: CallbackSchedule())
+                }
+                let first = try sender()
+                let calling = Task { await first.run() }
+                try await finish("h", calling: origin.url("/h"), in: live)
+                _ = try await whenFound { origin.requests.isEmpty ? nil : true }
+                calling.cancel()
+                await calling.value
+                silent.withLock { $0 = false }
+                #expect(try await live.store.records.statistics().pendingCallbacks == 1)
+                let second = try sender()
+                let again = Task { await second.run() }
+                try await settle(live)
+                again.cancel()
+                await again.value
+                let calls = origin.requests
+                #expect(calls.count == 2)
+                #expect(Set(calls.map { $0.headers["webhook-id"] }).count == 1)
+            }
+        }
+    }
+}
