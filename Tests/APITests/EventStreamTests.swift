@@ -92,6 +92,69 @@ import Testing
         }
     }
 
+    @Test func `the story of a photograph from a URL is told in its order`() async throws {
+        try await Origin.run { origin in
+            try await LiveService.run {
+                $0.worker = .codec
+                // Nobody has it before it is followed.
+                $0.startsWorking = false
+            } _: { live in
+                _ = try await live.send(
+                    .put, "/v1/jobs/p",
+                    json: #"{"attachments": [{"identifier": "one", "url": "\#(origin.url("/jpeg/coffee.jpg"))"}]}"#)
+                let events = try await follow(live, "p") { reply, reader in
+                    #expect(reply.status == 200)
+                    live.startWorking()
+                    return try await reader.rest()
+                }
+                let story = try events.map { event in
+                    switch event.name {
+                    case "stage": "stage \(try event.json["name"].string ?? "")"
+                    case "rendition": "rendition \(try event.json["role"].string ?? "")"
+                    default: event.name
+                    }
+                }
+                var expected = ["job", "accepted", "started", "progress", "stage fetch", "stage identify"]
+                expected += ["rendition thumbnail", "rendition main", "stage commit", "finished"]
+                // Of the progress there may be more.
+                #expect(story.filter { $0 != "progress" } == expected.filter { $0 != "progress" })
+                #expect(story.firstIndex(of: "progress").map { $0 > 2 && $0 < 6 } == true)
+                let numbers = events.compactMap(\.id).dropLast().map { Int($0.split(separator: "-")[1]) ?? 0 }
+                #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
+                let document = try #require(events.last).json
+                let attachment = document["attachments"][0]
+                for event in events where event.name == "rendition" {
+                    let made = try event.json
+                    let rendition = attachment["renditions"][try #require(made["role"].string)]
+                    #expect(made["attachment_id"].string == attachment["id"].string)
+                    #expect(made["bytes"].int == rendition["bytes"].int && made["width"].int == rendition["width"].int)
+                    #expect(made["media_type"].string == rendition["media_type"].string)
+                }
+                let received = try #require(events.last { $0.name == "progress" }).json
+                let total = try #require(received["total"].int)
+                #expect(total == attachment["source"]["bytes"].int && (1...total) ~= (received["received"].int ?? 0))
+            }
+        }
+    }
+
+    @Test func `a job under the id of a deleted one has a story of its own`() async throws {
+        try await LiveService.run {
+            $0.worker = .faultCodec
+        } _: { live in
+            for round in 1...3 {
+                let body = Data("fault: busy \(100 + round)".utf8)
+                _ = try await live.send(.put, "/v1/jobs/again", body: body)
+                let events = try await follow(live, "again") { _, reader in try await reader.rest() }
+                let last = try #require(events.last)
+                #expect(last.name == "finished")
+                #expect(try last.json["state"].string == "delivered", "round \(round)")
+                #expect(events.contains { $0.name == "rendition" }, "round \(round)")
+                let deleted = try await live.send(.delete, "/v1/jobs/again")
+                #expect(deleted.status == 204)
+            }
+        }
+    }
+
     @Test func `a finished job is a snapshot and its end, and whoever heard that needs not come back`() async throws {
         try await LiveService.run { live in
             _ = try await live.send(.put, "/v1/jobs/f", body: Data("x".utf8))

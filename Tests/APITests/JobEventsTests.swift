@@ -129,6 +129,21 @@ import Testing
         #expect(await !cancelled.value)
     }
 
+    @Test func `a job that was deleted leaves nothing to who follows the next under its id`() async throws {
+        let events = JobEvents()
+        events.publish(event(.finished(.failed)))
+        events.forget(job, of: tenant)
+        #expect(await !events.waitForEnd(of: job, tenant: tenant, within: .milliseconds(10)))
+        // Deleted by another process, which nobody told here.
+        events.publish(event(.finished(.failed)))
+        events.publish(event(.started(attempt: 1)))
+        events.publish(event(.finished(.delivered)))
+        let heard = await all(events.follow(job, of: tenant)).map(\.event.what)
+        #expect(heard == [.started(attempt: 1), .finished(.delivered)])
+        #expect(await events.waitForEnd(of: job, tenant: tenant, within: .seconds(60)))
+        #expect(await !events.waitForEnd(of: job, generation: 2, tenant: tenant, within: .milliseconds(10)))
+    }
+
     @Test func `10,000 jobs with followers that leave take bounded memory`() async throws {
         let events = JobEvents(memory: .zero)
         for number in 0..<10_000 {

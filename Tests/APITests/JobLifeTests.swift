@@ -101,6 +101,39 @@ import Testing
         }
     }
 
+    @Test func `whoever waits is answered when the job ends, not at the next look at the record`() async throws {
+        try await LiveService.run {
+            $0.worker = .faultCodec
+        } _: { live in
+            /// The median of the times until the answer.
+            func median(_ count: Int, _ ask: (Int) async throws -> Reply) async throws -> Duration {
+                var times: [Duration] = []
+                for number in 0..<count {
+                    let start = ContinuousClock.now
+                    let reply = try await ask(number)
+                    times.append(ContinuousClock.now - start)
+                    #expect(reply.status == 200, "\(reply.text)")
+                    #expect(try reply.json["state"].string == "delivered")
+                }
+                return times.sorted()[count / 2]
+            }
+            let wait = ["Prefer": "wait=20"]
+            let new = try await median(9) {
+                try await live.send(.post, "/v1/jobs", wait, body: Data("fault: echo \($0)".utf8))
+            }
+            let replaced = try await median(9) {
+                try await live.send(.put, "/v1/jobs/w", wait, body: Data("fault: echo w\($0)".utf8))
+            }
+            let deleted = try await median(9) { number in
+                _ = try await live.send(.delete, "/v1/jobs/w")
+                return try await live.send(.put, "/v1/jobs/w", wait, body: Data("fault: echo d\(number)".utf8))
+            }
+            for (name, time) in [("new", new), ("replaced", replaced), ("deleted", deleted)] {
+                #expect(time < .milliseconds(600), "\(name); a look is taken every second")
+            }
+        }
+    }
+
     // MARK: Ending
 
     @Test func `deleting cancels what is not finished, and releases what is`() async throws {

@@ -1,6 +1,7 @@
 import Attachments
 import HTTPTypes
 import Hummingbird
+import Intake
 import Stores
 
 /// The records of attachments, and the profiles they are made by.
@@ -18,7 +19,12 @@ struct AttachmentRoutes: Sendable {
         }
         table.on(.deleteAttachment) { _, context in
             let id = AttachmentID(rawValue: try context.parameter("id"))
+            let record = try await service.records.attachment(id, of: context.tenant)
             guard try await service.store.delete(id, of: context.tenant) else { throw Problem.notFound }
+            // A job goes with the last of its attachments.
+            if let record, try await service.records.job(record.job, of: record.tenant) == nil {
+                service.jobs.deleted(record.job, of: record.tenant)
+            }
             return Response(status: .noContent)
         }
         table.on(.profiles) { _, _ in

@@ -101,6 +101,8 @@ private struct Following: Sendable {
                 guard heard.event.generation >= record.generation else { continue }
                 if case .finished = heard.event.what {
                     guard let latest = try await latest() else { return }
+                    // Else it was replaced meanwhile, or deleted and submitted anew.
+                    guard latest.state.isFinished else { continue }
                     say(try await end(latest))
                     return
                 }

@@ -153,31 +153,10 @@ extension Service {
     /// - Returns: The job as it is then, or when the time is up.
     /// - Throws: ``Problem/notFound`` where it was deleted meanwhile.
     func waitForEnd(of record: JobRecord, within limit: Duration) async throws -> JobRecord {
-        let end = ContinuousClock.now + limit
-        var record = record
-        while !record.state.isFinished {
-            let left = end - ContinuousClock.now
-            guard left > .zero else { break }
-            // Another process tells nothing here: look every now and then.
-            await hearEnd(of: record, within: min(left, .seconds(1)))
-            guard let latest = try await records.job(record.id, of: record.tenant) else { throw Problem.notFound }
-            record = latest
+        guard !record.state.isFinished else { return record }
+        guard let latest = try await jobs.finished(record.id, of: record.tenant, within: limit) else {
+            throw Problem.notFound
         }
-        return record
-    }
-
-    private func hearEnd(of record: JobRecord, within limit: Duration) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { [events = jobs.events] in
-                for await heard in events.follow(record.id, of: record.tenant) {
-                    if case .finished = heard.event.what, heard.event.generation >= record.generation { return }
-                }
-                // What was heard is older news: the time decides.
-                try? await Task.sleep(for: limit)
-            }
-            group.addTask { try? await Task.sleep(for: limit) }
-            _ = await group.next()
-            group.cancelAll()
-        }
+        return latest
     }
 }

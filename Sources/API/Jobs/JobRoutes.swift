@@ -101,6 +101,7 @@ struct JobRoutes: Sendable {
             }
         }
         guard try await service.store.deleteJob(record.id, of: record.tenant) else { throw Problem.notFound }
+        service.jobs.deleted(record.id, of: record.tenant)
         return Response(status: .noContent)
     }
 

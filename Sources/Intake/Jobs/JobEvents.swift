@@ -85,7 +85,14 @@ public final class JobEvents: Sendable {
     }
 
     private static func add(_ event: JobEvent, number: Int, to history: inout History) {
-        if history.events.isEmpty || event.generation > history.generation {
+        // A job that was deleted begins anew under its id: nothing starts after its own end.
+        let isAnother: Bool
+        switch event.what {
+        case .started: isAnother = history.hasEnded
+        case .accepted: isAnother = history.hasEnded && event.generation < history.generation
+        default: isAnother = false
+        }
+        if history.events.isEmpty || event.generation > history.generation || isAnother {
             // A new generation is another story.
             history.forgotten = history.events.last?.number ?? 0
             history.events = []
@@ -149,19 +156,28 @@ public final class JobEvents: Sendable {
         }
     }
 
-    /// Waits for the end of a job.
+    /// Forgets a job that was deleted: another may come under its id. Whoever follows it is at the end of the story.
+    public func forget(_ job: JobID, of tenant: TenantID) {
+        let history = state.withLock { $0.histories.removeValue(forKey: Key(tenant: tenant, job: job)) }
+        guard let history else { return }
+        for signal in [history.followers, history.waiters].flatMap(\.values) { signal.finish() }
+    }
+
+    /// Waits for the end of a job, of this generation or a later one.
     ///
     /// - Returns: Whether its end was told here, before the call or while it waited; then the record says what it came
     ///   to. False where the time was up, the task was cancelled, or nothing is remembered of the job.
-    public func waitForEnd(of job: JobID, tenant: TenantID, within limit: Duration) async -> Bool {
+    public func waitForEnd(
+        of job: JobID, generation: Int = 1, tenant: TenantID, within limit: Duration
+    ) async -> Bool {
         let key = Key(tenant: tenant, job: job)
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = register(signal, in: \.waiters, of: key)
         defer { leave(key, number) }
-        guard !hasEnded(key) else { return true }
+        guard !hasEnded(key, generation) else { return true }
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                for await _ in signals { return true }
+                for await _ in signals where self.hasEnded(key, generation) { return true }
                 return false
             }
             group.addTask {
@@ -187,8 +203,11 @@ public final class JobEvents: Sendable {
         }
     }
 
-    private func hasEnded(_ key: Key) -> Bool {
-        state.withLock { $0.histories[key]?.hasEnded ?? false }
+    private func hasEnded(_ key: Key, _ generation: Int) -> Bool {
+        state.withLock { state in
+            guard let history = state.histories[key] else { return false }
+            return history.hasEnded && history.generation >= generation
+        }
     }
 
     private func leave(_ key: Key, _ number: Int) {

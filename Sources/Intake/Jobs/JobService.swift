@@ -92,7 +92,13 @@ public final class JobService: Sendable {
         events.end(job, of: tenant, as: .cancelled)
     }
 
-    /// Waits for a job to come to its end, wherever it is carried out.
+    /// A job was deleted: another may come under its id.
+    public func deleted(_ job: JobID, of tenant: TenantID) {
+        events.forget(job, of: tenant)
+    }
+
+    /// Waits for a job to come to its end, wherever it is carried out: at once by what is told here, and within a second
+    /// where another process has it.
     ///
     /// - Returns: The record as it is then, or as it is when the time is up or the task is cancelled; nil where the
     ///   tenant has no such job.
@@ -104,11 +110,12 @@ public final class JobService: Sendable {
             guard let record = try await records.job(job, of: tenant) else { return nil }
             let left = end - .now
             if record.state.isFinished || left <= .zero || Task.isCancelled { return record }
-            let wasTold = await events.waitForEnd(of: job, tenant: tenant, within: min(left, Self.interval))
+            let wasTold = await events.waitForEnd(
+                of: job, generation: record.generation, tenant: tenant, within: min(left, Self.interval))
             if wasTold {
-                let record = try await records.job(job, of: tenant)
-                guard let record, !record.state.isFinished else { return record }
-                // The end of an older generation; the new one is another process's.
+                guard let record = try await records.job(job, of: tenant) else { return nil }
+                if record.state.isFinished { return record }
+                // Deleted and submitted anew by another process, which nobody told here.
                 try? await Task.sleep(for: min(max(end - .now, .zero), Self.interval))
             }
         }
