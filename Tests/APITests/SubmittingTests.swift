@@ -112,6 +112,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ";", ";,", " ; wait=9", ",", "=", "wait", "wait=", "wait=-1", "wait=99999999999999999999", "wait=9",
+    ])
+    func `a preference that means nothing is passed over`(prefer: String) async throws {
+        try await LiveService.run { live in
+            let reply = try await live.send(.post, "/v1/jobs", ["Prefer": prefer], body: Data())
+            #expect(reply.status == 422)
+            let missing = try await live.send(.get, "/v1/jobs/none", ["Prefer": prefer])
+            #expect(missing.status == 404)
+        }
+    }
+
     @Test func `any other body is one source, with its options in the query`() async throws {
         try await LiveService.run {
             $0.worker = .codec

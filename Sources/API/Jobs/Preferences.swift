@@ -12,7 +12,7 @@ struct Preferences {
     init(_ request: Request) {
         guard let name = HTTPField.Name("Prefer") else { return }
         for preference in request.headers[values: name].flatMap({ $0.split(separator: ",") }) {
-            let parts = preference.split(separator: ";")[0].split(separator: "=", maxSplits: 1)
+            let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
             guard parts.count == 2, parts[0].trimmingSpace().lowercased() == "wait",
                 let seconds = Int(parts[1].trimmingSpace()), seconds >= 0
             else { continue }
