@@ -190,9 +190,10 @@ struct DocumentationPage: Sendable {
             var unError = error["un_error"]?.json() ?? "null"
             if unError == "null" { unError = "–" }
             return """
-                <tr id="error-\(code)"><td><code>\(code)</code></td><td>\(statuses)</td>\
+                <tr id="error-\(code)"><td><code>\(code)</code></td><td data-label="Status">\(statuses)</td>\
                 <td>\(prose: error["meaning"]?.text ?? "")</td><td>\(prose: error["action"]?.text ?? "")</td>\
-                <td>\(unError)</td><td>\(error["retried"]?.text ?? "")</td></tr>
+                <td data-label="UNError">\(unError)</td>\
+                <td data-label="Retried">\(error["retried"]?.text ?? "")</td></tr>
 
                 """
         }

@@ -24,6 +24,7 @@ enum DocumentationStyle {
         pre { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .75rem;
           overflow-x: auto; white-space: pre; overflow-wrap: normal; margin: .5rem 0; max-height: 30rem }
         section.call { border: 1px solid var(--line); border-radius: 8px; padding: 1rem; margin: 1rem 0 }
+        section:not(.call) > h3 { margin-top: 1.75rem }
         .method { display: inline-block; min-width: 4.2em; font-weight: 700; font-family: ui-monospace, monospace }
         .GET, .HEAD { color: var(--get) } .POST { color: var(--post) } .PUT { color: var(--put) }
         .DELETE { color: var(--delete) }
@@ -40,6 +41,7 @@ enum DocumentationStyle {
           tr { border-top: 1px solid var(--line); padding: .4rem 0 } td, td:not(:last-child) { border: 0; padding: .05rem 0; white-space: normal;
             overflow-wrap: anywhere }
           td:first-child, td:first-child code { font-weight: 600 } td.faint { display: inline; margin-right: .75em }
+          td[data-label]::before { content: attr(data-label) ": "; color: var(--faint) }
           nav li { padding: .25rem 0 } nav .faint { display: block } section.call { padding: .75rem } }
         """
 
