@@ -90,7 +90,7 @@ import Testing
         events.publish(event(.finished(.failed), tenant: "two"))
         #expect(await all(events.follow(job, of: other)).map(\.event.what) == [stage(2), .finished(.failed)])
         #expect(await !events.waitForEnd(of: job, tenant: tenant, within: .milliseconds(20)))
-        events.end(job, of: tenant, as: .cancelled)
+        events.publish(event(.finished(.cancelled)))
         #expect(await all(events.follow(job, of: tenant)).map(\.event.what) == [stage(1), .finished(.cancelled)])
     }
 

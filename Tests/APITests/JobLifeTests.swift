@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import Intake
 import Stores
 import Testing
 
@@ -144,6 +145,7 @@ import Testing
             #expect(cancelled.status == 200)
             #expect(try cancelled.json["state"].string == "cancelled")
             #expect(try cancelled.json["counts"]["cancelled"].int == 1)
+            #expect(live.reports.list.map(\.state) == [.cancelled])
             let again = try await live.send(.put, "/v1/jobs/d", body: raw)
             #expect(again.status == 200, "finished, whatever became of it")
             let deleted = try await live.send(.delete, "/v1/jobs/d")

@@ -140,7 +140,7 @@ import Testing
                 let report = try #require(bench.reports.list.first { $0.job == job })
                 #expect(report.lane == .quick && report.attempt == 1 && report.attachments[0].fidelity == .full)
                 #expect(report.stages.keys.contains("fetch"))
-                #expect(report.queueSeconds >= 0 && report.seconds >= report.workSeconds)
+                #expect((report.queueSeconds ?? -1) >= 0 && report.seconds >= report.workSeconds ?? 0)
             }
         }
     }
@@ -162,12 +162,12 @@ import Testing
             let job = try await bench.submit([try bench.upload("fault: late-sleep")])
             try await bench.busy()
             let start = ContinuousClock.now
-            _ = try await bench.store.records.cancel(job, of: Self.tenant)
-            bench.jobs.cancelled(job, of: Self.tenant)
+            bench.jobs.cancelled(try #require(try await bench.store.records.cancel(job, of: Self.tenant)))
             let next = try await bench.submit([try bench.upload("fault: null")])
             #expect(try await bench.finished(next).state == .delivered)
             #expect(ContinuousClock.now - start < .seconds(5))
             #expect(try await bench.finished(job).state == .cancelled)
+            #expect(bench.reports.list.filter { $0.job == job }.map(\.state) == [.cancelled])
             #expect(bench.pool.statistics.deaths[.deadline] == 1)
             #expect(try bench.store.blobs.list().count == 2)
         }
@@ -378,8 +378,7 @@ import Testing
             let record = try await bench.finished(hurried)
             #expect(record.attachments[0].error?.code == .deadlineExceeded)
             #expect(bench.pool.statistics.processes == 1)
-            _ = try await bench.store.records.cancel(first, of: Self.tenant)
-            bench.jobs.cancelled(first, of: Self.tenant)
+            bench.jobs.cancelled(try #require(try await bench.store.records.cancel(first, of: Self.tenant)))
             let other = try await bench.finished(patient)
             // Its own run made the thumbnail in the time that was left.
             #expect(other.state == .delivered && other.attachments[0].fidelity == .partial)

@@ -96,7 +96,7 @@ struct JobRoutes: Sendable {
             let cancelled = try await service.records.cancel(record.id, of: record.tenant)
         {
             if cancelled.state == .cancelled {
-                service.jobs.cancelled(record.id, of: record.tenant)
+                service.jobs.cancelled(cancelled)
                 return .json(try await service.document(cancelled))
             }
         }

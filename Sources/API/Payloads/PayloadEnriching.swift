@@ -79,7 +79,7 @@ struct PayloadEnriching: Sendable {
         guard let job = try await service.records.cancel(record.id, of: tenant) else {
             throw AttachmentError.notInStore(what: "The job of this payload")
         }
-        if job.state == .cancelled { service.jobs.cancelled(job.id, of: tenant) }
+        if job.state == .cancelled { service.jobs.cancelled(job) }
         return job
     }
 

@@ -77,13 +77,6 @@ public final class JobEvents: Sendable {
         }
     }
 
-    /// Tells the end of a job whose present generation the caller doesn't know, such as a cancellation.
-    public func end(_ job: JobID, of tenant: TenantID, as end: WorkState) {
-        let key = Key(tenant: tenant, job: job)
-        let generation = state.withLock { $0.histories[key]?.generation ?? 1 }
-        publish(JobEvent(tenant: tenant, job: job, generation: generation, what: .finished(end)))
-    }
-
     private static func add(_ event: JobEvent, number: Int, to history: inout History) {
         // A job that was deleted begins anew under its id: nothing starts after its own end.
         let isAnother: Bool

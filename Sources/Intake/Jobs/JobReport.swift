@@ -17,7 +17,8 @@ public struct JobReport: Hashable, Sendable, Encodable {
     public var state: WorkState
     public var profile: String
     public var priority: JobPriority
-    public var lane: JobLane
+    /// Nil for a job that was cancelled, wherever it was then.
+    @Nullable public var lane: JobLane?
     public var generation: Int
     public var attempt: Int
     /// Of the submission; nil where it came otherwise than over HTTP.
@@ -25,23 +26,33 @@ public struct JobReport: Hashable, Sendable, Encodable {
     public var attachments: [Attachment]
     /// Seconds by the name of the stage, summed over the attachments.
     public var stages: [String: Double]
-    /// Seconds from acceptance to this attempt's claim.
-    public var queueSeconds: Double
-    /// Seconds of this attempt.
-    public var workSeconds: Double
+    /// Seconds from acceptance to this attempt's claim; nil for a job that was cancelled.
+    @Nullable public var queueSeconds: Double?
+    /// Seconds of this attempt; nil for a job that was cancelled.
+    @Nullable public var workSeconds: Double?
     /// Seconds from acceptance to the end.
     public var seconds: Double
 
     init(_ record: JobRecord, _ claim: Claim, claimedAt: Instant) {
+        self.init(record)
+        lane = claim.lane
+        attempt = claim.attempt
+        traceparent = claim.submission.traceparent
+        let end = record.finishedAt ?? .wallClock()
+        // A clock that was set back makes no time negative.
+        queueSeconds = max(0, (claimedAt - record.createdAt).inSeconds)
+        workSeconds = max(0, (end - claimedAt).inSeconds)
+    }
+
+    /// What the record alone tells.
+    init(_ record: JobRecord) {
         job = record.id
         tenant = record.tenant
         state = record.state
         profile = record.profile
         priority = record.priority
-        lane = claim.lane
-        generation = claim.generation
-        attempt = claim.attempt
-        traceparent = claim.submission.traceparent
+        generation = record.generation
+        attempt = record.attempt
         attachments = record.attachments.map {
             Attachment(
                 id: $0.id, state: $0.state, kind: $0.kind, fidelity: $0.fidelity, code: $0.error?.code,
@@ -49,18 +60,16 @@ public struct JobReport: Hashable, Sendable, Encodable {
         }
         stages = [:]
         for step in record.attachments.flatMap(\.steps) { stages[step.name, default: 0] += step.seconds }
-        let end = record.finishedAt ?? .wallClock()
-        // A clock that was set back makes no time negative.
-        queueSeconds = max(0, (claimedAt - record.createdAt).inSeconds)
-        workSeconds = max(0, (end - claimedAt).inSeconds)
-        seconds = max(0, (end - record.createdAt).inSeconds)
+        seconds = max(0, ((record.finishedAt ?? .wallClock()) - record.createdAt).inSeconds)
     }
 
     /// Counts the job for ``Meters``.
     func count(steps: [Step]) {
-        Meters.count("jobs_finished_total", [("state", state.rawValue), ("lane", lane.rawValue)])
-        Meters.time("job_seconds", seconds, [("lane", lane.rawValue)])
-        Meters.time("queue_seconds", queueSeconds, [("lane", lane.rawValue)])
+        Meters.count("jobs_finished_total", [("state", state.rawValue), ("lane", lane?.rawValue ?? "none")])
+        if let lane, let queueSeconds {
+            Meters.time("job_seconds", seconds, [("lane", lane.rawValue)])
+            Meters.time("queue_seconds", queueSeconds, [("lane", lane.rawValue)])
+        }
         for attachment in attachments {
             Meters.count(
                 "attachments_finished_total",

@@ -85,11 +85,15 @@ public final class JobService: Sendable {
         for supply in supplies.values { supply.added() }
     }
 
-    /// A job was cancelled or deleted: what is underway for it ends now, not at its next heartbeat, and its followers are
-    /// told.
-    public func cancelled(_ job: JobID, of tenant: TenantID) {
-        underway.stop(job, of: tenant)
-        events.end(job, of: tenant, as: .cancelled)
+    /// A job was cancelled: what is underway for it ends now, not at its next heartbeat, and its followers and the log
+    /// are told.
+    public func cancelled(_ job: JobRecord) {
+        underway.stop(job.id, of: job.tenant)
+        events.publish(
+            JobEvent(tenant: job.tenant, job: job.id, generation: job.generation, what: .finished(.cancelled)))
+        let report = JobReport(job)
+        report.count(steps: [])
+        finished?(report)
     }
 
     /// A job was deleted: another may come under its id.
@@ -209,7 +213,7 @@ public final class JobService: Sendable {
             // Another worker tells how it goes on, unless there is none.
             let record = try? await records.job(claim.job, of: claim.tenant)
             guard let record, record.generation == claim.generation, record.state.isFinished else { return }
-            events.end(claim.job, of: claim.tenant, as: record.state)
+            pipeline.tell(.finished(record.state), of: claim)
         case .failure(let error as AttachmentError):
             store.failed(error)
             Meters.count("jobs_postponed_total", [("reason", "store")])

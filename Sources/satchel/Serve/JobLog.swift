@@ -24,13 +24,15 @@ final class JobEnds: Sendable {
     private static func metadata(_ job: JobReport) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
             "job": "\(job.job.rawValue)", "tenant": "\(job.tenant.rawValue)", "state": "\(job.state.rawValue)",
-            "profile": "\(job.profile)", "priority": "\(job.priority.rawValue)", "lane": "\(job.lane.rawValue)",
+            "profile": "\(job.profile)", "priority": "\(job.priority.rawValue)",
             "generation": .stringConvertible(job.generation), "attempt": .stringConvertible(job.attempt),
             "attachments": .array(job.attachments.map { .dictionary(self.metadata($0)) }),
             "stages": .dictionary(job.stages.mapValues { .stringConvertible($0) }),
-            "queue_seconds": .stringConvertible(job.queueSeconds), "work_seconds": .stringConvertible(job.workSeconds),
             "seconds": .stringConvertible(job.seconds),
         ]
+        metadata["lane"] = job.lane.map { "\($0.rawValue)" }
+        metadata["queue_seconds"] = job.queueSeconds.map { .stringConvertible($0) }
+        metadata["work_seconds"] = job.workSeconds.map { .stringConvertible($0) }
         // 00-<trace>-<span>-<flags>
         if let parts = job.traceparent?.split(separator: "-"), parts.count > 1 { metadata["trace_id"] = "\(parts[1])" }
         return metadata
