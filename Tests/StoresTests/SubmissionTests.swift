@@ -159,13 +159,18 @@ import Testing
         #expect(try left() == ["one"])
         let second = try await fixture.accepted(submission(id, "b", "two"))
         #expect(try left() == ["two"], "an older generation's is gone")
-        try await fixture.bring(second, to: .failed)
+        try await fixture.bring(second, to: .failed, for: .storeFull)
         #expect(try await fixture.store.sweep(sparing: nil).leftovers == 0)
         #expect(try left() == ["two"], "it can be tried again")
         guard case .accepted(let third) = try await fixture.records.retry(id, of: .local) else { throw Unexpected() }
         #expect(try left() == ["two"])
         try await fixture.bring(third, to: .delivered)
         #expect(try left() == [], "a delivered job needs it no more")
+
+        let damaged = try await fixture.accepted(submission(JobID(rawValue: "push-4"), "a", "five"))
+        try await fixture.bring(damaged, to: .failed)
+        #expect(try left() == [], "the same bytes would fail again")
+        guard case .forgotten = try await fixture.records.retry(damaged.id, of: .local) else { throw Unexpected() }
 
         let cancelled = try await fixture.accepted(submission(JobID(rawValue: "push-2"), "a", "three"))
         try await fixture.bring(cancelled, to: .cancelled)
@@ -175,7 +180,7 @@ import Testing
         #expect(try left() == [])
 
         let deleted = try await fixture.accepted(submission(JobID(rawValue: "push-3"), "a", "four"))
-        try await fixture.bring(deleted, to: .failed)
+        try await fixture.bring(deleted, to: .failed, for: .storeFull)
         #expect(try await fixture.store.deleteJob(deleted.id, of: .local))
         #expect(try left() == [])
     }
@@ -290,7 +295,9 @@ extension Fixture {
 
     /// - Returns: The claim that brought it there.
     @discardableResult
-    func bring(_ job: JobRecord, to state: WorkState) async throws -> Claim? {
+    func bring(
+        _ job: JobRecord, to state: WorkState, for error: AttachmentError = .corrupt(reason: "x")
+    ) async throws -> Claim? {
         if state == .pending { return nil }
         if state == .cancelled {
             _ = try await records.cancel(job.id, of: job.tenant)
@@ -301,7 +308,7 @@ extension Fixture {
         for id in claim.attachments {
             outcomes.append(
                 state == .failed
-                    ? .failed(id, .corrupt(reason: "x")) : .delivered(id, [.main: try await store.seal("text")]))
+                    ? .failed(id, error) : .delivered(id, [.main: try await store.seal("text")]))
         }
         if state != .running { _ = try await records.deliver(outcomes, under: claim) }
         return claim

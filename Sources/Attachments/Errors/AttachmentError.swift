@@ -190,6 +190,19 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         }
     }
 
+    /// Whether the same bytes under the same profile would come to this again.
+    public var blamesTheSource: Bool {
+        switch self {
+        case .invalidSource, .unrecognizedType, .sourceTooLarge, .tooManyPixels, .tooManyFrames, .tooLong,
+            .tooExpensive,
+            .capUnreachable, .corrupt:
+            true
+        case .blockedAddress, .fetchFailed, .fetchTimeout, .notInStore, .storeFailed, .storeFull, .codecCrashed,
+            .deadlineExceeded, .queueFull, .quotaExceeded, .rateLimited:
+            false
+        }
+    }
+
     /// Whether the service tries again by itself.
     public var isRetryable: Bool {
         switch self {

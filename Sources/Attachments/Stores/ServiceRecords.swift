@@ -125,8 +125,8 @@ public protocol ServiceRecords: RecordStore {
     /// The answer to an idempotency key that was used before; nil for a new one. The digest is not compared.
     func job(submittedWith idempotencyKey: String, of tenant: TenantID) async throws(AttachmentError) -> JobRecord?
 
-    /// Tries a failed or cancelled job again; nil where there is none. What it needs is kept for a day; credentials for
-    /// an origin are not.
+    /// Tries a failed or cancelled job again; nil where there is none. What it needs is kept for a day, but for uploads
+    /// that would fail again; credentials for an origin are not.
     func retry(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> RetryAnswer?
 
     /// Hands a job over to a lane: pending again, the attempt taken back, its deadline as it was.

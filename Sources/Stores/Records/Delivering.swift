@@ -64,7 +64,9 @@ extension Database {
                 state == .failed ? claim.submission.recordExpiry(from: now)?.milliseconds : nil, key,
             ])
         try enqueueCallback(claim.submission, of: job, at: now)
-        if state == .failed { try retain(claim.submission, of: job, at: now) }
+        if state == .failed && claim.submission.mayPassLater(after: known) {
+            try retain(claim.submission, of: job, at: now)
+        }
         if state == .delivered {
             superfluous.formUnion(try releaseGenerations(of: key, before: claim.generation))
         }
@@ -201,5 +203,18 @@ extension JobSubmission {
     /// again any more.
     func recordExpiry(from now: Instant) -> Instant? {
         expiry(under: profile, from: now).map { max($0, now + SQLiteRecordStore.retryable) }
+    }
+}
+
+extension JobSubmission {
+    /// Whether another try could come to something else: what a URL leads to may change; bytes that were uploaded stay
+    /// what they are, and are worth keeping only where it wasn't they that failed.
+    fileprivate func mayPassLater(after outcomes: [AttachmentOutcome]) -> Bool {
+        let isUploaded = attachments.contains { if case .spool = $0.location { true } else { false } }
+        return !isUploaded
+            || outcomes.contains { outcome in
+                guard case .failure(let error) = outcome.result else { return false }
+                return !error.code.blamesTheSource
+            }
     }
 }

@@ -91,8 +91,8 @@ struct OverloadBenchmark {
                 if wait > 0 { usleep(UInt32(wait * 1e6)) }
                 if ContinuousClock.now - start > .seconds(Self.seconds) { return }
                 let answer = try connection.send(
-                    "POST", "/v1/jobs?profile=notification&deadline=\(600 + index)", headers: headers,
-                    body: bodies[index % bodies.count])
+                    "POST", "/v1/jobs?profile=notification", headers: headers,
+                    body: bodies[index % bodies.count].unlike(index))
                 _ = offered.next()
                 switch answer.status {
                 case 202:

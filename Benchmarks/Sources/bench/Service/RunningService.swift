@@ -28,7 +28,7 @@ final class RunningService: Sendable {
         let answer = place.appending(path: "key")
         making.output = answer
         try making.run()
-        key = try JSONDecoder().decode(CreatedKey.self, from: Data(contentsOf: answer)).token
+        key = try JSONDecoder().decode(CreatedKey.self, from: Data(contentsOf: answer)).key
         command.output = log
         process = try command.start()
         for _ in 0..<400 {
@@ -41,7 +41,7 @@ final class RunningService: Sendable {
     }
 
     private struct CreatedKey: Decodable {
-        var token: String
+        var key: String
     }
 
     deinit {
@@ -209,5 +209,13 @@ final class Figures: Sendable {
         let sorted = all.sorted()
         guard !sorted.isEmpty else { return .infinity }
         return sorted[min(sorted.count - 1, Int((Double(sorted.count) * part).rounded(.up)) - 1)]
+    }
+}
+
+extension Data {
+    /// The same with a few bytes after its end, which decoders pass over: unlike every other, so that no result is found
+    /// again.
+    func unlike(_ index: Int) -> Data {
+        self + Data("\(index) \(UUID().uuidString)".utf8)
     }
 }

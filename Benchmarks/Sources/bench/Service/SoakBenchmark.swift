@@ -53,10 +53,9 @@ struct SoakBenchmark {
         try Clients.run(Self.clients) { [samples] _ in
             let connection = HTTPConnection(port: service.port)
             while case let index = next.next(), index < jobs {
-                let body = try Data(contentsOf: samples[index % samples.count])
-                // Another deadline makes it another piece of work.
+                let body = try Data(contentsOf: samples[index % samples.count]).unlike(index)
                 let answer = try connection.send(
-                    "POST", "/v1/jobs?profile=notification&deadline=\(30 + index)",
+                    "POST", "/v1/jobs?profile=notification",
                     headers: service.authorization.merging(
                         ["Content-Type": "application/octet-stream", "Prefer": "wait=60"]) { $1 }, body: body)
                 guard answer.status == 200 else {
