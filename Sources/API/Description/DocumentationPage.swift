@@ -138,7 +138,7 @@ struct DocumentationPage: Sendable {
     private func body(_ call: OpenAPIDocument.Operation) -> HTMLText {
         guard let body = call.value["requestBody"] else { return "" }
         let rows = (body["content"]?.members ?? []).map { content -> HTMLText in
-            "<tr><td><code>\(content.key)</code></td><td>\(type(content.value["schema"] ?? .null))</td></tr>\n"
+            "<tr><td><code>\(content.key)</code></td><td>\(content.value["schema"].map(type) ?? "bytes")</td></tr>\n"
         }
         let description = body["description"]?.text.map { text -> HTMLText in "<p>\(prose: text)</p>" } ?? ""
         return "<h4>Body</h4>\n\(description)\n<table>\n\(rows)</table>"
@@ -153,7 +153,9 @@ struct DocumentationPage: Sendable {
             }
             let contents = (value["content"]?.members ?? []).map { content -> HTMLText in
                 let codes = self.codes(content.value["schema"])
-                if codes.isEmpty { return "<code>\(content.key)</code> \(type(content.value["schema"] ?? .null)) " }
+                if codes.isEmpty {
+                    return "<code>\(content.key)</code> \(content.value["schema"].map(type) ?? "bytes") "
+                }
                 return HTMLText(
                     stringLiteral: codes.map { "<a href=\"#error-\($0)\"><code>\($0)</code></a>" }
                         .joined(separator: ", "))
