@@ -69,7 +69,7 @@ final class PartWriter: Sendable {
 
     private func flush() throws {
         try state.withLock { state in
-            if state.file == nil { state.file = try spool.create(hashing: true) }
+            if state.file == nil { state.file = try spool.create(hashing: true, writingBack: true) }
             try unsafe state.pending.withUnsafeReadableBytes { bytes in unsafe try state.file?.write(bytes) }
             state.pending.clear()
         }

@@ -9,3 +9,4 @@
 #include "sandbox_spawn.h"
 #include "sandbox_syscalls.h"
 #include "copy.h"
+#include "writeback.h"

@@ -1,4 +1,5 @@
 public import Attachments
+import CSandbox
 import Crypto
 import FoundationEssentials
 import Glibc
@@ -37,15 +38,20 @@ public struct Spool: Sendable {
 
     /// A new, empty file.
     ///
-    /// - Parameter hashing: Whether the bytes are hashed as they are written: see ``SpoolFile/sha256``.
+    /// - Parameters:
+    ///   - hashing: Whether the bytes are hashed as they are written: see ``SpoolFile/sha256``.
+    ///   - writingBack: Whether the disk begins with the bytes while others still come, for a file that will be committed
+    ///     durably.
     /// - Throws: `store_failed`, `store_full`.
-    public func create(hashing: Bool = false) throws(AttachmentError) -> SpoolFile {
+    public func create(hashing: Bool = false, writingBack: Bool = false) throws(AttachmentError) -> SpoolFile {
         let name = UUID.version7().uuidString.lowercased()
         let number = unsafe try Self.withName(name + Self.unfinished) { path in
             unsafe openat(directory.number, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         }
         guard number >= 0 else { throw Self.failure("create a file in the spool") }
-        return SpoolFile(name: name, file: Descriptor(owning: number), spool: self, hash: hashing ? SHA256() : nil)
+        return SpoolFile(
+            name: name, file: Descriptor(owning: number), spool: self, hash: hashing ? SHA256() : nil,
+            writesBack: writingBack)
     }
 
     /// Opens a committed file for reading.
@@ -160,12 +166,20 @@ public struct SpoolFile: ~Copyable, Sendable {
     public private(set) var bytes: Int64 = 0
     private var isCommitted = false
     private var hash: SHA256?
+    private let writesBack: Bool
+    /// Bytes that the disk was asked to write.
+    private var writtenBack: Int64 = 0
+    /// The sync of 4 MB in the end waits 0.8 ms instead of 5 where the disk began after each of these.
+    private static let piece: Int64 = 1 << 20
 
-    fileprivate init(name: String, file: consuming Descriptor, spool: Spool, hash: SHA256?) {
+    fileprivate init(
+        name: String, file: consuming Descriptor, spool: Spool, hash: SHA256?, writesBack: Bool
+    ) {
         self.name = name
         self.file = file
         self.spool = spool
         self.hash = hash
+        self.writesBack = writesBack
     }
 
     /// SHA-256 of what was written so far, lower-case hexadecimal; nil where the file isn't hashed. For
@@ -191,6 +205,10 @@ public struct SpoolFile: ~Copyable, Sendable {
             bytes += Int64(written)
             unsafe hash?.update(bufferPointer: UnsafeRawBufferPointer(rebasing: slice[..<written]))
             unsafe rest = rest.dropFirst(written)
+        }
+        if writesBack && bytes - writtenBack >= Self.piece {
+            csandbox_begin_writeback(file.number, writtenBack, bytes - writtenBack)
+            writtenBack = bytes
         }
     }
 
