@@ -1,4 +1,5 @@
 public import Foundation
+import Glibc
 
 /// What a program that was run to its end said.
 public struct ProgramResult: Sendable {
@@ -70,7 +71,8 @@ public final class RunningProgram {
     }
 
     deinit {
-        if process.isRunning { process.terminate() }
+        // A thread of the tests may block the signals that ask, and what it starts inherits that.
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         try? FileManager.default.removeItem(at: scratch)
     }
 
