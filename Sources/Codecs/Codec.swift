@@ -43,6 +43,8 @@ public enum Codec {
         deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
         let order = source.order
+        WorkTime.begin(secondsLeft: goAhead.secondsLeft)
+        defer { WorkTime.begin(secondsLeft: nil) }
         switch consume source.content {
         case .still(let still):
             return try StillRendering(order: order, goAhead: goAhead, outputs: outputs).run(still, deliver)

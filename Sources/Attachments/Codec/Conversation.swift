@@ -42,12 +42,15 @@ public struct Findings: Hashable, Sendable, Codable {
     /// The renditions that will be made for the order's profile, smallest first.
     public var planned: [RenditionRole]
     public var estimate: Estimate
+    /// What will be made, one for each of ``planned``, where the order wants to know; else empty.
+    public var forecasts: [Forecast]
     /// Seconds that identifying took.
     public var seconds: Double
 
     public init(
         kind: MediaKind, type: MediaType, sniffedType: String, size: PixelSize? = nil, frames: Int? = nil,
-        duration: Double? = nil, note: String, planned: [RenditionRole], estimate: Estimate, seconds: Double = 0
+        duration: Double? = nil, note: String, planned: [RenditionRole], estimate: Estimate,
+        forecasts: [Forecast] = [], seconds: Double = 0
     ) {
         self.kind = kind
         self.type = type
@@ -58,7 +61,33 @@ public struct Findings: Hashable, Sendable, Codable {
         self.note = note
         self.planned = planned
         self.estimate = estimate
+        self.forecasts = forecasts
         self.seconds = seconds
+    }
+}
+
+/// What a rendition will be, as far as it can be told before a pixel is decoded.
+public struct Forecast: Hashable, Sendable, Codable {
+    public var role: RenditionRole
+    public var type: MediaType
+    @Nullable public var size: PixelSize?
+    /// Seconds.
+    @Nullable public var duration: Double?
+    /// How a clip will be cut.
+    @Nullable public var method: TrimMethod?
+    /// What will be done and why, for a person, in the words of the step that will tell of it.
+    public var note: String
+
+    public init(
+        role: RenditionRole, type: MediaType, size: PixelSize? = nil, duration: Double? = nil,
+        method: TrimMethod? = nil, note: String
+    ) {
+        self.role = role
+        self.type = type
+        self.size = size
+        self.duration = duration
+        self.method = method
+        self.note = note
     }
 }
 
@@ -83,16 +112,22 @@ public struct GoAhead: Hashable, Sendable, Codable {
     public var effort: Effort
     /// What the process adds to its nice value, 0 to 19: work that must not hold up other work.
     public var niceness: Int
+    /// Seconds, from when the codec process receives this, until it should be done; nil for no hurry. What is not ready by
+    /// then is not waited for: the process is killed soon after.
+    public var secondsLeft: Double?
 
     /// For a costly source: about a tenth of the processor time of another process that wants it all (the kernel's
     /// weights are 110 at 10 and 1024 at 0), and all that nobody wants.
     public static let costlyNiceness = 10
 
-    public init(memory: Int64, outputs: [RenditionRole], effort: Effort = .full, niceness: Int = 0) {
+    public init(
+        memory: Int64, outputs: [RenditionRole], effort: Effort = .full, niceness: Int = 0, secondsLeft: Double? = nil
+    ) {
         self.memory = memory
         self.outputs = outputs
         self.effort = effort
         self.niceness = niceness
+        self.secondsLeft = secondsLeft
     }
 }
 
@@ -116,10 +151,12 @@ public struct RenditionReport: Hashable, Sendable, Codable {
     /// For a person: `JPEG quality 82, 1 encode, under the aim of 500000 bytes`.
     public var note: String
     public var effort: Effort
+    /// How often it was encoded until its bytes suited; 0 where packets were copied.
+    public var encodes: Int
 
     public init(
         role: RenditionRole, type: MediaType, size: PixelSize? = nil, duration: Double? = nil, bytes: Int64,
-        seconds: Double = 0, note: String, effort: Effort = .full
+        seconds: Double = 0, note: String, effort: Effort = .full, encodes: Int = 1
     ) {
         self.role = role
         self.type = type
@@ -129,6 +166,7 @@ public struct RenditionReport: Hashable, Sendable, Codable {
         self.seconds = seconds
         self.note = note
         self.effort = effort
+        self.encodes = encodes
     }
 }
 

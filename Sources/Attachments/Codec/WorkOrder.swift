@@ -28,15 +28,18 @@ public struct WorkOrder: Hashable, Sendable, Codable {
     public var request: RenditionRequest
     public var limits: Limits
     public var ceilings: Ceilings
+    /// Whether ``Findings/forecasts`` are wanted, which may take reading all of a clip's part.
+    public var wantsForecasts: Bool
 
     public init(
         profile: Profile, request: RenditionRequest = RenditionRequest(), limits: Limits = .service,
-        ceilings: Ceilings = Ceilings()
+        ceilings: Ceilings = Ceilings(), wantsForecasts: Bool = false
     ) {
         self.profile = profile
         self.request = request
         self.limits = limits
         self.ceilings = ceilings
+        self.wantsForecasts = wantsForecasts
     }
 }
 

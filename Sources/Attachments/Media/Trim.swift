@@ -1,10 +1,11 @@
 /// The part of a clip that is wanted; seconds of the untrimmed source.
 public struct TrimRequest: Hashable, Sendable, Codable {
-    public var start: Double
+    /// Nil: as much before ``RenditionRequest/thumbnailTime`` as after it, as far as the source goes.
+    public var start: Double?
     /// Nil: to the end, or as long as the profile takes.
     public var duration: Double?
 
-    public init(start: Double, duration: Double? = nil) {
+    public init(start: Double?, duration: Double? = nil) {
         self.start = start
         self.duration = duration
     }

@@ -94,7 +94,7 @@ private struct ProfileCheck {
     }
 
     mutating func animation(_ animation: AnimationPolicy) {
-        types([animation.type], among: [.gif, .webp, .png, .jpeg], "animation.type")
+        types([animation.type], among: [.gif, .webp, .mp4, .png, .jpeg], "animation.type")
         range(animation.longestSide, Self.sides, "animation.longest_side", unit: "pixels")
         cap(animation.cap, aim: animation.aim, types: [animation.type], "animation")
     }

@@ -199,7 +199,8 @@ extension ClipPart {
         let maximum = isVideo ? order.profile.video?.maximumDuration : order.profile.audio?.maximumDuration
         let whenLonger = isVideo ? order.profile.video?.whenLonger : order.profile.audio?.whenLonger
         try self.init(
-            of: facts.duration, request: order.request.trim, maximum: maximum, whenLonger: whenLonger ?? .refuse)
+            of: facts.duration, request: order.request.trim, around: order.request.thumbnailTime, maximum: maximum,
+            whenLonger: whenLonger ?? .refuse)
     }
 }
 

@@ -21,9 +21,9 @@ struct ClipPart: Hashable, Sendable {
     /// - Throws: ``AttachmentError/tooLong(seconds:limit:)`` where the profile doesn't trim by itself;
     ///   ``AttachmentError/invalidSource(reason:)`` for a trim outside the source.
     init(
-        of source: Double, request: TrimRequest?, maximum: Double?, whenLonger: WhenLonger
+        of source: Double, request: TrimRequest?, around moment: Double? = nil, maximum: Double?, whenLonger: WhenLonger
     ) throws(AttachmentError) {
-        let start = max(0, request?.start ?? 0)
+        let start = Self.start(of: request, around: moment, source: source, maximum: maximum)
         guard start < source || start == 0 else {
             throw .invalidSource(
                 reason: "the trim starts at \(rounded(start)) s, and the recording ends at \(rounded(source)) s")
@@ -42,5 +42,15 @@ struct ClipPart: Hashable, Sendable {
         self.start = start
         self.duration = duration
         isTrimmed = start > 0 || duration < source - Self.whole
+    }
+
+    /// Where the part begins: as the request says, or so that `moment` is in its middle, as far as the source goes.
+    private static func start(of request: TrimRequest?, around moment: Double?, source: Double, maximum: Double?)
+        -> Double
+    {
+        guard let request else { return 0 }
+        if let start = request.start { return max(0, start) }
+        let length = min(request.duration ?? maximum ?? source, maximum ?? source)
+        return max(0, min((moment ?? source / 2) - length / 2, source - length))
     }
 }

@@ -28,7 +28,8 @@ struct ProfileReader {
         let values = section(
             node, name,
             among: [
-                "based_on", "summary", "deadline", "retention", "keeps_original", "thumbnail", "image", "animation",
+                "based_on", "summary", "deadline", "retention", "keeps_original", "speed", "thumbnail", "image",
+                "animation",
                 "video", "audio",
             ])
         if let base = values["based_on"] {
@@ -45,6 +46,7 @@ struct ProfileReader {
         read(values, "deadline", name, into: &profile.deadline)
         read(values, "retention", name, into: &profile.retention)
         read(values, "keeps_original", name, into: &profile.keepsOriginal)
+        read(values, "speed", name, into: &profile.speed)
         policy(values, "thumbnail", name, into: &profile.thumbnail, default: ThumbnailPolicy()) {
             reader, values, key, policy in
             reader.read(values, "side", key, into: &policy.side)
@@ -239,6 +241,14 @@ extension Fit: YAMLValue {
         self = value
     }
     static var expected: String { "inside or crop" }
+}
+
+extension Speed: YAMLValue {
+    init?(_ node: Node) {
+        guard let value = Speed(rawValue: node.string ?? "") else { return nil }
+        self = value
+    }
+    static var expected: String { "standard or fast" }
 }
 
 extension WhenLonger: YAMLValue {
