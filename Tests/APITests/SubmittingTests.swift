@@ -155,6 +155,28 @@ import Testing
         }
     }
 
+    @Test func `a trim around the thumbnail's time is asked for in every kind of body, and made`() async throws {
+        let inJSON = try SubmissionReader(profiles: ["notification"], leaseTTL: 300).submission(
+            #"{"attachments": [{"part": "a", "thumbnail_time": 0.5, "trim": {"around": "thumbnail_time", "duration": 0.4}}]}"#
+                .utf8, hasParts: true)
+        let trim = inJSON.attachments[0].request.trim
+        #expect(trim == TrimRequest(start: nil, duration: 0.4) && inJSON.attachments[0].request.thumbnailTime == 0.5)
+        try await LiveService.run {
+            $0.worker = .codec
+        } _: { live in
+            let query = "trim_around=thumbnail_time&trim_duration=0.4&thumbnail_time=0.5"
+            let reply = try await live.send(
+                .post, "/v1/jobs?\(query)", ["Prefer": "wait=20"], body: Self.media("wav/telephone.wav"))
+            let made = try reply.json["attachments"][0]["trim"]
+            #expect(abs((made["start"].double ?? 0) - 0.3) < 0.021, "\(reply.text)")
+            #expect(abs((made["duration"].double ?? 0) - 0.4) < 0.021)
+            let lonely = try await live.send(
+                .post, "/v1/jobs?trim_around=thumbnail_time", body: Self.media("wav/telephone.wav"))
+            #expect(lonely.status == 400)
+            #expect(try lonely.json["errors"].array.compactMap { $0["pointer"].string } == ["trim_around"])
+        }
+    }
+
     // MARK: What is refused
 
     @Test func `every problem of a body is told at once, by pointer`() async throws {
@@ -195,6 +217,26 @@ import Testing
         (#"{"attachments": [{"url": "http://h/"}], "priority": "high"}"#, "/priority"),
         (#"{"attachments": [{"url": "http://h/", "trim": {"start": 1, "end": 1}}]}"#, "/attachments/0/trim/end"),
         (#"{"attachments": [{"url": "http://h/", "trim": {"end": 2, "duration": 1}}]}"#, "/attachments/0/trim/end"),
+        (
+            #"{"attachments": [{"url": "http://h/", "trim": {"around": "thumbnail_time"}}]}"#,
+            "/attachments/0/trim/around"
+        ),
+        (
+            #"{"attachments": [{"url": "http://h/", "thumbnail_time": 1, "trim": {"around": "middle"}}]}"#,
+            "/attachments/0/trim/around"
+        ),
+        (
+            #"{"attachments": [{"url": "http://h/", "thumbnail_time": 1, "trim": {"around": "thumbnail_time", "start": 0}}]}"#,
+            "/attachments/0/trim/start"
+        ),
+        (
+            #"{"attachments": [{"url": "http://h/", "thumbnail_time": 1, "trim": {"around": "thumbnail_time", "end": 9}}]}"#,
+            "/attachments/0/trim/end"
+        ),
+        (
+            #"{"attachments": [{"url": "http://h/", "thumbnail_time": 1, "trim": {"around": "thumbnail_time", "duration": 0}}]}"#,
+            "/attachments/0/trim/duration"
+        ),
         (#"{"attachments": [{"url": "http://h/", "crop": "middle"}]}"#, "/attachments/0/crop"),
         (
             #"{"attachments": [{"url": "http://h/", "crop": {"focal_point": {"x": 2, "y": 0}}}]}"#,

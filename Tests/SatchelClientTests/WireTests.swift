@@ -97,6 +97,11 @@ import Testing
         #expect(names(body) == properties("JobRequest"))
         #expect(names(body.attachments[0]) == properties("AttachmentRequest"))
         #expect(names(Trim(start: 0)).isSubset(of: properties("Trim")))
+        let around = try JSONEncoder().encode(Trim(around: .thumbnailTime, duration: 6))
+        #expect(
+            try JSONSerialization.jsonObject(with: around) as? NSDictionary == [
+                "around": "thumbnail_time", "duration": 6,
+            ])
         #expect(names(LeaseBody()) == properties("LeaseRequest"))
         #expect(names(GrantBody()) == properties("GrantRequest"))
     }

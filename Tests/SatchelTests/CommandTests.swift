@@ -37,7 +37,10 @@ import Testing
         (["add", "nothing.jpg"], "no such file"),
         (["add", "."], "directory"), (["get"], "--lease"), (["list", "--state", "odd"], "--state"),
         (["inspect", "a.jpg", "--memory", "1k"], "--memory"), (["lease", "a", "--for", "never"], "--for"),
-        (["nonsense"], "nonsense"),
+        (["inspect", "a.jpg", "--trim-around-thumbnail"], "--thumbnail-time"),
+        (["inspect", "a.jpg", "--trim-around-thumbnail", "--thumbnail-time", "1", "--trim-end", "2"], "--trim-end"),
+        (["add", "a.jpg", "--trim-end", "1", "--trim-duration", "1"], "--trim-end"),
+        (["add", "a.jpg", "--trim-start", "2", "--trim-end", "1"], "--trim-end"), (["nonsense"], "nonsense"),
     ])
     func `wrong usage is one clear complaint, exit status 2, and no trace`(arguments: [String], names: String) throws {
         let person = try Person()

@@ -112,8 +112,8 @@ struct SubmissionReader {
 
     private static let parameters = [
         "profile", "mode", "deadline", "priority", "lease_ttl", "delivery", "callback", "identifier", "name",
-        "type_hint", "crop", "trim_start", "trim_duration", "trim_end", "thumbnail_hidden", "thumbnail_clipping_rect",
-        "thumbnail_time", "thumbnail_frame",
+        "type_hint", "crop", "trim_start", "trim_duration", "trim_end", "trim_around", "thumbnail_hidden",
+        "thumbnail_clipping_rect", "thumbnail_time", "thumbnail_frame",
     ]
     private static let numbers: Set = [
         "deadline", "lease_ttl", "trim_start", "trim_duration", "trim_end", "thumbnail_time", "thumbnail_frame",
@@ -121,7 +121,7 @@ struct SubmissionReader {
 
     /// A submission of one attachment, whose source is the body: every field is a parameter of the query, those of
     /// `metadata` with that prefix (`metadata.message_id`), and those of `trim` as `trim_start`, `trim_duration`,
-    /// `trim_end`.
+    /// `trim_end`, `trim_around`.
     ///
     /// - Throws: A problem that names every parameter which can't be taken.
     func submission(_ query: Query) throws(Problem) -> SubmissionRequest {
@@ -140,7 +140,7 @@ struct SubmissionReader {
                 JSONTree.Member(name: String($0.name.dropFirst(5)), value: $0.value)
             }, named: .parameter("trim_"), known: nil, complaints)
         var attachment = attachment(job, source: .body, inQuery: true)
-        if !trim.names.isEmpty { attachment.trim = self.trim(trim) }
+        if !trim.names.isEmpty { attachment.trim = self.trim(trim, thumbnailTime: job.value("thumbnail_time")) }
         let request = request(
             job, metadata: FieldReader(metadata, named: .parameter("metadata."), known: nil, complaints),
             callback: url(job, "callback"), attachments: [attachment])
@@ -215,7 +215,7 @@ struct SubmissionReader {
             name: reader.string("name", bytes: 1...255).flatMap(FileName.cleaned),
             typeHint: reader.string("type_hint", bytes: 1...128), profile: inQuery ? nil : profile(reader),
             crop: crop(reader),
-            trim: inQuery ? nil : reader.object("trim", known: ["start", "duration", "end"]).flatMap(trim),
+            trim: inQuery ? nil : trim(of: reader),
             thumbnailHidden: reader.bool("thumbnail_hidden") ?? false,
             thumbnailClippingRect: rect(reader, "thumbnail_clipping_rect"), thumbnailTime: time,
             thumbnailFrame: frame)
@@ -260,16 +260,38 @@ struct SubmissionReader {
         return nil
     }
 
-    private func trim(_ reader: FieldReader) -> TrimRequest? {
+    /// What a part of a clip may be around.
+    private enum TrimCentre: String, CaseIterable {
+        case thumbnailTime = "thumbnail_time"
+    }
+
+    private func trim(of attachment: FieldReader) -> TrimRequest? {
+        guard let reader = attachment.object("trim", known: ["start", "duration", "end", "around"]) else { return nil }
+        return trim(reader, thumbnailTime: attachment.value("thumbnail_time"))
+    }
+
+    /// - Parameter thumbnailTime: The attachment's, as it was given.
+    private func trim(_ reader: FieldReader, thumbnailTime: JSONTree?) -> TrimRequest? {
         let start = reader.number("start", in: SubmissionBounds.time) ?? 0
         let duration = reader.number("duration", in: SubmissionBounds.time)
         let end = reader.number("end", in: SubmissionBounds.time)
-        if reader.value("duration") != nil, reader.value("end") != nil {
-            reader.complain("end", "Give either a duration or an end.")
-            return nil
-        }
         if let duration, duration <= 0 {
             reader.complain("duration", "This must be more than 0.")
+            return nil
+        }
+        if reader.value("around") != nil {
+            let excluded = ["start", "end"].filter { reader.value($0) != nil }
+            for name in excluded { reader.complain(name, "A trim around a time has a duration, and no start or end.") }
+            if thumbnailTime == nil {
+                reader.complain("around", "Give the thumbnail_time that the trim is to be around.")
+            }
+            guard reader.choice("around", TrimCentre.self) != nil, excluded.isEmpty, thumbnailTime != nil else {
+                return nil
+            }
+            return TrimRequest(start: nil, duration: duration)
+        }
+        if reader.value("duration") != nil, reader.value("end") != nil {
+            reader.complain("end", "Give either a duration or an end.")
             return nil
         }
         if let end, end <= start {

@@ -48,12 +48,27 @@ public enum Crop: Hashable, Sendable, Encodable {
 
 /// The part of a clip that is wanted; seconds of the source.
 public struct Trim: Hashable, Sendable, Encodable {
-    public var start: TimeInterval
+    /// Where a part of a clip may lie.
+    public enum Centre: String, Hashable, Sendable, Encodable {
+        /// As much before ``Source/thumbnailTime`` as after it, as far as the source goes.
+        case thumbnailTime = "thumbnail_time"
+    }
+
+    /// Nil where the part is around a time.
+    public var start: TimeInterval?
     /// To the end, or as long as the profile takes, where nil.
     public var duration: TimeInterval?
+    /// Nil where the part has a start.
+    public var around: Centre?
 
     public init(start: TimeInterval, duration: TimeInterval? = nil) {
         self.start = start
+        self.duration = duration
+    }
+
+    /// A part around a time, which the source has to name.
+    public init(around centre: Centre, duration: TimeInterval? = nil) {
+        around = centre
         self.duration = duration
     }
 }

@@ -12,6 +12,7 @@ struct Add: AsyncParsableCommand {
 
               satchel add photo.heic
               satchel add https://example.com/clip.mov --trim-start 2.5 --trim-duration 10
+              satchel add clip.mov --thumbnail-time 42 --trim-around-thumbnail --trim-duration 6
               satchel add front.jpg back.jpg --mode strict --deadline 10
             """)
 

@@ -9,6 +9,12 @@ struct RequestOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long a clip lasts, in seconds.", valueName: "seconds"))
     var trimDuration: Double?
 
+    @Option(help: ArgumentHelp("Where a clip ends, in seconds; instead of --trim-duration.", valueName: "seconds"))
+    var trimEnd: Double?
+
+    @Flag(help: "As much of a clip before --thumbnail-time as after it; instead of --trim-start and --trim-end.")
+    var trimAroundThumbnail = false
+
     @Option(
         help: ArgumentHelp(
             "Which part of a picture: 'centre', 'attention', a point 'x,y' or a rectangle 'x,y,width,height' in 0…1.",
@@ -27,15 +33,33 @@ struct RequestOptions: ParsableArguments {
     func validate() throws {
         if let trimStart, !(trimStart >= 0) { throw ValidationError("--trim-start must not be negative.") }
         if let trimDuration, !(trimDuration > 0) { throw ValidationError("--trim-duration must be more than 0.") }
+        if let trimEnd, !(trimEnd > trimStart ?? 0) {
+            throw ValidationError("--trim-end must be more than \(trimStart == nil ? "0" : "--trim-start").")
+        }
+        if trimEnd != nil && trimDuration != nil {
+            throw ValidationError("--trim-end and --trim-duration exclude each other.")
+        }
+        if trimAroundThumbnail {
+            if trimStart != nil || trimEnd != nil {
+                throw ValidationError(
+                    "--trim-around-thumbnail excludes --trim-start and --trim-end; --trim-duration says how long.")
+            }
+            if thumbnailTime == nil { throw ValidationError("--trim-around-thumbnail needs --thumbnail-time.") }
+        }
         if let thumbnailTime, !(thumbnailTime >= 0) { throw ValidationError("--thumbnail-time must not be negative.") }
         if let thumbnailFrame, thumbnailFrame < 0 { throw ValidationError("--thumbnail-frame must not be negative.") }
     }
 
     var request: RenditionRequest {
-        let isTrimmed = trimStart != nil || trimDuration != nil
-        return RenditionRequest(
-            trim: isTrimmed ? TrimRequest(start: trimStart ?? 0, duration: trimDuration) : nil, crop: crop,
-            thumbnailTime: thumbnailTime, thumbnailFrame: thumbnailFrame)
+        RenditionRequest(
+            trim: trim, crop: crop, thumbnailTime: thumbnailTime, thumbnailFrame: thumbnailFrame)
+    }
+
+    private var trim: TrimRequest? {
+        if trimAroundThumbnail { return TrimRequest(start: nil, duration: trimDuration) }
+        guard trimStart != nil || trimDuration != nil || trimEnd != nil else { return nil }
+        let start = trimStart ?? 0
+        return TrimRequest(start: start, duration: trimDuration ?? trimEnd.map { $0 - start })
     }
 
     var options: DisplayOptions {
