@@ -95,6 +95,74 @@ static inline int satchel_live_objects(void) {
     return count;
 }
 
+// MARK: Stopping
+
+/// Anything but 0 stops the work.
+typedef int (*satchel_stops)(void);
+
+static inline void satchel_on_progress(VipsImage *image, void *progress, void *stops) {
+    (void)progress;
+    if (((satchel_stops)stops)()) vips_image_set_kill(image, TRUE);
+}
+
+/// Has `stops` asked again and again while the pixels of `image`, or of anything made of it, are computed. Once it said
+/// so, they fail with an error and will not be computed any more.
+static inline void satchel_stop_when(VipsImage *image, satchel_stops stops) {
+    vips_image_set_progress(image, TRUE);
+    g_signal_connect(image, "eval", G_CALLBACK(satchel_on_progress), (void *)stops);
+}
+
+// A decoder that reads all of a file before its first row (progressive JPEG, interlaced PNG) shows no progress, but it
+// asks for bytes.
+
+struct satchel_reading {
+    VipsBlob *blob;
+    gint64 position;
+    satchel_stops stops;
+};
+
+static inline void satchel_reading_free(void *data) {
+    vips_area_unref(VIPS_AREA(((struct satchel_reading *)data)->blob));
+    g_free(data);
+}
+
+static inline gint64 satchel_on_read(VipsSourceCustom *source, void *to, gint64 length, struct satchel_reading *reading) {
+    (void)source;
+    size_t bytes = 0;
+    const char *start = (const char *)vips_blob_get(reading->blob, &bytes);
+    gint64 left = (gint64)bytes - reading->position;
+    if (length < 0 || reading->stops()) return -1;
+    if (length > left) length = left > 0 ? left : 0;
+    memcpy(to, start + reading->position, (size_t)length);
+    reading->position += length;
+    return length;
+}
+
+static inline gint64 satchel_on_seek(VipsSourceCustom *source, gint64 offset, int whence, struct satchel_reading *reading) {
+    (void)source;
+    size_t bytes = 0;
+    vips_blob_get(reading->blob, &bytes);
+    gint64 base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? reading->position : (gint64)bytes;
+    gint64 target = 0;
+    if (__builtin_add_overflow(base, offset, &target) || target < 0 || target > (gint64)bytes) return -1;
+    return reading->position = target;
+}
+
+/// A source over a blob, of which it holds a reference, that ends with an error once `stops` says so. NULL where there
+/// is no memory.
+static inline VipsSource *_Nullable satchel_stopping_source(VipsBlob *blob, satchel_stops stops) {
+    VipsSourceCustom *source = vips_source_custom_new();
+    if (!source) return NULL;
+    struct satchel_reading *reading = g_new0(struct satchel_reading, 1);
+    vips_area_copy(VIPS_AREA(blob));
+    reading->blob = blob;
+    reading->stops = stops;
+    g_object_set_data_full(G_OBJECT(source), "satchel-reading", reading, satchel_reading_free);
+    g_signal_connect(source, "read", G_CALLBACK(satchel_on_read), reading);
+    g_signal_connect(source, "seek", G_CALLBACK(satchel_on_seek), reading);
+    return VIPS_SOURCE(source);
+}
+
 // MARK: Loading
 
 // Pixels are read in order, once; damage is an error and not a grey area.

@@ -35,6 +35,8 @@ public enum Codec {
 
     /// Makes the renditions of `goAhead.outputs`, smallest first.
     ///
+    /// Where the go-ahead's time is up first, the work stops: what was delivered by then is all there is, and no error.
+    ///
     /// - Parameters:
     ///   - outputs: An empty file for each rendition, open for writing.
     ///   - deliver: Called when an output is written and no library holds its descriptor; closes it and sends the report.
@@ -42,9 +44,21 @@ public enum Codec {
         _ source: consuming Identified, goAhead: GoAhead, outputs: [RenditionRole: Int32],
         deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
-        let order = source.order
         WorkTime.begin(secondsLeft: goAhead.secondsLeft)
         defer { WorkTime.begin(secondsLeft: nil) }
+        do {
+            return try renderInTime(source, goAhead: goAhead, outputs: outputs, deliver: deliver)
+        } catch {
+            guard error == WorkTime.failure, WorkTime.isUp else { throw error }
+            return Ending()
+        }
+    }
+
+    private static func renderInTime(
+        _ source: consuming Identified, goAhead: GoAhead, outputs: [RenditionRole: Int32],
+        deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) -> Ending {
+        let order = source.order
         switch consume source.content {
         case .still(let still):
             return try StillRendering(order: order, goAhead: goAhead, outputs: outputs).run(still, deliver)

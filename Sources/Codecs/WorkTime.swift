@@ -8,7 +8,8 @@ enum WorkTime {
 
     /// Sets the time that is left; nil for no hurry.
     static func begin(secondsLeft: Double?) {
-        let instant = secondsLeft.map { ContinuousClock.now + .seconds(max(0, $0)) }
+        // A year is no hurry either, and more would overflow.
+        let instant = secondsLeft.map { ContinuousClock.now + .seconds(min(max(0, $0), 3e7)) }
         end.withLock { $0 = instant }
     }
 
@@ -20,4 +21,29 @@ enum WorkTime {
     }
 
     static var isUp: Bool { secondsLeft.map { $0 <= 0 } ?? false }
+
+    /// What work throws that was stopped because the time is up.
+    static let failure = AttachmentError.deadlineExceeded(seconds: 0)
+
+    /// Stops where the time is up: called wherever work goes on for long, such as between frames and packets.
+    static func check() throws(AttachmentError) {
+        if isUp { throw failure }
+    }
+
+    /// Asked from inside of libvips' loops: whether to stop.
+    static let stops: @convention(c) () -> Int32 = { WorkTime.isUp ? 1 : 0 }
+
+    /// Runs what makes more than there is already; where the time is up first, that is no failure.
+    ///
+    /// - Returns: Whether `body` came to its end.
+    @discardableResult
+    static func asFarAsItGoes(_ body: () throws(AttachmentError) -> Void) throws(AttachmentError) -> Bool {
+        do {
+            try body()
+            return true
+        } catch {
+            guard error == failure, isUp else { throw error }
+            return false
+        }
+    }
 }

@@ -10,6 +10,8 @@ struct Rendered {
     var reports: [RenditionReport]
     var ending: Ending
     var files: [RenditionRole: URL]
+    /// Seconds that rendering took.
+    var seconds: Double
 
     func report(_ role: RenditionRole) -> RenditionReport? { reports.first { $0.role == role } }
 
@@ -19,7 +21,8 @@ struct Rendered {
     /// Runs `source` through identify and render, as a codec process does.
     static func of(
         _ source: URL, in directory: URL, profile: Profile = .notification,
-        request: RenditionRequest = RenditionRequest(), limits: Limits = .service, effort: Effort = .full
+        request: RenditionRequest = RenditionRequest(), limits: Limits = .service, effort: Effort = .full,
+        secondsLeft: Double? = nil
     ) throws -> Rendered {
         turn.lock()
         defer { turn.unlock() }
@@ -36,12 +39,13 @@ struct Rendered {
                 outputs[role] = unsafe open(file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             }
             var reports: [RenditionReport] = []
-            let goAhead = GoAhead(memory: 1 << 30, outputs: findings.planned, effort: effort)
+            let goAhead = GoAhead(memory: 1 << 30, outputs: findings.planned, effort: effort, secondsLeft: secondsLeft)
+            let watch = Stopwatch()
             let ending = try Codec.render(identified, goAhead: goAhead, outputs: outputs) { report in
                 reports.append(report)
                 if let descriptor = outputs.removeValue(forKey: report.role) { close(descriptor) }
             }
-            return Rendered(findings: findings, reports: reports, ending: ending, files: files)
+            return Rendered(findings: findings, reports: reports, ending: ending, files: files, seconds: watch.seconds)
         }
     }
 

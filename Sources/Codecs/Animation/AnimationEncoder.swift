@@ -14,6 +14,7 @@ enum AnimationEncoder {
         do {
             return try encode(feed, facts, as: type, effort: effort)
         } catch {
+            if WorkTime.isUp { throw WorkTime.failure }
             // What stopped the frames is the reason; what the encoder then says is not.
             throw feed.failure ?? .codecCrashed(reason: "the \(type.imageName) encoder failed: \(error.text)")
         }

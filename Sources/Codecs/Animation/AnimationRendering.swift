@@ -24,7 +24,9 @@ struct AnimationRendering {
             let descriptor = outputs[.main]
         else { return ending }
         let region = policies.region(of: source.facts.size)
-        try deliver(try animation(of: source, region, policy, to: descriptor))
+        try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
+            try deliver(try animation(of: source, region, policy, to: descriptor))
+        }
         ending.thumbnailTime = order.request.thumbnailFrame.map { _ in Double(index) }
         let shown = region.part(of: source.facts.size)
         ending.thumbnailClippingRect = order.request.thumbnailClippingRect?.mapped(into: shown)

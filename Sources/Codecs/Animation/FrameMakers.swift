@@ -32,6 +32,7 @@ final class PageFrames: FrameMaker {
 
     func next() throws(AttachmentError) -> Raster {
         guard position < facts.frames else { throw .corrupt(reason: "it has fewer frames than it says") }
+        try WorkTime.check()
         let (width, height, channels) = (facts.size.width, facts.size.height, pages.bands)
         let count = width * height * channels
         satchel_error_clear()

@@ -86,26 +86,31 @@ package struct Clip: ~Copyable {
         guard let pick else { throw .corrupt(reason: "none of its pictures could be decoded") }
         let seconds = watch.seconds
         let where_ = "the picture at \(rounded(max(0, pick.time - facts.origin))) s"
-        for still in stills(poster: policy.poster) {
-            guard let descriptor = outputs[still.role] else { continue }
-            var report = try pick.raster.write(as: still, effort: effort, to: descriptor)
-            report.seconds += seconds
-            report.note = "\(where_); \(report.note)"
-            try deliver(report)
+        let areStillsDone = try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
+            for still in stills(poster: policy.poster) {
+                guard let descriptor = outputs[still.role] else { continue }
+                var report = try pick.raster.write(as: still, effort: effort, to: descriptor)
+                report.seconds += seconds
+                report.note = "\(where_); \(report.note)"
+                try deliver(report)
+                if ending.placeholder == nil { ending.placeholder = try pick.raster.placeholder() }
+            }
+            if ending.placeholder == nil { ending.placeholder = try pick.raster.placeholder() }
         }
-        ending.placeholder = try pick.raster.placeholder()
 
-        if let descriptor = outputs[.main] {
+        if areStillsDone, let descriptor = outputs[.main] {
             let maker = VideoMaker(
                 facts: facts, picture: picture, policy: policy, part: part, effort: effort,
                 maximumPixels: order.limits.framePixels)
             let watch = Stopwatch()
-            let made = try refusing("decoding it") { () throws(FFmpegFailure) in
-                try maker.make(from: demuxer, to: descriptor)
-            }
-            try finish(made, cap: policy.cap, watch, effort, &ending, deliver)
-            if let time = request.thumbnailTime {
-                ending.thumbnailTime = max(0, min(time - made.start, made.duration))
+            try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
+                let made = try refusing("decoding it") { () throws(FFmpegFailure) in
+                    try maker.make(from: demuxer, to: descriptor)
+                }
+                try finish(made, cap: policy.cap, watch, effort, &ending, deliver)
+                if let time = request.thumbnailTime {
+                    ending.thumbnailTime = max(0, min(time - made.start, made.duration))
+                }
             }
         }
     }
@@ -130,6 +135,16 @@ package struct Clip: ~Copyable {
                 ending.warnings.append("its cover art could not be decoded")
             }
         }
+        try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
+            try renderSound(sound, policy, outputs, effort, &ending, deliver)
+        }
+    }
+
+    /// The renditions that the sound must be decoded for.
+    private func renderSound(
+        _ sound: SoundFacts, _ policy: AudioPolicy, _ outputs: [RenditionRole: Int32], _ effort: Effort,
+        _ ending: inout Ending, _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) {
         // Read even where no waveform is wanted: what a copy would take over must have been decoded once.
         let reading = Stopwatch()
         let reader = WaveformReader(facts: facts, sound: sound, part: part)

@@ -101,10 +101,12 @@ import Glibc
     /// The next packet of any stream.
     ///
     /// - Returns: False at the end, which is also where a read fails: what a truncated file still has is used.
+    /// - Throws: Also where ``WorkTime`` is up.
     func read(_ packet: borrowing Packet) throws(FFmpegFailure) -> Bool {
         packet.clear()
         var failures = 0
         while true {
+            try FFmpegFailure.checkTime()
             let code = unsafe av_read_frame(raw, packet.raw)
             if code >= 0 { return true }
             if code == satchel_averror(EAGAIN), failures < 1000 {
@@ -112,6 +114,7 @@ import Glibc
                 continue
             }
             if code == satchel_averror(ENOMEM) { throw .noMemory }
+            try FFmpegFailure.checkTime()
             if io.failure != 0 { throw FFmpegFailure(satchel_averror(io.failure)) }
             return false
         }

@@ -108,6 +108,8 @@ import Glibc
     /// The next packet; false where more frames are needed first or all is out.
     func receive(_ packet: borrowing Packet) throws(FFmpegFailure) -> Bool {
         packet.clear()
+        // An encoder that is drained has a second of pictures to make.
+        try FFmpegFailure.checkTime()
         let code = unsafe avcodec_receive_packet(raw, packet.raw)
         if code == satchel_averror(EAGAIN) || code == satchel_averror_eof { return false }
         try checked(code)

@@ -23,11 +23,18 @@ struct FFmpegFailure: Error {
         refusal = nil
     }
 
+    /// Stops where ``WorkTime`` is up.
+    static func checkTime() throws(FFmpegFailure) {
+        if WorkTime.isUp { throw FFmpegFailure(refusal: WorkTime.failure) }
+    }
+
     static let noMemory = FFmpegFailure(satchel_averror(ENOMEM))
 
     /// The refusal of a source that broke while `what` was being done: `reading its header`.
     func refusal(of what: String) -> AttachmentError {
         if let refusal { return refusal }
+        // What was stopped looks like damage.
+        if WorkTime.isUp { return WorkTime.failure }
         if isWriting {
             let system = SystemError("write a rendition", code: -code)
             if code == satchel_averror(EFBIG) { return .tooExpensive(resource: "file size", granted: "amount") }

@@ -72,6 +72,7 @@ import Glibc
             guard let state = unsafe opaque?.assumingMemoryBound(to: State.self), let buffer = unsafe buffer else {
                 return satchel_averror(EINVAL)
             }
+            if WorkTime.isUp { return satchel_averror_exit }
             var written = 0
             while written < Int(count) {
                 let got = unsafe pwrite(
@@ -91,6 +92,7 @@ import Glibc
     private static let read: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt8>?, Int32) -> Int32 = {
         opaque, buffer, count in
         guard let state = unsafe opaque?.assumingMemoryBound(to: State.self) else { return satchel_averror(EINVAL) }
+        if WorkTime.isUp { return satchel_averror_exit }
         while true {
             let got = unsafe pread(state.pointee.descriptor, buffer, Int(count), Int(state.pointee.position))
             if got < 0 && errno == EINTR { continue }

@@ -54,6 +54,7 @@ import Glibc
         guard let state = unsafe opaque?.assumingMemoryBound(to: State.self), count > 0 else {
             return satchel_averror(EINVAL)
         }
+        if WorkTime.isUp { return satchel_averror_exit }
         while true {
             let got = unsafe pread(state.pointee.descriptor, buffer, Int(count), Int(state.pointee.position))
             if got > 0 {

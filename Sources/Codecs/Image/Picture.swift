@@ -124,7 +124,14 @@ extension Picture {
         satchel_error_clear()
         let pixels = unsafe withHandle { unsafe vips_image_copy_memory($0) }
         guard let pixels = unsafe pixels else { throw VipsFailure.current() }
-        return unsafe Picture(owning: pixels)
+        let picture = unsafe Picture(owning: pixels)
+        if WorkTime.secondsLeft != nil { picture.stopInTime() }
+        return picture
+    }
+
+    /// Has whatever is computed from this picture fail once ``WorkTime`` is up.
+    func stopInTime() {
+        unsafe withHandle { unsafe satchel_stop_when($0, WorkTime.stops) }
     }
 
     /// The same pixels without any metadatum.

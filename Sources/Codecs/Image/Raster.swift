@@ -30,7 +30,9 @@ struct Raster: Hashable, Sendable {
             }
         }
         guard let image = unsafe image else { throw .tooExpensive(resource: "memory", granted: "share") }
-        return unsafe Picture(owning: image)
+        let picture = unsafe Picture(owning: image)
+        if WorkTime.secondsLeft != nil { picture.stopInTime() }
+        return picture
     }
 }
 

@@ -65,11 +65,16 @@ struct SourceBytes: ~Copyable {
     /// Opens the image with the one loader of `format`. Pixels are decoded when they are asked for, in order, once.
     borrowing func load(_ format: ImageFormat, _ loading: Loading = Loading()) throws(VipsFailure) -> Picture {
         satchel_error_clear()
-        guard let source = unsafe satchel_source_from_blob(blob) else { throw VipsFailure.current() }
+        // Only where there is a hurry, and for decoders that read piece by piece: the others would copy the whole file.
+        let isHurried = WorkTime.secondsLeft != nil
+        let source =
+            unsafe isHurried && (format == .jpeg || format == .png)
+            ? satchel_stopping_source(blob, WorkTime.stops) : satchel_source_from_blob(blob)
+        guard let source = unsafe source else { throw VipsFailure.current() }
         // The image holds references of its own.
         defer { unsafe satchel_unref(source) }
         let pages = Int32(loading.pages)
-        return try unsafe Picture.make { out in
+        let picture = try unsafe Picture.make { out in
             switch format {
             case .jpeg: unsafe satchel_load_jpeg(source, out, Int32(loading.shrink))
             case .png: unsafe satchel_load_png(source, out)
@@ -82,5 +87,7 @@ struct SourceBytes: ~Copyable {
             case .bmp: -1
             }
         }
+        if isHurried { picture.stopInTime() }
+        return picture
     }
 }

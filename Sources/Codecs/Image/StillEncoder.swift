@@ -20,6 +20,7 @@ struct StillEncoder {
         do {
             return try encodeOrFail(picture)
         } catch let failure as VipsFailure {
+            if WorkTime.isUp { throw WorkTime.failure }
             throw .codecCrashed(reason: "an encoder failed: \(failure.text)")
         } catch let error as AttachmentError {
             throw error

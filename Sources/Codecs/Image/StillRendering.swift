@@ -42,25 +42,25 @@ struct StillRenditions {
     ) throws(AttachmentError) -> Ending {
         var ending = Ending()
         var watch = watch
-        // The smallest picture that the placeholder can be made from: from the largest it takes ten times as long.
-        var sketch: Picture?
-        for policy in policies.stills(goAhead.outputs) {
-            guard let descriptor = outputs[policy.role] else { continue }
-            let written = try StillWriter(policy: policy, effort: goAhead.effort).write(picture, to: descriptor)
-            var report = written.report
-            report.seconds = watch.seconds
-            if policy.role == .main {
-                ending.thumbnailClippingRect = order.request.thumbnailClippingRect?.mapped(
-                    into: part.part(written.part))
+        try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
+            for policy in policies.stills(goAhead.outputs) {
+                guard let descriptor = outputs[policy.role] else { continue }
+                let written = try StillWriter(policy: policy, effort: goAhead.effort).write(picture, to: descriptor)
+                var report = written.report
+                report.seconds = watch.seconds
+                if policy.role == .main {
+                    ending.thumbnailClippingRect = order.request.thumbnailClippingRect?.mapped(
+                        into: part.part(written.part))
+                }
+                try deliver(report)
+                // As early as can be, and from the smallest picture that it can be made from: from the largest it takes
+                // ten times as long.
+                if ending.placeholder == nil, written.whole.size.longestSide >= Placeholder.side {
+                    ending.placeholder = try written.whole.placeholder()
+                }
+                watch = Stopwatch()
             }
-            try deliver(report)
-            if sketch == nil, written.whole.size.longestSide >= Placeholder.side { sketch = .some(written.whole) }
-            watch = Stopwatch()
-        }
-        if let sketch {
-            ending.placeholder = try sketch.placeholder()
-        } else {
-            ending.placeholder = try picture.placeholder()
+            if ending.placeholder == nil { ending.placeholder = try picture.placeholder() }
         }
         return ending
     }

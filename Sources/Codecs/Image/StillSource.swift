@@ -110,11 +110,7 @@ struct StillSource: ~Copyable {
 extension Picture {
     /// `region` of pixels in memory, scaled to `size`; in memory again.
     func scaled(_ region: PixelRect, to size: PixelSize) throws(AttachmentError) -> Picture {
-        do {
-            return try extracted(region).resized(to: size).computed()
-        } catch {
-            throw .codecCrashed(reason: "scaling failed: \(error.text)")
-        }
+        try scaling { () throws(VipsFailure) in try extracted(region).resized(to: size).computed() }
     }
 }
 
@@ -123,6 +119,7 @@ func scaling<Result: ~Copyable>(_ body: () throws(VipsFailure) -> Result) throws
     do {
         return try body()
     } catch {
+        if WorkTime.isUp { throw WorkTime.failure }
         throw .codecCrashed(reason: "scaling failed: \(error.text)")
     }
 }

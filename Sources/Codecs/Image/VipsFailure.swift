@@ -14,6 +14,8 @@ struct VipsFailure: Error, Hashable {
 
     /// The failure as the sender's error: `format` could not be decoded.
     func damage(of format: String) -> AttachmentError {
+        // What was stopped looks like damage.
+        if WorkTime.isUp { return WorkTime.failure }
         let text = self.text.lowercased()
         if text.contains("memory") && (text.contains("out of") || text.contains("alloc") || text.contains("not enough"))
         {

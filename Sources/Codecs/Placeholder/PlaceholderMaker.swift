@@ -22,6 +22,7 @@ extension Picture {
                 thumbhash: ThumbHash.encode(raster), blurhash: BlurHash.encode(raster),
                 color: DominantColour.of(raster).hexadecimal)
         } catch {
+            if WorkTime.isUp { throw WorkTime.failure }
             throw .codecCrashed(reason: "the placeholder failed: \(error.text)")
         }
     }

@@ -1,0 +1,79 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Codecs
+
+/// Work that is stopped inside the libraries when its time is up, by sources that take long to make.
+@Suite(.serialized) struct StoppingTests {
+    /// Sources that take a multiple of what they are given, by what does the work.
+    enum Source: String, CaseIterable, CustomTestStringConvertible {
+        case progressive, interlaced, animation, clip, sound
+
+        var testDescription: String { rawValue }
+
+        /// Made by tools, large enough.
+        func make(in directory: URL) throws -> URL {
+            let file = directory.appending(path: "source.\(fileExtension)")
+            switch self {
+            case .progressive: try Self.noise(width: 5000, height: 4000, in: directory, "jpegsave", file)
+            case .interlaced: try Self.noise(width: 3000, height: 2000, in: directory, "pngsave", file)
+            case .animation:
+                try Tool.run(
+                    "ffmpeg",
+                    ["-v", "error", "-f", "lavfi", "-i", "testsrc2=size=480x360:rate=20:duration=9", file.path])
+            case .clip:
+                try Tool.run(
+                    "ffmpeg",
+                    [
+                        "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30:duration=10", "-c:v",
+                        "mpeg4", "-q:v", "4", file.path,
+                    ])
+            case .sound:
+                try Tool.run(
+                    "ffmpeg",
+                    [
+                        "-v", "error", "-f", "lavfi", "-i", "anoisesrc=duration=600", "-c:a", "flac", file.path,
+                    ])
+            }
+            return file
+        }
+
+        private static func noise(
+            width: Int, height: Int, in directory: URL, _ saver: String, _ file: URL
+        ) throws {
+            let (floats, bytes) = (directory.path + "/floats.v", directory.path + "/bytes.v")
+            try Tool.run("vips", ["gaussnoise", floats, "\(width)", "\(height)", "--mean", "128", "--sigma", "20"])
+            try Tool.run("vips", ["cast", floats, bytes, "uchar"])
+            try Tool.run("vips", [saver, bytes, file.path, "--interlace"])
+        }
+
+        private var fileExtension: String {
+            switch self {
+            case .progressive: "jpg"
+            case .interlaced: "png"
+            case .animation: "gif"
+            case .clip: "mp4"
+            case .sound: "flac"
+            }
+        }
+    }
+
+    static let profile = {
+        var profile = Profile.message
+        profile.audio?.maximumDuration = nil
+        return profile
+    }()
+
+    @Test(arguments: Source.allCases)
+    func `work whose time is up ends by itself, soon, and without an error`(source: Source) throws {
+        let directory = try TemporaryDirectory()
+        let file = try source.make(in: directory.url)
+        let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile, secondsLeft: 0.02)
+        // Alone on a machine it takes a few hundredths of a second; beside other tests, more.
+        #expect(rendered.seconds < 1, "it went on for \(rendered.seconds) s")
+        #expect(rendered.report(.main) == nil)
+        #expect(rendered.reports.count < rendered.findings.planned.count)
+    }
+}
