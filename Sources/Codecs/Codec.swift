@@ -49,7 +49,7 @@ public enum Codec {
         do {
             return try renderInTime(source, goAhead: goAhead, outputs: outputs, deliver: deliver)
         } catch {
-            guard error == WorkTime.failure, WorkTime.isUp else { throw error }
+            guard error == WorkTime.failure else { throw error }
             return Ending()
         }
     }

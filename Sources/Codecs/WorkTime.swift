@@ -22,7 +22,7 @@ enum WorkTime {
 
     static var isUp: Bool { secondsLeft.map { $0 <= 0 } ?? false }
 
-    /// What work throws that was stopped because the time is up.
+    /// What work throws that was stopped because the time is up, or would be.
     static let failure = AttachmentError.deadlineExceeded(seconds: 0)
 
     /// Stops where the time is up: called wherever work goes on for long, such as between frames and packets.
@@ -33,7 +33,7 @@ enum WorkTime {
     /// Asked from inside of libvips' loops: whether to stop.
     static let stops: @convention(c) () -> Int32 = { WorkTime.isUp ? 1 : 0 }
 
-    /// Runs what makes more than there is already; where the time is up first, that is no failure.
+    /// Runs what makes more than there is already; where the time does not suffice, that is no failure.
     ///
     /// - Returns: Whether `body` came to its end.
     @discardableResult
@@ -42,7 +42,7 @@ enum WorkTime {
             try body()
             return true
         } catch {
-            guard error == failure, isUp else { throw error }
+            guard error == failure else { throw error }
             return false
         }
     }

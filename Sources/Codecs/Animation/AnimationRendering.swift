@@ -24,8 +24,19 @@ struct AnimationRendering {
             let descriptor = outputs[.main]
         else { return ending }
         let region = policies.region(of: source.facts.size)
+        let cost = source.facts.cost(region, policy)
+        let left = WorkTime.secondsLeft
+        let choice = EffortChoice(cost, secondsLeft: left)
+        guard choice != .skip else {
+            ending.warnings += ["the animation is " + (choice.note(cost, secondsLeft: left) ?? "")]
+            return ending
+        }
+        var rendering = self
+        if choice == .reduced { rendering.goAhead.effort = .reduced }
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
-            try deliver(try animation(of: source, region, policy, to: descriptor))
+            var report = try rendering.animation(of: source, region, policy, to: descriptor)
+            if let haste = choice.note(cost, secondsLeft: left) { report.note += "; \(haste)" }
+            try deliver(report)
         }
         ending.thumbnailTime = order.request.thumbnailFrame.map { _ in Double(index) }
         let shown = region.part(of: source.facts.size)
@@ -58,6 +69,7 @@ struct AnimationRendering {
         let watch = Stopwatch()
         let facts = source.facts
         var side = policy.longestSide
+        if goAhead.effort == .reduced { side = AnimationFacts.reducedSide(of: region, policy) }
         var encodes = 0
         while true {
             let size = Framing(side: side, fit: .inside).scaledSize(of: region.size)

@@ -80,7 +80,25 @@ struct AnimationSource: ~Copyable {
         // The file that is made is held in memory until it is written.
         let output = min(order.profile.animation?.cap ?? 0, result * Int64(facts.frames))
         let memory = Estimate.rest + Int64(facts.bytes) + pixels * 24 + result * 32 + output * 2
-        let seconds = Double(pixels) * 25 + Double(result) * 120
-        return Estimate(memory: memory, cpuSeconds: 0.02 + seconds * Double(facts.frames) / 1e9)
+        let seconds = order.profile.animation.map {
+            facts.cost(policies.region(of: facts.size), $0).full
+        }
+        return Estimate(memory: memory, cpuSeconds: 0.01 + (seconds ?? 0))
+    }
+}
+
+extension AnimationFacts {
+    /// Processor seconds of making the animation, with all settings and with half the sides.
+    func cost(_ region: PixelRect, _ policy: AnimationPolicy) -> WorkCost {
+        func cost(_ side: Int?) -> Double {
+            let result = Framing(side: side, fit: .inside).scaledSize(of: region.size).area
+            return 0.01 + Double(frames) * (Double(size.area) * 25 + Double(result) * 120) / 1e9
+        }
+        return WorkCost(full: cost(policy.longestSide), reduced: cost(Self.reducedSide(of: region, policy)))
+    }
+
+    /// The longest side where time is short.
+    static func reducedSide(of region: PixelRect, _ policy: AnimationPolicy) -> Int {
+        max(1, Framing(side: policy.longestSide, fit: .inside).scaledSize(of: region.size).longestSide / 2)
     }
 }

@@ -107,7 +107,7 @@ package struct Clip: ~Copyable {
                 let made = try refusing("decoding it") { () throws(FFmpegFailure) in
                     try maker.make(from: demuxer, to: descriptor)
                 }
-                try finish(made, cap: policy.cap, watch, effort, &ending, deliver)
+                try finish(made, cap: policy.cap, watch, made.effort, &ending, deliver)
                 if let time = request.thumbnailTime {
                     ending.thumbnailTime = max(0, min(time - made.start, made.duration))
                 }
@@ -258,8 +258,7 @@ extension ClipFacts {
             let output = VideoPlan.size(of: picture.upright, longestSide: policy.longestSide)
             memory += picture.coded.area * 3 / 2 * 17 * (picture.isPlain ? 1 : 2) + output.area * 3 / 2 * 40
             memory += min(picture.upright.area, 2048 * 2048) * 8
-            let frames = seconds * picture.frameRate
-            cpu += frames * (Double(picture.coded.area) / 120e6 + Double(output.area) / 90e6) + 0.2
+            cpu += VideoPlan.cost(picture, policy, seconds: seconds).full + 0.2
         }
         return Estimate(memory: memory, cpuSeconds: cpu)
     }

@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import Glibc
 
 /// What became of a main rendition.
 struct MadeClip {
@@ -12,6 +13,31 @@ struct MadeClip {
     var bytes: Int64
     var note: String
     var warnings: [String] = []
+    var effort: Effort = .full
+}
+
+/// Watches how an encode gets on.
+struct EncodingPace {
+    var cost: WorkCost
+    var mayStartOver: Bool
+    private let watch = Stopwatch()
+    /// Why it should be begun again.
+    private(set) var note: String?
+
+    init(cost: WorkCost, mayStartOver: Bool) {
+        self.cost = cost
+        self.mayStartOver = mayStartOver
+    }
+
+    /// - Parameter done: The part that is done, 0 to 1.
+    mutating func isTooSlow(done: Double) -> Bool {
+        let (seconds, left) = (watch.seconds, WorkTime.secondsLeft)
+        guard mayStartOver, Pace.shouldStartOver(done: done, after: seconds, cost, secondsLeft: left) else {
+            return false
+        }
+        note = Pace.note(done: done, after: seconds, secondsLeft: left)
+        return true
+    }
 }
 
 /// Makes the main rendition of a video.
@@ -51,7 +77,33 @@ struct VideoMaker {
                 reason = "its \(bytes) bytes are over the \(policy.aim == nil ? "cap" : "aim") of \(aim)"
             }
         }
-        return try encode(because: reason ?? "", from: demuxer, to: descriptor)
+        return try encodeInTime(because: reason ?? "", from: demuxer, to: descriptor)
+    }
+
+    /// Encodes with as much effort as there is time for, and begins again with less where it turns out to be too much.
+    private func encodeInTime(
+        because reason: String, from demuxer: borrowing Demuxer, to descriptor: Int32
+    ) throws(FFmpegFailure) -> MadeClip {
+        let cost = VideoPlan.cost(picture, policy, seconds: part.duration)
+        let left = WorkTime.secondsLeft
+        let choice = EffortChoice(cost, secondsLeft: left)
+        // Nothing else will be made.
+        if choice == .skip { throw FFmpegFailure(refusal: WorkTime.failure) }
+        var maker = self
+        var haste = choice.note(cost, secondsLeft: left)
+        if choice != .full { maker.effort = .reduced }
+        while true {
+            var pace = EncodingPace(cost: cost, mayStartOver: maker.effort == .full)
+            let made = try maker.encode(because: reason, from: demuxer, to: descriptor, &pace)
+            if var made {
+                made.effort = maker.effort
+                if let haste { made.note += "; \(haste)" }
+                return made
+            }
+            maker.effort = .reduced
+            haste = pace.note
+            guard ftruncate(descriptor, 0) == 0 else { throw FFmpegFailure(satchel_averror(errno), isWriting: true) }
+        }
     }
 
     var copiesSound: Bool {

@@ -3,9 +3,11 @@ import CFFmpeg
 
 extension VideoMaker {
     /// Makes the rendition anew from the source's pictures.
+    ///
+    /// - Returns: Nil where `pace` is too slow.
     func encode(
-        because reason: String, from demuxer: borrowing Demuxer, to descriptor: Int32
-    ) throws(FFmpegFailure) -> MadeClip {
+        because reason: String, from demuxer: borrowing Demuxer, to descriptor: Int32, _ pace: inout EncodingPace
+    ) throws(FFmpegFailure) -> MadeClip? {
         let zero = facts.origin + part.start
         let duration = part.isTrimmed ? part.duration : part.duration + picture.frame
         let aim = min(policy.aim ?? policy.cap, policy.cap)
@@ -37,6 +39,7 @@ extension VideoMaker {
         while !(isPictureDone && isSoundDone), try demuxer.read(packet) {
             if packet.stream == picture.stream, !isPictureDone {
                 isPictureDone = try pictures.accept(packet, into: muxer)
+                if pace.isTooSlow(done: pictures.seconds / duration) { return nil }
             } else if packet.stream == facts.sound?.stream, !isSoundDone {
                 isSoundDone = try sound?.accept(packet, into: muxer) ?? true
             }

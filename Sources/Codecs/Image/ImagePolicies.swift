@@ -48,6 +48,18 @@ struct ImagePolicies: Hashable, Sendable {
         return still
     }
 
+    /// The same for a deadline that is near: a main rendition of half the sides, so that a decoder that can shrinks twice as
+    /// far, and a quarter of the pixels is scaled and encoded.
+    ///
+    /// - Parameter size: Of the upright source.
+    func reduced(for size: PixelSize) -> ImagePolicies {
+        var policies = self
+        guard let framing = main?.framing else { return self }
+        let shown = framing.resultSize(of: region(of: size).size).longestSide
+        policies.main?.framing.side = max(1, shown / 2, thumbnail?.framing.side ?? 1)
+        return policies
+    }
+
     /// The still renditions among `roles`, smallest first.
     func stills(_ roles: [RenditionRole]) -> [StillPolicy] {
         [thumbnail, main].compactMap(\.self).filter { roles.contains($0.role) }

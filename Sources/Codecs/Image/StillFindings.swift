@@ -26,26 +26,50 @@ extension StillFacts {
     /// What decoding and encoding will take, by what each decoder holds at its peak.
     func estimate(for policies: ImagePolicies) -> Estimate {
         let pixels = Double(storedSize.area)
-        let working = policies.workingSize(of: policies.region(of: size).size)
-        let kept = Double(working.area)
-        let held: Double
-        let nanoseconds: Double
-        switch type {
-        // Strips, or all coefficients: two bytes for each of at most three samples.
-        case .jpeg: (held, nanoseconds) = isProgressive ? (pixels * 6, 25) : (Double(storedSize.width) * 600, 9)
-        case .png: (held, nanoseconds) = isProgressive ? (pixels * Double(pixelBytes), 30) : (0, 25)
-        case .tiff: (held, nanoseconds) = (Double(storedSize.width) * 512 * Double(pixelBytes), 15)
-        case .webp: (held, nanoseconds) = (pixels * 8, 25)
-        // Planes with their reference, the interleaved picture, and the copy that libvips makes.
-        case .heic, .heif, .avif: (held, nanoseconds) = (pixels * 10, 45)
-        // Floats while it decodes.
-        case .jxl: (held, nanoseconds) = (pixels * (Double(pixelBytes) + 16), 70)
-        case .bmp: (held, nanoseconds) = (pixels * 12, 10)
-        default: (held, nanoseconds) = (pixels * 5, 15)
-        }
+        let kept = Double(policies.workingSize(of: policies.region(of: size).size).area)
+        let held: Double =
+            switch type {
+            // Strips, or all coefficients: two bytes for each of at most three samples.
+            case .jpeg: isProgressive ? pixels * 6 : Double(storedSize.width) * 600
+            case .png: isProgressive ? pixels * Double(pixelBytes) : 0
+            case .tiff: Double(storedSize.width) * 512 * Double(pixelBytes)
+            case .webp: pixels * 8
+            // Planes with their reference, the interleaved picture, and the copy that libvips makes.
+            case .heic, .heif, .avif: pixels * 10
+            // Floats while it decodes.
+            case .jxl: pixels * (Double(pixelBytes) + 16)
+            case .bmp: pixels * 12
+            default: pixels * 5
+            }
         // The working picture and its copy while it is turned and stripped, then what the encoders add.
         let memory = Estimate.rest + Int64(held + kept * 14) + Int64(bytes)
-        return Estimate(memory: memory, cpuSeconds: 0.01 + (pixels * nanoseconds + kept * 60) / 1e9)
+        return Estimate(memory: memory, cpuSeconds: seconds(keeping: kept))
+    }
+
+    /// Processor seconds, with all settings and with those of ``ImagePolicies/reduced(for:)``.
+    func cost(for policies: ImagePolicies) -> WorkCost {
+        func cost(_ policies: ImagePolicies) -> Double {
+            seconds(keeping: Double(policies.workingSize(of: policies.region(of: size).size).area))
+        }
+        return WorkCost(full: cost(policies), reduced: cost(policies.reduced(for: size)))
+    }
+
+    /// - Parameter kept: Pixels of the picture that all renditions are made from.
+    private func seconds(keeping kept: Double) -> Double {
+        let pixels = Double(storedSize.area)
+        let nanoseconds: Double =
+            switch type {
+            // Each halving of the sides in the decoder saves a part of the transform; what is left is Huffman's.
+            case .jpeg: (isProgressive ? 22 : 5) + min(6, 24 * kept / pixels)
+            case .png: isProgressive ? 30 : 25
+            case .tiff: 15
+            case .webp: 25
+            case .heic, .heif, .avif: 45
+            case .jxl: 70
+            case .bmp: 10
+            default: 15
+            }
+        return 0.01 + (pixels * nanoseconds + kept * 60) / 1e9
     }
 }
 

@@ -15,13 +15,22 @@ struct StillRendering {
         _ source: borrowing StillSource, _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
         let watch = Stopwatch()
-        let policies = ImagePolicies(order: order, kind: .image)
+        var policies = ImagePolicies(order: order, kind: .image)
         let size = source.facts.size
+        let cost = source.facts.cost(for: policies)
+        let left = WorkTime.secondsLeft
+        let choice = EffortChoice(cost, secondsLeft: left)
+        var goAhead = goAhead
+        // Even where it comes nowhere near: there is nothing else to deliver.
+        let isHurried = choice != .full && cost.reduced < cost.full
+        if isHurried { goAhead.effort = .reduced }
+        if goAhead.effort == .reduced { policies = policies.reduced(for: size) }
         let region = policies.region(of: size)
         let working = policies.workingSize(of: region.size)
         let picture = try source.decode(region, scaledTo: working, margin: margin)
         return try StillRenditions(
-            order: order, goAhead: goAhead, outputs: outputs, policies: policies, part: region.part(of: size)
+            order: order, goAhead: goAhead, outputs: outputs, policies: policies, part: region.part(of: size),
+            haste: isHurried ? EffortChoice.reduced.note(cost, secondsLeft: left) : nil
         ).write(picture, since: watch, deliver)
     }
 }
@@ -34,6 +43,8 @@ struct StillRenditions {
     var policies: ImagePolicies
     /// What part of the source the picture is.
     var part: UnitRect
+    /// Why the effort is less than full.
+    var haste: String?
 
     /// - Parameter watch: Runs since the decode began; the first rendition's time includes it.
     func write(
@@ -48,6 +59,7 @@ struct StillRenditions {
                 let written = try StillWriter(policy: policy, effort: goAhead.effort).write(picture, to: descriptor)
                 var report = written.report
                 report.seconds = watch.seconds
+                if let haste { report.note += "; \(haste)" }
                 if policy.role == .main {
                     ending.thumbnailClippingRect = order.request.thumbnailClippingRect?.mapped(
                         into: part.part(written.part))
