@@ -106,6 +106,7 @@ import Testing
         let record = try await bench.attachment(bench.claim("fault: late-main-segv"))
         #expect(record.state == .failed && record.error?.code == .codecCrashed)
         #expect(record.steps.count { $0.name == "retry" } == 1)
+        #expect(record.steps.last?.name == "main" && record.steps.last?.note == record.error?.message)
         #expect(try bench.store.blobs.list().isEmpty)
         await bench.pool.shutdown()
     }
@@ -141,7 +142,9 @@ import Testing
         let bench = try await Bench()
         let record = try await bench.attachment(bench.claim("fault: echo hello"))
         #expect(record.fidelity == .full && record.best == .main && record.contentSizeRatio == 0.75)
-        #expect(record.steps.map(\.name) == ["identify", "thumbnail", "main", "commit"])
+        #expect(record.steps.map(\.name) == ["wait", "identify", "thumbnail", "main", "warnings", "commit"])
+        #expect(record.steps.first { $0.name == "warnings" }?.note == "a warning with [31mcolour")
+        #expect(record.steps.allSatisfy { $0.note != nil && $0.seconds >= 0 })
         let blob = try #require(try await bench.store.records.blob(of: .main, of: record.id, tenant: .local))
         let file = try bench.store.blobs.open(blob)
         let data = FileHandle(fileDescriptor: file.number, closeOnDealloc: false).readDataToEndOfFile()

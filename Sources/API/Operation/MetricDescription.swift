@@ -56,7 +56,7 @@ public struct MetricDescription: Hashable, Sendable {
         .init("queue_seconds", .histogram(buckets: seconds), "From a job's acceptance to its claim.", "lane"),
         .init(
             "stage_seconds", .histogram(buckets: seconds),
-            "Stages of attachments: fetch, identify, each rendition, commit.", "stage"),
+            "Stages of attachments: fetch, wait, identify, each rendition, placeholder, commit.", "stage"),
         .init("fetches_total", .counter, "Fetches of sources, by 'fetched' or the error's code.", "result"),
         .init("fetched_bytes_total", .counter, "Of fetched bodies."),
         .init("callbacks_total", .counter, "Calls to callbacks.", "result"),

@@ -113,6 +113,7 @@ struct AttachmentAttempt: Sendable {
                 guard let wait = pipeline.configuration.backoff.wait(after: attempt, error: error, using: &random),
                     deadline.map({ ContinuousClock.now + wait < $0.end }) ?? true
                 else {
+                    progress.fail(error)
                     return AttachmentOutcome(
                         id: id, result: .failure(error), kind: progress.findings?.kind, source: progress.facts,
                         steps: progress.steps)
@@ -128,37 +129,52 @@ struct AttachmentAttempt: Sendable {
 
     /// The way of the data.
     private func deliverable(_ progress: inout Progress, _ foundCostly: () -> Void) async throws -> AttachmentResult {
+        progress.begin("wait")
         guard await pipeline.takeSource(for: self) else { throw timeIsUp }
         defer { pipeline.giveSourceBack() }
+        progress.begin("fetch")
         let source = try await opened()
         progress.note(source)
         let sealing = Sealing(blobs: pipeline.blobs) { report in tell(.rendition(id, report)) }
-        var run = await render(source, into: sealing, turn: claim.submission.priority == .bulk ? .patient : .prompt)
+        let asked = progress.begin("identify")
+        var run = await render(
+            source, into: sealing, turn: claim.submission.priority == .bulk ? .patient : .prompt, since: asked)
         if run.isCostly {
             guard claim.lane == .expensive else {
                 if case .url = submission.location { pipeline.handover.keep(source, for: id) }
                 throw Outgrown()
             }
             foundCostly()
-            run = await render(source, into: sealing, turn: .costly)
+            run = await render(source, into: sealing, turn: .costly, since: asked)
         }
-        progress.note(run.findings)
+        progress.note(run)
+        let rendered = ContinuousClock.now
         var made = try await sealing.finished()
+        if let missing = run.findings?.planned.first(where: { made.delivered[$0] == nil }) {
+            progress.stage.name = missing.rawValue
+        }
         // Only a deadline makes do with less; whatever else went wrong would go wrong again.
         if let failure = run.failure, failure.code != .deadlineExceeded || deadline == nil || progress.findings == nil {
             try await abandon(made.delivered.values.map(\.blob))
             try Task.checkCancellation()
             throw failure.code == .deadlineExceeded ? timeIsUp : failure
         }
-        progress.steps.append(contentsOf: made.steps)
         guard let findings = progress.findings else { throw AttachmentError.codecCrashed(reason: "no findings") }
         if profile.keepsOriginal {
-            made.add(try await sealing.keep(source.descriptor, bytes: source.bytes, as: findings))
+            let (report, blob) = try await sealing.keep(
+                source.descriptor, bytes: source.bytes, as: findings, for: profile.name)
+            made.add(report, blob)
+        }
+        progress.steps.append(contentsOf: made.steps)
+        if let ending = run.ending {
+            progress.steps.append(contentsOf: ending.steps(finishing: run.times.finishing))
         }
         guard let result = made.result(of: findings, ending: run.ending, options: submission.options) else {
             throw timeIsUp
         }
-        if let commit = made.steps.last { tell(.stage(id, commit)) }
+        let commit = made.commit(seconds: (ContinuousClock.now - rendered).inSeconds)
+        progress.steps.append(commit)
+        tell(.stage(id, commit))
         return result
     }
 
@@ -175,37 +191,47 @@ struct AttachmentAttempt: Sendable {
     }
 
     /// What one codec process came to.
-    private struct Run {
+    fileprivate struct Run {
         var findings: Findings?
         var ending: Ending?
         var failure: AttachmentError?
         /// It was stopped at the decision, because its turn is another one.
         var isCostly = false
+        var times: StageTimes
     }
 
+    /// - Parameter asked: When the source began to wait for a codec process.
     private func render(
-        _ source: borrowing OpenedSource, into sealing: Sealing, turn: CodecPool.Turn
+        _ source: borrowing OpenedSource, into sealing: Sealing, turn: CodecPool.Turn,
+        since asked: ContinuousClock.Instant
     ) async -> Run {
         let found = Mutex<Findings?>(nil)
-        var run = Run()
+        let times = Mutex(StageTimes(asked: asked))
+        var run = Run(times: StageTimes(asked: asked))
         do throws(AttachmentError) {
             let result = try await pipeline.codecs.process(
                 source.descriptor, order: order, owner: pipeline.configuration.owner, turn: turn, deadline: end,
                 decide: { findings throws(AttachmentError) in
+                    times.withLock { $0.identified() }
                     if turn != .costly, pipeline.configuration.isCostly(findings) { return .stop }
                     found.withLock { $0 = findings }
                     tell(.stage(id, findings.step))
-                    return .proceed(effort: .full, outputs: try sealing.stage(findings.planned))
+                    let outputs = try sealing.stage(findings.planned)
+                    times.withLock { $0.told() }
+                    return .proceed(effort: .full, outputs: outputs)
                 },
                 received: { report throws(AttachmentError) in
+                    times.withLock { $0.received(report) }
                     try sealing.begin(report)
                 })
+            times.withLock { $0.finished() }
             run.ending = result.ending
             run.isCostly = result.ending == nil
         } catch {
             run.failure = error
         }
         run.findings = found.withLock { $0 }
+        run.times = times.withLock { $0 }
         return run
     }
 
@@ -252,6 +278,20 @@ private struct Progress {
     var facts: SourceFacts
     var findings: Findings?
     var steps: [Step] = []
+    /// What is being done.
+    var stage = (name: "fetch", since: ContinuousClock.now)
+
+    @discardableResult
+    mutating func begin(_ name: String) -> ContinuousClock.Instant {
+        stage = (name, .now)
+        return stage.since
+    }
+
+    /// Ends the steps with the one that could not be done, and why.
+    mutating func fail(_ error: AttachmentError) {
+        steps.append(
+            Step(name: stage.name, seconds: (ContinuousClock.now - stage.since).inSeconds, note: error.message))
+    }
 
     mutating func note(_ source: borrowing OpenedSource) {
         facts.name = source.name ?? facts.name
@@ -260,14 +300,18 @@ private struct Progress {
         steps.append(contentsOf: source.steps)
     }
 
-    mutating func note(_ findings: Findings?) {
-        guard let findings else { return }
+    mutating func note(_ run: AttachmentAttempt.Run) {
+        guard let findings = run.findings else { return }
         self.findings = findings
         facts.width = findings.size?.width
         facts.height = findings.size?.height
         facts.duration = findings.duration
         facts.sniffedType = findings.sniffedType
         facts.decodedType = findings.type
+        steps.append(
+            Step(
+                name: "wait", seconds: run.times.waiting(identifying: findings.seconds),
+                note: "for a codec process and its memory"))
         steps.append(findings.step)
     }
 }

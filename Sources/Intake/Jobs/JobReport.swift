@@ -59,7 +59,9 @@ public struct JobReport: Hashable, Sendable, Encodable {
                 bytes: $0.source.bytes)
         }
         stages = [:]
-        for step in record.attachments.flatMap(\.steps) { stages[step.name, default: 0] += step.seconds }
+        for step in record.attachments.flatMap(\.steps) where step.isStage {
+            stages[step.name, default: 0] += step.seconds
+        }
         seconds = max(0, ((record.finishedAt ?? .wallClock()) - record.createdAt).inSeconds)
     }
 
@@ -79,6 +81,11 @@ public struct JobReport: Hashable, Sendable, Encodable {
                     ("code", attachment.code?.rawValue ?? "none"),
                 ])
         }
-        for step in steps { Meters.time("stage_seconds", step.seconds, [("stage", step.name)]) }
+        for step in steps where step.isStage { Meters.time("stage_seconds", step.seconds, [("stage", step.name)]) }
     }
+}
+
+extension Step {
+    /// Whether it took time: what is only told has none.
+    fileprivate var isStage: Bool { name != Step.warnings }
 }

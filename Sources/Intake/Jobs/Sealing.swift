@@ -23,7 +23,7 @@ final class Sealing: Sendable {
 
     private struct State {
         var staged: [RenditionRole: Staged] = [:]
-        var sealing: [(report: RenditionReport, blob: Task<(SealedBlob, Duration), any Error>)] = []
+        var sealing: [(report: RenditionReport, blob: Task<SealedBlob, any Error>)] = []
     }
 
     private let blobs: any BlobStore
@@ -54,11 +54,10 @@ final class Sealing: Sendable {
             throw .codecCrashed(reason: "reported \(report.role.rawValue), which was not ordered")
         }
         let task = Task { [blobs, sealed] in
-            let start = ContinuousClock.now
             guard let staged = file.take() else { throw CancellationError() }
             let blob = try await blobs.seal(staged, expecting: report.bytes, writersAreDead: false)
             sealed(report)
-            return (blob, ContinuousClock.now - start)
+            return blob
         }
         state.withLock { $0.sealing.append((report, task)) }
     }
@@ -70,8 +69,7 @@ final class Sealing: Sendable {
         var made = MadeRenditions()
         for (report, task) in state.withLock({ $0.sealing }) {
             do {
-                let (blob, taken) = try await task.value
-                made.add(report, blob, sealing: taken)
+                made.add(report, try await task.value)
             } catch let error as AttachmentError where error.code == .storeFailed || error.code == .storeFull {
                 throw StoreTrouble(cause: error)
             }
@@ -81,8 +79,8 @@ final class Sealing: Sendable {
 
     /// Copies the source itself into the store.
     func keep(
-        _ source: borrowing Descriptor, bytes: Int64, as findings: Findings
-    ) async throws -> (RenditionReport, SealedBlob, Duration) {
+        _ source: borrowing Descriptor, bytes: Int64, as findings: Findings, for profile: String
+    ) async throws -> (RenditionReport, SealedBlob) {
         let start = ContinuousClock.now
         do {
             var file = try blobs.stage()
@@ -99,8 +97,9 @@ final class Sealing: Sendable {
             let blob = try await blobs.seal(file, expecting: bytes, writersAreDead: true)
             let report = RenditionReport(
                 role: .original, type: findings.type, size: findings.size, duration: findings.duration, bytes: bytes,
-                seconds: 0, note: "the source as it came")
-            return (report, blob, ContinuousClock.now - start)
+                seconds: (ContinuousClock.now - start).inSeconds,
+                note: "\(bytes) bytes as they came, because the profile '\(profile)' keeps its sources", encodes: 0)
+            return (report, blob)
         } catch let error as SystemError {
             throw StoreTrouble(cause: error.isOutOfSpace ? .storeFull : .storeFailed(reason: error.reason))
         } catch let error as AttachmentError where error.code == .storeFailed || error.code == .storeFull {
@@ -113,11 +112,9 @@ final class Sealing: Sendable {
 struct MadeRenditions: Sendable {
     private(set) var reports: [RenditionReport] = []
     private(set) var delivered: [RenditionRole: DeliveredRendition] = [:]
-    private var commit = Duration.zero
 
-    mutating func add(_ report: RenditionReport, _ blob: SealedBlob, sealing: Duration) {
+    mutating func add(_ report: RenditionReport, _ blob: SealedBlob) {
         reports.append(report)
-        commit += sealing
         delivered[report.role] = DeliveredRendition(
             rendition: Rendition(
                 mediaType: report.type, width: report.size?.width, height: report.size?.height,
@@ -125,15 +122,19 @@ struct MadeRenditions: Sendable {
             blob: blob.name)
     }
 
-    mutating func add(_ kept: (RenditionReport, SealedBlob, Duration)) {
-        add(kept.0, kept.1, sealing: kept.2)
+    /// One for each rendition.
+    var steps: [Step] {
+        reports.map { Step(name: $0.role.rawValue, seconds: $0.seconds, note: $0.note) }
     }
 
-    /// One for each rendition, then the time that making them durable took.
-    var steps: [Step] {
-        guard !reports.isEmpty else { return [] }
-        return reports.map { Step(name: $0.role.rawValue, seconds: $0.seconds, note: $0.note) }
-            + [Step(name: "commit", seconds: commit.inSeconds)]
+    /// What making the renditions durable came to.
+    ///
+    /// - Parameter seconds: Those that were spent on nothing else: much of it is done while the codec is at work.
+    func commit(seconds: Double) -> Step {
+        let bytes = delivered.values.reduce(0) { $0 + $1.rendition.bytes }
+        let files = delivered.count == 1 ? "1 file" : "\(delivered.count) files"
+        return Step(
+            name: "commit", seconds: seconds, note: "\(files), \(bytes) bytes, durable before they are recorded")
     }
 
     /// What the record will say; nil when there is nothing to deliver.
@@ -156,5 +157,55 @@ struct MadeRenditions: Sendable {
         return AttachmentResult(
             fidelity: fidelity, best: best, renditions: delivered, options: options, trim: ending?.trim,
             placeholder: ending?.placeholder, contentSizeRatio: ratio)
+    }
+}
+
+extension Ending {
+    /// What else a codec process did and noticed.
+    ///
+    /// - Parameter seconds: Those that it took beside making renditions.
+    func steps(finishing seconds: Double) -> [Step] {
+        [placeholder.map { Step(name: "placeholder", seconds: seconds, note: $0.note) }, Step(warnings: warnings)]
+            .compactMap(\.self)
+    }
+}
+
+extension Placeholder {
+    fileprivate var note: String {
+        let parts = [
+            thumbhash.map { _ in "ThumbHash" }, blurhash.map { _ in "BlurHash" }, color.map { "the colour \($0)" },
+            peaks.map { "\($0.count) peaks" },
+        ].compactMap(\.self)
+        return "\(parts.joined(separator: ", ")), to be shown until the bytes are there"
+    }
+}
+
+extension Step {
+    static let warnings = "warnings"
+    /// Characters of a note that lists warnings, about.
+    private static let warningsLength = 200
+
+    /// What decoders complained of and could work around; nil where there is nothing of the kind.
+    init?(warnings: [String]) {
+        var counts: [(text: String, count: Int)] = []
+        for text in warnings where !text.isEmpty {
+            if let index = counts.firstIndex(where: { $0.text == text }) {
+                counts[index].count += 1
+            } else {
+                counts.append((text, 1))
+            }
+        }
+        guard !counts.isEmpty else { return nil }
+        var listed: [String] = []
+        var length = 0
+        for (text, count) in counts {
+            let entry = count == 1 ? text : "\(text) (\(count) times)"
+            length += entry.count + 2
+            guard listed.isEmpty || length <= Self.warningsLength - 20 else { break }
+            listed.append(String(entry.prefix(Self.warningsLength - 20)))
+        }
+        let left = counts.count - listed.count
+        let rest = left > 0 ? "; and \(left) more" : ""
+        self.init(name: Self.warnings, seconds: 0, note: listed.joined(separator: "; ") + rest)
     }
 }

@@ -53,7 +53,16 @@ public struct SourceOpener: Sendable {
             return OpenedSource(
                 descriptor: file, name: submission.name ?? fetched.fileName, bytes: fetched.bytes,
                 declaredType: submission.declaredType ?? fetched.contentType,
-                steps: [Step(name: "fetch", seconds: (ContinuousClock.now - start).inSeconds)])
+                steps: [
+                    Step(
+                        name: "fetch", seconds: (ContinuousClock.now - start).inSeconds,
+                        note: Self.note(fetched))
+                ])
         }
+    }
+
+    private static func note(_ fetched: FetchedSource) -> String {
+        let type = fetched.contentType.map { "called \($0.sanitized(80)) by its origin" } ?? "of no declared type"
+        return "\(fetched.bytes) bytes, \(type)"
     }
 }

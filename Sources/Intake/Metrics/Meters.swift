@@ -15,7 +15,7 @@ import Metrics
 /// | `satchel_jobs_underway` | gauge | `lane` | jobs that are being carried out |
 /// | `satchel_job_seconds` | timer | `lane` | from acceptance to the end |
 /// | `satchel_queue_seconds` | timer | `lane` | from acceptance to the claim |
-/// | `satchel_stage_seconds` | timer | `stage` (`fetch`, `identify`, `retry`, a rendition, `commit`) | stages of attachments |
+/// | `satchel_stage_seconds` | timer | `stage` (`fetch`, `wait`, `identify`, `retry`, a rendition, `placeholder`, `commit`) | stages of attachments |
 /// | `satchel_fetches_total` | counter | `result` (`fetched` or an error's code) | fetches of sources |
 /// | `satchel_fetched_bytes_total` | counter | | bytes of bodies |
 /// | `satchel_callbacks_total` | counter | `result` (`delivered`, `again`, `failed`) | calls to callbacks |
