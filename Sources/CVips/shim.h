@@ -215,8 +215,11 @@ static inline int satchel_has_field(VipsImage *image, const char *name) {
     return vips_image_get_typeof(image, name) != 0;
 }
 
-/// Drops every field that is not part of the image's shape. The image must be the caller's alone.
+/// Drops every field that is not part of the image's shape, and what is said of its resolution. The image must be the
+/// caller's alone.
 static inline void satchel_remove_fields(VipsImage *image) {
+    // Savers write it out: 72 to the inch, as where nothing is known.
+    image->Xres = image->Yres = 72.0 / 25.4;
     gchar **fields = vips_image_get_fields(image);
     for (gchar **field = fields; field && *field; field++) {
         vips_image_remove(image, *field);
@@ -291,6 +294,17 @@ static inline int satchel_to_srgb(VipsImage *in, VipsImage *_Nullable *_Nonnull 
 
 static inline int satchel_extract_bands(VipsImage *in, VipsImage *_Nullable *_Nonnull out, int first, int count) {
     return vips_extract_band(in, out, first, "n", count, NULL);
+}
+
+/// Makes the colours 0 where the last band, alpha, is 0.
+static inline int satchel_clear_hidden(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
+    VipsImage *alpha = NULL, *mask = NULL;
+    int result = vips_extract_band(in, &alpha, in->Bands - 1, NULL) ||
+        vips_relational_const1(alpha, &mask, VIPS_OPERATION_RELATIONAL_NOTEQ, 0, NULL) ||
+        vips_boolean(in, mask, out, VIPS_OPERATION_BOOLEAN_AND, NULL);
+    if (mask) g_object_unref(mask);
+    if (alpha) g_object_unref(alpha);
+    return result;
 }
 
 static inline int satchel_minimum(VipsImage *in, double *out) {

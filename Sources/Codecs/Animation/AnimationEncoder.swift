@@ -38,11 +38,10 @@ enum AnimationEncoder {
             unsafe vips_image_set_int(handle, "page-height", Int32(size.height))
             unsafe vips_image_set_int(handle, "loop", Int32(clamping: facts.plays))
             unsafe satchel_set_ints(handle, "delay", delays, Int32(delays.count))
+            guard isGIF else { return try unsafe EncodedBytes.webp(handle, quality: 75, effort: webpEffort) }
             return try unsafe EncodedBytes { buffer, length in
                 // More effort than 1 takes three times as long for two bytes in a hundred.
-                isGIF
-                    ? unsafe satchel_save_gif(handle, buffer, length, 1)
-                    : unsafe satchel_save_webp(handle, buffer, length, 75, webpEffort)
+                unsafe satchel_save_gif(handle, buffer, length, 1)
             }
         }
     }

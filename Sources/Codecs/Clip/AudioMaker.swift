@@ -104,6 +104,7 @@ struct AudioMaker {
             guard packet.stream == sound.stream else { continue }
             if try track.accept(packet, into: muxer) { break }
         }
+        try track.finish(into: muxer)
         let bytes = try muxer.finish()
         let heard = track.heard ?? 0...0
         let start = max(0, heard.lowerBound)

@@ -247,7 +247,11 @@ extension SoundFacts {
         guard rate > 0, rate <= 768_000, channels > 0, channels <= 64 else { return nil }
         let codec: Codec
         switch unsafe parameters.pointee.codec_id {
-        case AV_CODEC_ID_AAC where unsafe parameters.pointee.profile == FF_PROFILE_AAC_LOW: codec = .aac
+        case AV_CODEC_ID_AAC where unsafe parameters.pointee.profile == FF_PROFILE_AAC_LOW:
+            let configuration = unsafe [UInt8](
+                UnsafeBufferPointer(
+                    start: parameters.pointee.extradata, count: Int(parameters.pointee.extradata_size)))
+            codec = DecoderConfiguration.listsChannels(configuration) ? .other("aac with a list of channels") : .aac
         case AV_CODEC_ID_MP3: codec = .mp3
         case AV_CODEC_ID_PCM_S16LE: codec = .pcm16
         default: codec = .other(name)

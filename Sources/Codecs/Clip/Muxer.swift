@@ -57,6 +57,7 @@ import Glibc
         guard let stream = unsafe avformat_new_stream(raw, nil) else { throw .noMemory }
         try checked(unsafe avcodec_parameters_copy(stream.pointee.codecpar, source.pointee.codecpar))
         unsafe stream.pointee.codecpar.pointee.codec_tag = 0
+        try unsafe DecoderConfiguration.clean(stream.pointee.codecpar)
         unsafe stream.pointee.time_base = unsafe source.pointee.time_base
         unsafe stream.pointee.sample_aspect_ratio = unsafe source.pointee.sample_aspect_ratio
         unsafe stream.pointee.avg_frame_rate = unsafe source.pointee.avg_frame_rate

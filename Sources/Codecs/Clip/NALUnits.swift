@@ -2,7 +2,8 @@ import CFFmpeg
 
 /// The network abstraction layer units of one H.264 packet: looked at, and freed of what is no picture.
 ///
-/// Supplemental information (type 6) is where encoders sign and where text can hide; no player needs it.
+/// Supplemental information (type 6) is where encoders sign; text can hide in filler and in types without a meaning too.
+/// No player needs any of it.
 enum NALUnits {
     struct Look: Equatable {
         /// Slices of an instantaneous refresh (type 5): nothing after refers to anything before.
@@ -11,7 +12,9 @@ enum NALUnits {
     }
 
     private static let refresh: UInt8 = 5
-    private static let supplement: UInt8 = 6
+    /// Slices, and their parameters. ITU-T H.264, table 7-1; auxiliary pictures (19) and further views and layers (14,
+    /// 15, 20, 21) are not shown.
+    private static let needed: Set<UInt8> = [1, 2, 3, 4, 5, 7, 8]
 
     /// How the units of a stream are framed.
     enum Framing: Equatable {
@@ -38,7 +41,7 @@ enum NALUnits {
         var look = Look()
         let isSound = unsafe forEach(in: packet, framing: framing) { _, type in
             if type == refresh { look.isRefresh = true }
-            if type == supplement { look.hasSupplement = true }
+            if !needed.contains(type) { look.hasSupplement = true }
         }
         return isSound ? look : nil
     }
@@ -47,7 +50,7 @@ enum NALUnits {
     static func dropSupplements(in packet: UnsafeMutableBufferPointer<UInt8>, framing: Framing) -> Int? {
         var kept = 0
         let isSound = unsafe forEach(in: UnsafeBufferPointer(packet), framing: framing) { range, type in
-            guard type != supplement else { return }
+            guard needed.contains(type) else { return }
             if kept != range.lowerBound {
                 for index in range { unsafe packet[kept + index - range.lowerBound] = packet[index] }
             }

@@ -28,6 +28,17 @@ import CFFmpeg
     var duration: Int64 { unsafe max(0, sane(raw.pointee.duration) ?? 0) }
 }
 
+/// A packet that waits in a list.
+final class HeldPacket {
+    let packet: Packet
+
+    /// Takes over the contents of `other`, which is empty afterwards.
+    init(taking other: borrowing Packet) throws(FFmpegFailure) {
+        packet = try Packet()
+        unsafe av_packet_move_ref(packet.raw, other.raw)
+    }
+}
+
 /// Owns a frame: a decoded picture, or samples.
 @safe struct Frame: ~Copyable {
     let raw: UnsafeMutablePointer<AVFrame>

@@ -130,6 +130,9 @@ struct SoundCopy: ~Copyable {
     /// The part begins where the source does: what primes its decoder comes along.
     private let isFromStart: Bool
     private let damage: SoundDamage
+    /// Frames of MP3 that are not yet free of what they hold beside their sound.
+    private var ancillary = MP3Ancillary()
+    private var waiting: [HeldPacket] = []
     /// When the first and the last sound are heard, in seconds of the output.
     private(set) var heard: ClosedRange<Double>?
 
@@ -172,8 +175,26 @@ struct SoundCopy: ~Copyable {
         packet.shift(by: facts.timeBase.ticks(zero))
         // Of an MP3 it is the count of samples that pad the end.
         if facts.codec != .mp3 { packet.dropSideData() }
-        try muxer.write(packet, to: track, timeBase: facts.timeBase.raw)
+        guard facts.codec == .mp3 else {
+            try muxer.write(packet, to: track, timeBase: facts.timeBase.raw)
+            return false
+        }
+        waiting.append(try HeldPacket(taking: packet))
+        try write(ancillary.add(waiting.last.map { unsafe Array($0.packet.contents) } ?? []), into: muxer)
         return false
+    }
+
+    /// Writes what is still held.
+    mutating func finish(into muxer: borrowing Muxer) throws(FFmpegFailure) {
+        try write(ancillary.finish(), into: muxer)
+    }
+
+    private mutating func write(_ frames: [[UInt8]], into muxer: borrowing Muxer) throws(FFmpegFailure) {
+        for (held, frame) in zip(waiting, frames) {
+            try held.packet.overwrite(with: frame)
+            try muxer.write(held.packet, to: track, timeBase: facts.timeBase.raw)
+        }
+        waiting.removeFirst(frames.count)
     }
 }
 

@@ -6,7 +6,7 @@ import Glibc
 @safe
 struct EncodedBytes: ~Copyable {
     private let start: UnsafeMutableRawPointer
-    let count: Int
+    private(set) var count: Int
 
     /// Runs a saver, and takes over the buffer that it allocated.
     init(
@@ -24,6 +24,19 @@ struct EncodedBytes: ~Copyable {
 
     deinit {
         unsafe g_free(start)
+    }
+
+    /// A WebP of an image, or of the frames of one that has a page height.
+    static func webp(
+        _ image: UnsafeMutablePointer<VipsImage>, quality: Int32, effort: Int32
+    ) throws(VipsFailure) -> EncodedBytes {
+        var encoded = try unsafe EncodedBytes { buffer, length in
+            unsafe satchel_save_webp(image, buffer, length, quality, effort)
+        }
+        // libvips adds EXIF with the resolution, whatever it is told.
+        let buffer = unsafe UnsafeMutableRawBufferPointer(start: encoded.start, count: encoded.count)
+        encoded.count = unsafe WebPChunks.keepPictures(in: buffer)
+        return encoded
     }
 
     /// Writes the whole file at the start of `descriptor`.

@@ -208,6 +208,11 @@ extension Picture {
         return minimum >= 255
     }
 
+    /// Without the colours that full transparency hides: what was painted over may be there.
+    func withoutHidden() throws(VipsFailure) -> Picture {
+        try unsafe derive { unsafe satchel_clear_hidden($0, $1) }.computed()
+    }
+
     /// The part of this size that catches the eye.
     func attention(_ size: PixelSize) throws(VipsFailure) -> PixelRect {
         let cut = try unsafe derive { unsafe satchel_attention($0, $1, Int32(size.width), Int32(size.height)) }

@@ -35,7 +35,7 @@ struct StillEncoder {
             return try encode(picture.withoutAlpha(), transparent: false, flattened: false)
         }
         if policy.types.contains(where: \.hasTransparency) {
-            return try encode(picture, transparent: true, flattened: false)
+            return try encode(picture.withoutHidden(), transparent: true, flattened: false)
         }
         return try encode(picture.flattened(over: policy.background), transparent: false, flattened: true)
     }
@@ -90,10 +90,11 @@ struct StillEncoder {
     private func save(_ picture: borrowing Picture, as type: MediaType, quality: Int) throws -> EncodedBytes {
         let webpEffort: Int32 = effort == .full ? 4 : 1
         return try unsafe picture.withHandle { (handle) throws(VipsFailure) in
-            try unsafe EncodedBytes { buffer, length in
-                type == .jpeg
-                    ? unsafe satchel_save_jpeg(handle, buffer, length, Int32(quality))
-                    : unsafe satchel_save_webp(handle, buffer, length, Int32(quality), webpEffort)
+            if type == .webp {
+                return try unsafe EncodedBytes.webp(handle, quality: Int32(quality), effort: webpEffort)
+            }
+            return try unsafe EncodedBytes { buffer, length in
+                unsafe satchel_save_jpeg(handle, buffer, length, Int32(quality))
             }
         }
     }
