@@ -27,7 +27,7 @@ import Testing
         var job = JobSubmission.sample(tenant: TenantID(rawValue: "default"))
         job.callback = "https://example.com/hook"
         job.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-        _ = try await fixture.records.submit(job, idempotency: nil, within: Quotas(), queueLimit: 10)
+        _ = try await fixture.records.submit(job, idempotency: nil, within: Quotas(), queueLimit: 10, offer: nil)
         let claim = try #require(
             try await fixture.records.claim(
                 1, from: .service(.quick), by: WorkerID(rawValue: "worker"), for: .seconds(60)

@@ -117,14 +117,14 @@ import Testing
                     if !byKey { submission.id = JobID(rawValue: "push-1") }
                     return try await stores[index % 2].records.submit(
                         submission, idempotency: byKey ? IdempotencyKey(text: "k", bodyDigest: "a") : nil,
-                        within: Quotas(pendingJobs: 1), queueLimit: 10)
+                        within: Quotas(pendingJobs: 1), queueLimit: 10, offer: nil)
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         let ids = answers.map { answer -> JobID? in
             switch answer {
-            case .accepted(let job), .same(let job): job.id
+            case .accepted(let job), .claimed(let job, _), .same(let job): job.id
             case .conflict: nil
             }
         }
@@ -140,7 +140,8 @@ import Testing
         for _ in 0..<40 {
             var submission = JobSubmission.sample()
             submission.callback = "https://example.com/hook"
-            _ = try await fixture.records.submit(submission, idempotency: nil, within: Quotas(), queueLimit: 100)
+            _ = try await fixture.records.submit(
+                submission, idempotency: nil, within: Quotas(), queueLimit: 100, offer: nil)
             _ = try await fixture.records.cancel(submission.id, of: .local)
         }
         let taken = try await withThrowingTaskGroup(of: [String].self) { group in

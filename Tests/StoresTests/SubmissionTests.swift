@@ -21,6 +21,32 @@ import Testing
         #expect(try await fixture.records.job(id, of: .local) == before)
     }
 
+    @Test func `a worker with a free place has the claim at once, where no other job comes first`() async throws {
+        let fixture = try Fixture()
+        let offer = ClaimOffer(worker: WorkerID(rawValue: "me"), duration: .seconds(60))
+        let first = try await fixture.submit(.sample(id: JobID(rawValue: "first"), digest: "a"), offer: offer)
+        guard case .claimed(let job, let claim) = first else { throw Unexpected() }
+        #expect(job.state == .running)
+        #expect(job.attempt == 1)
+        #expect(try await fixture.records.job(job.id, of: .local) == job)
+        #expect(claim.attachments == job.attachments.map(\.id))
+        #expect(claim.lane == .quick)
+        // Nobody else gets it, and it is delivered under that claim.
+        #expect(try await fixture.claimAll().isEmpty)
+        let blob = try await fixture.store.seal("bytes")
+        let end = try await fixture.records.deliver([.delivered(claim.attachments[0], [.main: blob])], under: claim)
+        #expect(end.state == .delivered)
+
+        let waiting = try await fixture.accepted(.sample(id: JobID(rawValue: "waiting"), digest: "b"))
+        let late = try await fixture.submit(.sample(id: JobID(rawValue: "late"), digest: "c"), offer: offer)
+        guard case .accepted(let pending) = late else { throw Unexpected() }
+        #expect(pending.state == .pending)
+        #expect(try await fixture.claimAll().map(\.job) == [waiting.id, pending.id])
+        // Repeated it is the same job, claimed by nobody.
+        #expect(
+            try await fixture.submit(.sample(id: JobID(rawValue: "first"), digest: "a"), offer: offer) == .same(end))
+    }
+
     @Test(arguments: WorkState.allCases)
     func `another body is a new generation, and the old one's writes are lost`(state: WorkState) async throws {
         let fixture = try Fixture()
@@ -263,9 +289,10 @@ extension JobSubmission {
 extension Fixture {
     func submit(
         _ job: JobSubmission, idempotency: IdempotencyKey? = nil, within quotas: Quotas = Quotas(),
-        queueLimit: Int = 1000
+        queueLimit: Int = 1000, offer: ClaimOffer? = nil
     ) async throws -> SubmissionAnswer {
-        try await records.submit(job, idempotency: idempotency, within: quotas, queueLimit: queueLimit)
+        try await records.submit(
+            job, idempotency: idempotency, within: quotas, queueLimit: queueLimit, offer: offer)
     }
 
     func accepted(
@@ -284,7 +311,7 @@ extension Fixture {
         }
         await #expect(throws: refusal) {
             _ = try await records.submit(
-                .sample(digest: "refused"), idempotency: nil, within: quotas, queueLimit: queueLimit)
+                .sample(digest: "refused"), idempotency: nil, within: quotas, queueLimit: queueLimit, offer: nil)
         }
     }
 

@@ -27,14 +27,14 @@ struct Submitting: Sendable {
             problem.headers[.connection] = "close"
             throw problem
         }
-        let answer = try await BodyReceiver(service: service).receive(request) { body in
+        return try await BodyReceiver(service: service).receive(request) { body in
             var (submission, digest) = try submission(request, body, id: id, tenant: tenant)
             submission.traceparent = context.trace.header
-            let answer = try await service.records.submit(
+            let answer = try await service.jobs.submit(
                 submission, idempotency: key.map { IdempotencyKey(text: $0, bodyDigest: digest) },
                 within: service.settings.quotas, queueLimit: service.settings.intake.queue)
             switch answer {
-            case .accepted(let record): return (Answer(record: record, isNew: true), keepsSources: true)
+            case .new(let record): return (Answer(record: record, isNew: true), keepsSources: true)
             case .same(let record): return (Answer(record: record, isNew: false), keepsSources: false)
             case .conflict:
                 throw Problem(
@@ -42,13 +42,6 @@ struct Submitting: Sendable {
                     "This Idempotency-Key came with another body before. Use a new key for new work.")
             }
         }
-        if answer.isNew {
-            let record = answer.record
-            service.jobs.events.publish(
-                JobEvent(tenant: tenant, job: record.id, generation: record.generation, what: .accepted))
-            service.jobs.submitted()
-        }
-        return answer
     }
 
     private func idempotencyKey(of request: Request) throws(Problem) -> String? {

@@ -66,13 +66,10 @@ struct PayloadEnriching: Sendable {
         try await service.intake.admit(tenant)
         let end = ContinuousClock.now + .seconds(fraction: wishes.deadline) + Self.grace
         guard
-            case .accepted(let accepted) = try await service.records.submit(
+            case .new(let accepted) = try await service.jobs.submit(
                 submission, idempotency: nil, within: service.settings.quotas,
                 queueLimit: service.settings.intake.queue)
         else { throw AttachmentError.storeFailed(reason: "an id that was made anew is in use") }
-        service.jobs.events.publish(
-            JobEvent(tenant: tenant, job: accepted.id, generation: accepted.generation, what: .accepted))
-        service.jobs.submitted()
         let record = try await service.waitForEnd(of: accepted, within: end - .now)
         guard !record.state.isFinished else { return record }
         // One that finishes just now stays as it is.

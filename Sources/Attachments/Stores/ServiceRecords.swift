@@ -2,10 +2,24 @@
 public enum SubmissionAnswer: Hashable, Sendable {
     /// Recorded, pending; under an id that was in use, as a new generation.
     case accepted(JobRecord)
+    /// The same, and already claimed by the worker that offered itself.
+    case claimed(JobRecord, Claim)
     /// The same body, or the same idempotency key with the same body, was submitted before.
     case same(JobRecord)
     /// The idempotency key came with another body before.
     case conflict
+}
+
+/// A worker with a free place in the quick lane, while a job is being submitted.
+public struct ClaimOffer: Hashable, Sendable {
+    public var worker: WorkerID
+    /// How long the claim lasts without a heartbeat.
+    public var duration: Duration
+
+    public init(worker: WorkerID, duration: Duration) {
+        self.worker = worker
+        self.duration = duration
+    }
 }
 
 /// What became of the wish to try a job again.
@@ -108,18 +122,20 @@ public protocol ServiceRecords: RecordStore {
     ///
     /// Under an id that is in use: the same ``JobSubmission/bodyDigest`` is the same job, whatever became of it; another
     /// one starts a new generation. The files of the spool that the submission names belong to the store where it
-    /// answers `accepted`: it removes each when no attempt needs it any more. Where it answers anything else or throws,
+    /// answers `accepted` or `claimed`: it removes each when no attempt needs it any more. Where it answers anything else or throws,
     /// they are superfluous, and the caller removes them.
     ///
+    /// - Parameter offer: A worker that would begin at once: where no other job comes first, it has the new one's claim by
+    ///   the same transaction.
     /// - Throws: `quota_exceeded` over the tenant's bytes or pending jobs; `queue_full` where `queueLimit` jobs of all
     ///   tenants wait.
     func submit(
-        _ job: JobSubmission, idempotency: IdempotencyKey?, within quotas: Quotas, queueLimit: Int
+        _ job: JobSubmission, idempotency: IdempotencyKey?, within quotas: Quotas, queueLimit: Int, offer: ClaimOffer?
     ) async throws(AttachmentError) -> SubmissionAnswer
 
     /// Whether a submission of this tenant would be taken now; asked before a body is read.
     ///
-    /// - Throws: As ``submit(_:idempotency:within:queueLimit:)``.
+    /// - Throws: As ``submit(_:idempotency:within:queueLimit:offer:)``.
     func admit(_ tenant: TenantID, within quotas: Quotas, queueLimit: Int) async throws(AttachmentError)
 
     /// The answer to an idempotency key that was used before; nil for a new one. The digest is not compared.

@@ -37,6 +37,7 @@ public final class JobService: Sendable {
     private let finished: (@Sendable (JobReport) -> Void)?
     private let supplies: [JobLane: JobSupply] = [.quick: JobSupply(), .expensive: JobSupply()]
     private let underway = Underway()
+    private let begun = Begun()
     private let store = StoreHealth()
 
     /// Between two looks at the queue, or at a record that somebody waits for, where nothing happens here: what another
@@ -77,6 +78,60 @@ public final class JobService: Sendable {
             Health(
                 store: store.failure, codecsAreReady: await pipeline.codecs.isReady,
                 isDraining: supplies.values.contains(where: \.isStopped))
+        }
+    }
+
+    /// What became of a submission.
+    public enum Submission: Hashable, Sendable {
+        /// A new job, or a new generation.
+        case new(JobRecord)
+        /// The same was submitted before.
+        case same(JobRecord)
+        /// The idempotency key came with another body before.
+        case conflict
+    }
+
+    /// Submits a job. Where a place is free and no other job comes first, it is begun at once, without a look at the queue.
+    ///
+    /// - Throws: As ``ServiceRecords/submit(_:idempotency:within:queueLimit:offer:)``.
+    public func submit(
+        _ job: JobSubmission, idempotency: IdempotencyKey?, within quotas: Quotas, queueLimit: Int
+    ) async throws(AttachmentError) -> Submission {
+        let hasPlace = begun.isOpen && underway.keepPlace(in: .quick, of: widths.quick)
+        defer { if hasPlace { underway.giveBackPlace(in: .quick) } }
+        let offer = ClaimOffer(worker: worker, duration: pipeline.configuration.claimDuration)
+        let answer = try await records.submit(
+            job, idempotency: idempotency, within: quotas, queueLimit: queueLimit, offer: hasPlace ? offer : nil)
+        switch answer {
+        case .conflict: return .conflict
+        case .same(let record): return .same(record)
+        case .accepted(let record):
+            publishAccepted(record)
+            submitted()
+            return .new(record)
+        case .claimed(let record, let claim):
+            publishAccepted(record)
+            await begin(claim)
+            return .new(record)
+        }
+    }
+
+    private func publishAccepted(_ job: JobRecord) {
+        events.publish(JobEvent(tenant: job.tenant, job: job.id, generation: job.generation, what: .accepted))
+    }
+
+    /// Starts to carry out a job that was claimed as it was submitted.
+    private func begin(_ claim: Claim) async {
+        let claimedAt = Instant.wallClock()
+        let isBegun = begun.add {
+            let number = underway.start(claim) { [pipeline] in try await pipeline.run(claim) }
+            return Begun.Job(number: number, claim: claim, claimedAt: claimedAt)
+        }
+        if isBegun {
+            supplies[.quick]?.added()
+        } else {
+            // Drained meanwhile. If this fails too, the end of this worker is noticed.
+            try? await records.release(claim, after: .zero, countsAttempt: false)
         }
     }
 
@@ -166,8 +221,18 @@ public final class JobService: Sendable {
         guard let supply = supplies[lane] else { return }
         var failures = 0
         await withDiscardingTaskGroup { group in
+            /// Waits for the end of what was started, and draws the conclusions.
+            func attend(_ job: Begun.Job) {
+                group.addTask {
+                    let result = await self.underway.end(of: job.number)
+                    await self.settle(result, of: job.claim, claimedAt: job.claimedAt)
+                    supply.added()
+                }
+            }
+            if lane == .quick { begun.open() }
             while !supply.isStopped, !Task.isCancelled {
-                let room = width - underway.count(in: lane)
+                if lane == .quick { for job in begun.take() { attend(job) } }
+                let room = underway.room(in: lane, of: width)
                 var claims: [Claim] = []
                 if room > 0 {
                     do throws(AttachmentError) {
@@ -188,14 +253,11 @@ public final class JobService: Sendable {
                 for claim in claims {
                     // Started here, so that it counts before the next claim.
                     let number = underway.start(claim) { [pipeline] in try await pipeline.run(claim) }
-                    group.addTask {
-                        let result = await self.underway.end(of: number)
-                        await self.settle(result, of: claim, claimedAt: claimedAt)
-                        supply.added()
-                    }
+                    attend(Begun.Job(number: number, claim: claim, claimedAt: claimedAt))
                 }
                 if claims.isEmpty || claims.count == room { await supply.wait() }
             }
+            if lane == .quick { for job in begun.close() { attend(job) } }
         }
     }
 

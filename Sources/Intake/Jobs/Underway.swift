@@ -12,14 +12,37 @@ final class Underway: Sendable {
     private struct State {
         var next = 0
         var entries: [Int: Entry] = [:]
+        /// Places that are kept for jobs to come.
+        var kept: [JobLane: Int] = [:]
     }
 
     private let state = Mutex(State())
 
-    var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
+    var isEmpty: Bool { state.withLock { $0.entries.isEmpty && $0.kept.values.allSatisfy { $0 == 0 } } }
 
     func count(in lane: JobLane) -> Int {
         state.withLock { $0.entries.values.count { $0.lane == lane } }
+    }
+
+    /// Places in a lane that are neither taken nor kept.
+    func room(in lane: JobLane, of width: Int) -> Int {
+        state.withLock { state in
+            width - state.entries.values.count { $0.lane == lane } - state.kept[lane, default: 0]
+        }
+    }
+
+    /// Keeps a place, where there is one, until it is given back.
+    func keepPlace(in lane: JobLane, of width: Int) -> Bool {
+        state.withLock { state in
+            let kept = state.kept[lane, default: 0]
+            guard state.entries.values.count(where: { $0.lane == lane }) + kept < width else { return false }
+            state.kept[lane] = kept + 1
+            return true
+        }
+    }
+
+    func giveBackPlace(in lane: JobLane) {
+        state.withLock { $0.kept[lane, default: 0] -= 1 }
     }
 
     /// Starts to carry out a job; it counts from now on, until ``end(of:)`` has returned.

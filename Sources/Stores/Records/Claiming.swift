@@ -164,6 +164,17 @@ extension Database {
         ORDER BY due_at, key LIMIT ?
         """
 
+    /// Claims a job that was recorded just now; nil where another one comes before it.
+    func claimAtOnce(
+        _ job: JobRecord, for offer: ClaimOffer, at now: Instant, keys: KeyRing
+    ) throws -> (job: JobRecord, claim: Claim)? {
+        guard let next = try waiting(1, in: .service(.quick), at: now).first,
+            next["tenant"] as String == job.tenant.rawValue, next["id"] as String == job.id.rawValue
+        else { return nil }
+        let claim = try claim(next, by: offer.worker, until: now + offer.duration, at: now, keys: keys)
+        return (try jobRecord(key: next["key"]), claim)
+    }
+
     fileprivate func claim(_ row: Row, by worker: WorkerID, until end: Instant, at now: Instant, keys: KeyRing) throws
         -> Claim
     {

@@ -7,9 +7,12 @@ extension SQLiteRecordStore {
     static let retryable: Duration = .seconds(86_400)
 
     public func submit(
-        _ job: JobSubmission, idempotency: IdempotencyKey?, within quotas: Quotas, queueLimit: Int
+        _ job: JobSubmission, idempotency: IdempotencyKey?, within quotas: Quotas, queueLimit: Int, offer: ClaimOffer?
     ) async throws(AttachmentError) -> SubmissionAnswer {
         try Self.check(job)
+        if let offer {
+            do { try workers.register(offer.worker) } catch { throw AttachmentError(error) }
+        }
         return try await write { [keys] database, now in
             let stored = try StoredSubmission(job, keys: keys)
             if let idempotency, let earlier = try database.use(of: idempotency.text, of: job.tenant, at: now) {
@@ -23,9 +26,14 @@ extension SQLiteRecordStore {
                 answer = .same(try database.jobRecord(known))
             } else {
                 try database.admit(job.tenant, replacing: known, within: quotas, queueLimit: queueLimit)
-                answer = .accepted(
+                let record =
                     try known.map { try database.renew($0, as: job, stored, at: now) }
-                        ?? database.insert(job, stored, at: now))
+                    ?? database.insert(job, stored, at: now)
+                if let offer, let begun = try database.claimAtOnce(record, for: offer, at: now, keys: keys) {
+                    answer = .claimed(begun.job, begun.claim)
+                } else {
+                    answer = .accepted(record)
+                }
             }
             if let idempotency { try database.remember(idempotency, for: job, at: now) }
             return answer
