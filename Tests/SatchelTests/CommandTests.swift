@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import Intake
 import TestSupport
 import Testing
 
@@ -111,9 +112,66 @@ import Testing
         let findings = try JSON.decode(Findings.self, from: result.output)
         #expect(findings.kind == .image && findings.type == .jpeg && findings.planned.contains(.main))
         #expect(!FileManager.default.fileExists(atPath: person.store.path))
+        let main = try #require(findings.forecasts.first { $0.role == .main })
+        #expect(findings.forecasts.map(\.role) == findings.planned && main.type == .jpeg)
+        #expect(main.size == PixelSize(width: 600, height: 400), "\(main)")
         try person.file("note.txt", Data("note".utf8))
         let refused = try person.run("inspect", "note.txt")
         #expect(refused.status == 1 && refused.errorText.contains("unrecognized_type"))
+    }
+
+    @Test func `inspect tells what would be made and why, and what the profile would refuse`() throws {
+        let person = try Person()
+        try person.sample("jpeg/orientation-6.jpg", as: "photo.jpg")
+        let told = try person.run("inspect", "photo.jpg", "--profile", "avatar", "--crop", "0.25,0.8")
+        #expect(told.status == 0, "\(told.errorText)")
+        #expect(told.outputText.contains("Under the profile 'avatar' it becomes:"), "\(told.outputText)")
+        for words in ["main       image/jpeg: JPEG quality 82 or less", "cropped to the focal point 0.25, 0.8"] {
+            #expect(told.outputText.contains(words), "\(told.outputText)")
+        }
+        let kept = try person.run("inspect", "photo.jpg", "--profile", "archive")
+        #expect(kept.outputText.contains("original   as it came"), "\(kept.outputText)")
+        // 601 s of silence under a profile that takes 600.
+        var wave = Data("RIFF".utf8)
+        func append(_ value: Int, bytes: Int) {
+            wave.append(contentsOf: (0..<bytes).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) })
+        }
+        append(36 + 601 * 16_000, bytes: 4)
+        wave.append(contentsOf: "WAVEfmt ".utf8)
+        for (value, bytes) in [(16, 4), (1, 2), (1, 2), (8_000, 4), (16_000, 4), (2, 2), (16, 2)] {
+            append(value, bytes: bytes)
+        }
+        wave.append(contentsOf: "data".utf8)
+        append(601 * 16_000, bytes: 4)
+        try person.file("long.wav", wave + Data(count: 601 * 16_000))
+        let refused = try person.run("inspect", "long.wav", "--profile", "message")
+        #expect(refused.status == 1 && refused.errorText.contains("too_long"), "\(refused.errorText)")
+        let trimmed = try person.run(
+            "inspect", "long.wav", "--profile", "message", "--thumbnail-time", "300", "--trim-around-thumbnail",
+            "--trim-duration", "6", "--format", "json")
+        #expect(trimmed.status == 0, "\(trimmed.errorText)")
+        let made = try person.run(
+            "add", "long.wav", "--profile", "message", "--thumbnail-time", "300", "--trim-around-thumbnail",
+            "--trim-duration", "6", "--format", "jsonl")
+        let object = try #require(try JSONSerialization.jsonObject(with: made.output) as? [String: Any])
+        let shown = try person.run("show", try #require(object["attachment_id"] as? String))
+        let record = try JSON.decode(AttachmentRecord.self, from: shown.output)
+        #expect(record.trim?.start == 297 && record.trim?.duration == 6, "\(shown.outputText)")
+    }
+
+    @Test func `the stages of a job sum up to its seconds`() throws {
+        let person = try Person()
+        try person.sample("jpeg/progressive.jpg", as: "a.jpg")
+        let line = try person.run("add", "a.jpg", "--format", "jsonl")
+        let object = try #require(try JSONSerialization.jsonObject(with: line.output) as? [String: Any])
+        let shown = try person.run("show", try #require(object["attachment_id"] as? String))
+        let record = try JSON.decode(AttachmentRecord.self, from: shown.output)
+        let whole = (try #require(record.finishedAt) - record.createdAt).inSeconds
+        let told = record.steps.reduce(0) { $0 + $1.seconds }
+        // Steps are rounded to milliseconds. What no step counts is the claim and the record itself.
+        #expect(told <= whole + 0.005, "\(told) of \(whole) s: \(record.steps)")
+        #expect(whole - told < max(0.25, whole / 2), "\(told) of \(whole) s: \(record.steps)")
+        #expect(record.steps.map(\.name) == ["wait", "identify", "thumbnail", "main", "placeholder", "commit"])
     }
 
     @Test func `doctor names every layer of the confinement`() throws {

@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import Stores
 import TestSupport
 import Testing
 
@@ -151,6 +152,42 @@ private struct ProcessedSamples: Sendable {
                 "\(line.path) \(role)")
         }
     }
+
+    @Test func `every step of every sample says what was done and why, in one style`() async throws {
+        let samples = try processed.get()
+        let store = try Store.open(
+            at: samples.home.appending(path: "store").path, keys: samples.home.appending(path: "access.keys").path)
+        var looked = 0
+        for line in samples.lines.values.sorted(by: { $0.path < $1.path }) {
+            guard let id = line.attachmentId else { continue }
+            let record = try #require(
+                try await store.records.attachment(AttachmentID(rawValue: id), of: .local), "\(line.path)")
+            for step in record.steps {
+                let note = try #require(step.note, "\(line.path) \(step.name)")
+                let which = "\(line.path) \(step.name): \(note)"
+                #expect((1...200).contains(note.count), "\(which)")
+                #expect(!note.hasSuffix(".") && !note.hasSuffix(";") && !note.hasSuffix(", "), "\(which)")
+                // A figure has no separators, no unit but bytes, and no more decimals than are of use.
+                for flaw in ["nil", "Optional", "  ", ";;", " ;", "because ;", "kB", " MB", "\n"] {
+                    #expect(!note.contains(flaw), "\(which)")
+                }
+                #expect(note.firstMatch(of: /\d\.\d{4,}|\d,\d{3}/) == nil, "\(which)")
+                guard RenditionRole(rawValue: step.name) != nil else { continue }
+                looked += 1
+                #expect(Self.reasons.contains(where: note.contains), "\(which)")
+            }
+            let names = record.steps.map(\.name)
+            #expect(names.prefix(2) == ["wait", "identify"] && names.last == "commit", "\(line.path): \(names)")
+            #expect(Set(record.renditions.keys.map(\.rawValue)).isSubset(of: names), "\(line.path)")
+        }
+        #expect(looked > 150)
+    }
+
+    /// One of these is in the note of a rendition: why it is as it is.
+    private static let reasons = [
+        "because", "as it is", "as its profile", "square by its profile", "copied", "on a keyframe",
+        "under the aim of ", "under the cap of ",
+    ]
 
     @Test func `a file under Media that is no sample is skipped`() throws {
         let samples = try processed.get()

@@ -29,9 +29,10 @@ public struct TrimReport: Hashable, Sendable, Codable {
     public var method: TrimMethod
 
     public init(start: Double, duration: Double, sourceDuration: Double, method: TrimMethod) {
-        self.start = start
-        self.duration = duration
-        self.sourceDuration = sourceDuration
+        func microseconds(_ value: Double) -> Double { (value * 1e6).rounded() / 1e6 }
+        self.start = microseconds(start)
+        self.duration = microseconds(duration)
+        self.sourceDuration = microseconds(sourceDuration)
         self.method = method
     }
 }

@@ -58,7 +58,7 @@ struct AnimationRendering {
         let scaled = try picture.scaled(region, to: working)
         return try StillRenditions(
             order: order, goAhead: goAhead, outputs: outputs, policies: policies,
-            part: region.part(of: source.facts.size)
+            region: region, size: source.facts.size
         ).write(scaled, since: watch, deliver)
     }
 

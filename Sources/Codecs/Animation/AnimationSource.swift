@@ -65,7 +65,8 @@ struct AnimationSource: ~Copyable {
         note += ", \(facts.frames) frames, \(facts.plays == 0 ? "for ever" : "\(facts.plays) times")"
         return Findings(
             kind: .animation, type: facts.type, sniffedType: facts.sniffedType, size: facts.size, frames: facts.frames,
-            duration: facts.duration, note: note, planned: policies.roles, estimate: estimate(for: order, policies))
+            duration: facts.duration, note: note, planned: policies.roles, estimate: estimate(for: order, policies),
+            forecasts: order.wantsForecasts ? facts.forecasts(for: order, policies) : [])
     }
 
     /// Memory doesn't grow with the frames: the decoder's canvases, a frame with its copies, and the encoder's.

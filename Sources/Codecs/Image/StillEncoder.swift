@@ -43,9 +43,10 @@ struct StillEncoder {
     private func encode(
         _ picture: borrowing Picture, transparent: Bool, flattened: Bool
     ) throws -> EncodedStill {
-        let type = policy.types.first { !transparent || $0.hasTransparency } ?? .jpeg
+        let type = policy.type(transparent: transparent)
         let attempt = type == .png ? try png(picture) : try lossy(picture, as: type)
         var note = attempt.note
+        if transparent, policy.minds { note += ", because it has transparency" }
         if flattened { note += ", transparency laid over \(policy.background.hexadecimal)" }
         guard attempt.bytes.count <= policy.cap else {
             throw AttachmentError.capUnreachable(

@@ -5,7 +5,8 @@ extension StillSource {
         let policies = ImagePolicies(order: order, kind: .image)
         return Findings(
             kind: .image, type: facts.type, sniffedType: facts.sniffedType, size: facts.size, note: facts.note,
-            planned: policies.roles, estimate: facts.estimate(for: policies))
+            planned: policies.roles, estimate: facts.estimate(for: policies),
+            forecasts: order.wantsForecasts ? policies.forecasts(of: facts.size, hasAlpha: facts.hasAlpha) : [])
     }
 }
 

@@ -29,7 +29,7 @@ struct StillRendering {
         let working = policies.workingSize(of: region.size)
         let picture = try source.decode(region, scaledTo: working, margin: margin)
         return try StillRenditions(
-            order: order, goAhead: goAhead, outputs: outputs, policies: policies, part: region.part(of: size),
+            order: order, goAhead: goAhead, outputs: outputs, policies: policies, region: region, size: size,
             haste: isHurried ? EffortChoice.reduced.note(cost, secondsLeft: left) : nil
         ).write(picture, since: watch, deliver)
     }
@@ -41,8 +41,10 @@ struct StillRenditions {
     var goAhead: GoAhead
     var outputs: [RenditionRole: Int32]
     var policies: ImagePolicies
-    /// What part of the source the picture is.
-    var part: UnitRect
+    /// What part of the upright source the picture is.
+    var region: PixelRect
+    /// The source's.
+    var size: PixelSize
     /// Why the effort is less than full.
     var haste: String?
 
@@ -59,10 +61,11 @@ struct StillRenditions {
                 let written = try StillWriter(policy: policy, effort: goAhead.effort).write(picture, to: descriptor)
                 var report = written.report
                 report.seconds = watch.seconds
+                report.note += "; " + policy.shape(of: region, in: size, size: report.size)
                 if let haste { report.note += "; \(haste)" }
                 if policy.role == .main {
                     ending.thumbnailClippingRect = order.request.thumbnailClippingRect?.mapped(
-                        into: part.part(written.part))
+                        into: region.part(of: size).part(written.part))
                 }
                 try deliver(report)
                 // As early as can be, and from the smallest picture that it can be made from: from the largest it takes

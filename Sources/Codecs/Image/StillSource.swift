@@ -11,6 +11,8 @@ struct StillFacts: Hashable, Sendable {
     var orientation: Int
     /// Bytes of a decoded pixel.
     var pixelBytes: Int
+    /// Whether its pixels can be transparent.
+    var hasAlpha = false
     /// Scanned more than once, so that a decoder holds all coefficients.
     var isProgressive = false
     /// Bytes of the file.
@@ -62,7 +64,7 @@ struct StillSource: ~Copyable {
         }
         facts = StillFacts(
             type: type, sniffedType: sniffed.type, storedSize: size, orientation: header.orientation,
-            pixelBytes: header.pixelBytes,
+            pixelBytes: header.pixelBytes, hasAlpha: header.hasAlpha,
             isProgressive: header.has("jpeg-multiscan") || header.has("interlaced"), bytes: bytes.count)
         origin = .vips(Loadable(bytes: bytes, format: format))
     }
@@ -79,7 +81,7 @@ struct StillSource: ~Copyable {
         }
         facts = StillFacts(
             type: .bmp, sniffedType: sniffed.type, storedSize: reader.size, orientation: 1, pixelBytes: 4,
-            bytes: Int(bytes))
+            hasAlpha: true, bytes: Int(bytes))
         origin = .bitmap(Readable(descriptor: descriptor, limits: limits))
     }
 

@@ -8,7 +8,9 @@ extension Raster {
         as policy: StillPolicy, effort: Effort = .full, to descriptor: Int32
     ) throws(AttachmentError) -> RenditionReport {
         let picture = try picture()
-        return try StillWriter(policy: policy, effort: effort).write(picture, to: descriptor).report
+        var report = try StillWriter(policy: policy, effort: effort).write(picture, to: descriptor).report
+        report.note += "; " + policy.shape(of: PixelRect(size), in: size, size: report.size)
+        return report
     }
 }
 

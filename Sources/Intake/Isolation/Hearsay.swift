@@ -52,7 +52,15 @@ extension Findings {
         for role in planned where order.profile.cap(of: role, for: kind) == nil {
             throw Breach("'\(role.rawValue)' is planned, which the profile doesn't make of \(kind.plural)")
         }
+        guard forecasts.count <= planned.count, Set(forecasts.map(\.role)).isSubset(of: planned),
+            forecasts.allSatisfy({ $0.size?.isPlausible ?? true && $0.duration?.isPlausible ?? true })
+        else { throw Breach("impossible forecasts") }
         var findings = self
+        findings.forecasts = forecasts.map { forecast in
+            var forecast = forecast
+            forecast.note = forecast.note.sanitized(500)
+            return forecast
+        }
         findings.note = note.sanitized(500)
         findings.sniffedType = sniffedType.sanitized(127)
         return findings

@@ -52,13 +52,15 @@ struct DryRun {
     }
 }
 
-/// Asks a codec process what a source is.
+/// Asks a codec process what a source is and, where forecasts are wanted, what would be made of it.
 func inspect(
     _ source: consuming Descriptor, profile: Profile, request: RenditionRequest = RenditionRequest(), limits: Limits,
-    in pool: CodecPool
+    wantsForecasts: Bool = false, in pool: CodecPool
 ) async throws(AttachmentError) -> Findings {
     try await pool.process(
-        source, order: WorkOrder(profile: profile, request: request, limits: limits), deadline: nil,
+        source,
+        order: WorkOrder(profile: profile, request: request, limits: limits, wantsForecasts: wantsForecasts),
+        deadline: nil,
         decide: { _ throws(AttachmentError) in .stop }, received: { _ throws(AttachmentError) in }
     ).findings
 }

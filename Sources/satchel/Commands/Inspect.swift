@@ -5,12 +5,17 @@ import Intake
 
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell what a file really is, and what would be made of it.",
+        abstract: "Tell what a file really is, and what would be made of it and why.",
         discussion: """
-            The decoder is asked, in its confinement; nothing is decoded to pixels, made or stored.
+            The decoder is asked, in its confinement; nothing is decoded to pixels, made or stored. For each rendition \
+            it tells the type, size and duration, how a clip would be cut ('copy', 'smart' or 'encode'), and the \
+            reasons, in the words of the steps that 'satchel show' tells afterwards. What depends on the pixels is told \
+            as it may turn out. A source that the profile would refuse is refused here as well, and the exit status is 1.
 
               satchel inspect holiday.jpg
+              satchel inspect holiday.jpg --profile avatar --crop attention
               satchel inspect clip.mov --profile message --format json
+              satchel inspect clip.mov --trim-start 2.5 --trim-duration 6
             """)
 
     @Argument(help: ArgumentHelp("The file.", valueName: "file"))
@@ -36,7 +41,7 @@ struct Inspect: AsyncParsableCommand {
             result = .success(
                 try await inspect(
                     source.takeDescriptor(), profile: profile, request: requested.request, limits: .commandLine,
-                    in: pool))
+                    wantsForecasts: true, in: pool))
         } catch {
             result = .failure(error)
         }
@@ -60,13 +65,30 @@ struct Inspect: AsyncParsableCommand {
         if let size = findings.size { facts.append(("size", "\(size.width)×\(size.height), upright")) }
         if let frames = findings.frames { facts.append(("frames", "\(frames)")) }
         if let duration = findings.duration { facts.append(("duration", Quantity.seconds(duration))) }
-        facts.append(("makes", findings.planned.map(\.rawValue).joined(separator: ", ") + " under '\(profile.name)'"))
         facts.append(
             (
                 "estimate",
                 "\(Quantity.seconds(findings.estimate.cpuSeconds)) of CPU time, \(Quantity.bytes(findings.estimate.memory)) of memory"
             ))
-        return facts.map { name, value in name + String(repeating: " ", count: 10 - name.count) + value }
+        var lines = aligned(facts) + ["", "Under the profile '\(profile.name)' it becomes:"]
+        var renditions = findings.forecasts.map { ($0.role.rawValue, $0.summary) }
+        if profile.keepsOriginal {
+            renditions.append(("original", "as it came, because the profile keeps its sources"))
+        }
+        lines += aligned(renditions)
+        return lines
+    }
+
+    private func aligned(_ facts: [(String, String)]) -> [String] {
+        facts.map { name, value in name + String(repeating: " ", count: max(1, 11 - name.count)) + value }
+    }
+}
+
+extension Forecast {
+    /// `video/mp4, 10.0 s, copy: the cut is on a keyframe`; the size is among the reasons.
+    fileprivate var summary: String {
+        let parts = [type.rawValue, duration.map { Quantity.seconds($0) }, method?.rawValue].compactMap(\.self)
+        return "\(parts.joined(separator: ", ")): \(note)"
     }
 }
 

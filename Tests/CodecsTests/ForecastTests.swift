@@ -1,0 +1,79 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Codecs
+
+/// What is told before anything is made, against what then is made, over all of Media.
+@Suite struct ForecastTests {
+    /// A sample, and under which profile and request it is made.
+    struct Case: Hashable, Sendable, CustomTestStringConvertible {
+        var path: String
+        var profile: Profile
+        var request = RenditionRequest()
+
+        var testDescription: String {
+            "\(path) under \(profile.name)\(request == RenditionRequest() ? "" : ", as asked")"
+        }
+    }
+
+    static let cases: [Case] = {
+        guard let manifest = try? MediaManifest.load() else { return [] }
+        let samples = manifest.files.filter {
+            $0.expect.state == "delivered" && ($0.expect.kind == .image || $0.expect.kind == .animation)
+        }.map(\.path)
+        let plain = samples.flatMap { path in
+            [Profile.notification, .message].map { Case(path: path, profile: $0) }
+        }
+        let crops: [Crop] = [
+            .rect(UnitRect(x: 0.1, y: 0.2, width: 0.5, height: 0.6)), .focalPoint(x: 0.25, y: 0.8), .attention,
+        ]
+        let cropped = ["jpeg/orientation-6.jpg", "png/alpha.png", "gif/film.gif"].flatMap { path in
+            crops.map { Case(path: path, profile: .avatar, request: RenditionRequest(crop: $0)) }
+        }
+        return plain + cropped.filter { samples.contains($0.path) }
+    }()
+
+    @Test(arguments: cases)
+    func `what is forecast is what is made`(_ sample: Case) throws {
+        let directory = try TemporaryDirectory()
+        let source = Repository.media.appending(path: sample.path)
+        let forecasts = try forecasts(of: source, sample)
+        let made: Rendered
+        do {
+            made = try Rendered.of(source, in: directory.url, profile: sample.profile, request: sample.request)
+        } catch let error as AttachmentError {
+            // Under the other profiles some samples are refused, but then at once.
+            #expect(forecasts == nil, "\(error)")
+            return
+        }
+        let told = try #require(forecasts, "it is refused, and then made")
+        #expect(told.map(\.role) == made.findings.planned)
+        for forecast in told {
+            guard let report = made.report(forecast.role) else { continue }
+            let which = "\(forecast.role.rawValue): forecast '\(forecast.note)', made '\(report.note)'"
+            let isOpen = forecast.note.contains("if anything is transparent")
+            #expect(forecast.type == report.type || isOpen, "\(which)")
+            #expect(forecast.size == report.size, "\(which)")
+            #expect(forecast.duration.map { abs($0 - (report.duration ?? -1)) < 0.1 } ?? true, "\(which)")
+            #expect(!forecast.note.isEmpty && forecast.note.count <= 200, "\(forecast.note)")
+            #expect(!report.note.isEmpty && report.note.count <= 200, "\(report.note)")
+        }
+    }
+
+    /// Nil where the source is refused.
+    private func forecasts(of source: URL, _ sample: Case) throws -> [Forecast]? {
+        Rendered.turn.lock()
+        defer { Rendered.turn.unlock() }
+        try Codec.prepare()
+        let order = WorkOrder(profile: sample.profile, request: sample.request, wantsForecasts: true)
+        return try withDescriptor(source) { descriptor in
+            do throws(AttachmentError) {
+                return try Codec.identify(descriptor, order: order).findings.forecasts
+            } catch {
+                return nil
+            }
+        }
+    }
+}
