@@ -52,6 +52,7 @@ format: ## Correct the style.
 
 .PHONY: bench
 bench: release ## Measure against the peers, in alternation.
+	SATCHEL_BENCHMARKS=1 $(SWIFT) build -c release --product inner-bench
 	$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench $(RELEASE) Media/jpeg/earth-12-megapixels.jpg .bench
 

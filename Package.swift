@@ -144,6 +144,12 @@ var targets: [Target] = [
         dependencies: ["Attachments", "Intake", "Stores", "TestSupport", "satchel", "satchel-codec", "fault-codec"]),
 ]
 
+// Pieces of the codec side, measured from the inside: a part of `make bench`, here because it needs this package's modules.
+if Context.environment["SATCHEL_BENCHMARKS"] != nil {
+    targets.append(
+        .executableTarget(name: "inner-bench", dependencies: ["Attachments", "Codecs"], path: "Benchmarks/inner"))
+}
+
 var dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),

@@ -45,6 +45,17 @@ enum Bench {
             let isolation = try IsolationBenchmark(workplace: workplace, inputs: inputs, rounds: options.rounds)
             measurements += try isolation.measure()
         }
+        if options.parts.contains(.animations) {
+            let animations = try AnimationBenchmark(workplace: workplace, inputs: inputs, rounds: options.rounds)
+            measurements += try animations.measure()
+        }
+        if options.parts.contains(.trims) {
+            measurements += try TrimBenchmark(workplace: workplace, inputs: inputs, rounds: options.rounds).measure()
+        }
+        if options.parts.contains(.placeholders) {
+            let placeholders = try PlaceholderBenchmark(workplace: workplace, inputs: inputs, rounds: options.rounds)
+            measurements += try placeholders.measure()
+        }
         if options.parts.contains(.delivery) {
             let delivery = try DeliveryBenchmark(workplace: workplace, inputs: inputs, rounds: options.rounds)
             measurements += try delivery.measure()
@@ -70,7 +81,8 @@ enum Bench {
 /// What a run measures, and where.
 struct Options {
     enum Part: String, CaseIterable {
-        case photographs, cores, memory, isolation, jobs, lanes, delivery, soak, overload
+        case photographs, cores, memory, isolation, animations, trims, placeholders, jobs, lanes, delivery, soak,
+            overload
     }
 
     var programs: URL

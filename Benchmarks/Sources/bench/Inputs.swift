@@ -52,6 +52,77 @@ struct Inputs: Sendable {
         return url
     }
 
+    /// GIFs of 640 by 480 pixels and 60 frames with delays of 50 ms, alone in a directory: half of them a camera that
+    /// moves over the photograph, half a drawing.
+    func animations(_ count: Int) throws -> Directory {
+        try each("animations", count, named: "gif") { index, output in
+            let film =
+                index.isMultiple(of: 2)
+                ? "crop=1280:960:x='\(index * 191)+n*12':y='\(index * 97)+n*9',scale=640:480"
+                : "hue=h=\(index * 40),crop=640:480:x=\(index * 3):y=0"
+            let source =
+                index.isMultiple(of: 2)
+                ? ["-loop", "1", "-framerate", "20", "-i", photograph.path(percentEncoded: false)]
+                : ["-f", "lavfi", "-i", "testsrc2=size=720x480:rate=20:duration=3"]
+            return source + [
+                "-frames:v", "60", "-vf",
+                "\(film),split[one][two];[one]palettegen=stats_mode=full[palette];[two][palette]paletteuse=dither=sierra2_4a",
+                output,
+            ]
+        }
+    }
+
+    /// Videos of a minute, 1280 by 720 pixels, H.264 with a keyframe in each second, AAC; alone in a directory.
+    func clips(_ count: Int) throws -> Directory {
+        try each("clips", count, named: "mp4") { index, output in
+            [
+                "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=25:duration=60", "-f", "lavfi", "-i",
+                "sine=frequency=\(300 + index * 50):sample_rate=44100:duration=60", "-vf", "hue=h=\(index * 40)",
+                "-c:v", "libx264", "-preset", "veryfast", "-crf", "23", "-g", "25", "-keyint_min", "25",
+                "-sc_threshold",
+                "0", "-x264-params", "open-gop=0", "-pix_fmt", "yuv420p", "-c:a", "aac", "-b:a", "96k", output,
+            ]
+        }
+    }
+
+    /// Pictures as raw RGB, one after the other.
+    func rawFrames(_ count: Int, width: Int, height: Int) throws -> URL {
+        let url = directory.appending(path: "raw-\(count)-\(width)x\(height)")
+        let path = url.path(percentEncoded: false)
+        let whole = count * width * height * 3
+        let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+        guard size != whole else { return url }
+        let crop = "crop=1600:1200:x='mod(n*61,2400)':y='mod(n*37,1800)',scale=\(width):\(height)"
+        try Command(
+            "ffmpeg",
+            [
+                "-v", "error", "-y", "-i", photograph.path(percentEncoded: false), "-vf",
+                "loop=loop=\(count - 1):size=1,\(crop)", "-frames:v", "\(count)", "-f", "rawvideo", "-pix_fmt", "rgb24",
+                path,
+            ]
+        ).run()
+        return url
+    }
+
+    /// Files that ffmpeg makes one by one.
+    private func each(
+        _ name: String, _ count: Int, named fileExtension: String, _ arguments: (Int, String) -> [String]
+    ) throws -> Directory {
+        let place = directory.appending(path: "\(name)-\(count)", directoryHint: .isDirectory)
+        let made = Directory(url: place)
+        if try made.files.count == count { return made }
+        try? FileManager.default.removeItem(at: place)
+        let making = directory.appending(path: "\(name)-\(count).part", directoryHint: .isDirectory)
+        try? FileManager.default.removeItem(at: making)
+        try FileManager.default.createDirectory(at: making, withIntermediateDirectories: true)
+        for index in 0..<count {
+            let output = making.appending(path: String(format: "%05d.", index) + fileExtension)
+            try Command("ffmpeg", ["-v", "error", "-y"] + arguments(index, output.path(percentEncoded: false))).run()
+        }
+        try FileManager.default.moveItem(at: making, to: place)
+        return made
+    }
+
     private func make(_ name: String, _ count: Int, filter: String, quality: Int) throws -> Directory {
         let place = directory.appending(path: "\(name)-\(count)", directoryHint: .isDirectory)
         let made = Directory(url: place)
