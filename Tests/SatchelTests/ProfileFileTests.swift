@@ -26,6 +26,41 @@ import Testing
         #expect(profile.video == nil && profile.audio == Profile.notification.audio)
     }
 
+    @Test(arguments: [MediaType.gif, .webp, .mp4, .png, .jpeg])
+    func `animations can become animated pictures, videos and stills, quickly or well`(type: MediaType) throws {
+        let yaml = """
+            profiles:
+              quick:
+                based_on: message
+                speed: fast
+                animation: {type: \(type.rawValue)}
+            """
+        let profile = try #require(try ProfileFile(yaml: yaml, path: "mine.yaml").profiles.first)
+        #expect(profile.speed == .fast && profile.animation?.type == type)
+        let shown = try ProfileFile.yaml(of: profile)
+        #expect(shown.contains("speed: fast") && shown.contains("type: \(type.rawValue)"))
+        #expect(try ProfileFile(yaml: shown, path: "mine.yaml").profiles == [profile])
+    }
+
+    @Test func `a speed or an animation's type that there isn't is refused, saying what there is`() {
+        let yaml = """
+            profiles:
+              quick:
+                speed: faster
+                animation: {type: video/webm}
+                image: {cap: 1}
+            """
+        let error = #expect(throws: ProfileFileError.self) { try ProfileFile(yaml: yaml, path: "mine.yaml") }
+        let text = error?.description ?? ""
+        for problem in [
+            "line 3: quick.speed: faster must be standard or fast",
+            "quick.animation.type: video/webm must be one of image/gif, image/webp, video/mp4",
+            "quick.image.cap: 1 must be at least",
+        ] {
+            #expect(text.contains(problem), "\(problem) in \(text)")
+        }
+    }
+
     @Test func `every problem is reported at once, with its line, key and value`() {
         let yaml = """
             profiles:

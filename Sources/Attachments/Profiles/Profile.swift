@@ -142,7 +142,7 @@ public struct ImagePolicy: Hashable, Sendable, Codable {
 
 /// How animations are made: frames, delays, loops and disposal are kept, the size is the policy's.
 public struct AnimationPolicy: Hashable, Sendable, Codable {
-    /// `image/gif` or `image/webp` (animated); a still type takes the first frame only.
+    /// `image/gif`, `image/webp` (animated) or `video/mp4` (H.264 without sound); a still type takes the first frame only.
     public var type: MediaType
     public var longestSide: Int?
     public var aim: Int64?
