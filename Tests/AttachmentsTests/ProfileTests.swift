@@ -24,14 +24,6 @@ import Testing
         #expect(problems.allSatisfy { !$0.value.isEmpty && !$0.remedy.isEmpty })
     }
 
-    @Test(arguments: [1, 500, 1_999] as [Int64])
-    func `a cap that lies below the format's floor is refused`(cap: Int64) {
-        var profile = Profile.notification
-        profile.image?.cap = cap
-        profile.image?.aim = nil
-        #expect(profile.problems().map(\.key) == ["image.cap"])
-    }
-
     @Test func `the notification profile emits only what UNNotificationAttachment takes, under its caps`() {
         let profile = Profile.notification
         #expect(profile.image?.types.allSatisfy { [.jpeg, .png, .gif].contains($0) } == true)

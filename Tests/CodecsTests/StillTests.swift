@@ -208,19 +208,25 @@ import Testing
         profile.image?.aim = 300_000
         let rendered = try Rendered.of(source, in: directory.url, profile: profile)
         let report = try #require(rendered.report(.main))
-        #expect(report.bytes <= 300_000 || report.note.contains("at the lowest quality allowed"))
-        #expect(report.note.contains("encodes"))
+        #expect(report.bytes > 300_000)
+        #expect(
+            report.note.hasSuffix("over the aim of 300000 bytes because quality 50 is the profile's lowest"),
+            "\(report.note)")
+        #expect(report.note.hasPrefix("JPEG quality 50, \(report.encodes) encodes, "))
+        profile.image?.aim = 450_000
+        let met = try #require(try Rendered.of(source, in: directory.url, profile: profile).report(.main))
+        #expect(met.bytes <= 450_000)
+        #expect(met.note.hasSuffix(" at 82 were over the aim of 450000"), "\(met.note)")
         let easy = try Rendered.of(sample("jpeg/coffee.jpg"), in: directory.url)
         #expect(
             easy.report(.main)?.note
                 == "JPEG quality 82, 1 encode, under the aim of 500000 bytes; 600×400 as it is, not over 1038")
     }
 
-    @Test func `what cannot be made small enough is refused with its cap`() throws {
+    @Test func `what cannot be made small enough at its fixed resolution is refused with its cap`() throws {
         let source = try made("noise.png", ["-size", "900x900", "xc:grey", "-seed", "1", "+noise", "Random"])
-        var profile = Profile.notification
+        var profile = Profile.archive
         profile.image?.cap = 2_000
-        profile.image?.aim = nil
         let error = try Rendered.refusal(of: source, in: directory.url, profile: profile)
         guard case .capUnreachable("main", _, 2_000, _) = error else {
             Issue.record("\(String(describing: error))")

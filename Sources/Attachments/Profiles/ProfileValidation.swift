@@ -33,7 +33,7 @@ extension Profile {
         if let thumbnail {
             check.range(thumbnail.side, 16...1024, "thumbnail.side", unit: "pixels")
             check.range(thumbnail.quality, 1...100, "thumbnail.quality")
-            check.cap(thumbnail.cap, aim: nil, types: [.jpeg, .png], "thumbnail")
+            check.cap(thumbnail.cap, aim: nil, floor: .still([.jpeg, .png]), "thumbnail")
         }
         if let image { check.image(image) }
         if let animation { check.animation(animation) }
@@ -70,15 +70,22 @@ private struct ProfileCheck {
         }
     }
 
-    mutating func cap(_ cap: Int64, aim: Int64?, types: [MediaType], _ policy: String) {
-        let floor = types.map(\.smallestFile).min() ?? 1
-        require(cap >= floor, "\(policy).cap", "\(cap)") {
-            "must be at least \(floor) bytes: no smaller file of its types can be written"
+    /// - Parameter floor: Nil where `types` or the like are wrong already.
+    mutating func cap(_ cap: Int64, aim: Int64?, floor: Floor?, _ policy: String) {
+        let least = floor?.bytes ?? 1
+        require(cap >= least, "\(policy).cap", "\(cap)") {
+            "must be at least \(least) bytes" + (floor.map { ": \($0.what) take that" } ?? "")
         }
         guard let aim else { return }
-        require(aim >= floor && aim <= cap, "\(policy).aim", "\(aim)") {
-            "must be between \(floor) and the cap of \(cap) bytes"
+        require(aim >= least && aim <= cap, "\(policy).aim", "\(aim)") {
+            "must be between \(least) and the cap of \(cap) bytes"
         }
+    }
+
+    /// What a clip lasts at the most; 0 where nothing bounds it, or the bound is wrong.
+    private func seconds(_ maximum: Double?) -> Double {
+        guard let maximum, maximum.isFinite, maximum > 0 else { return 0 }
+        return maximum
     }
 
     mutating func image(_ image: ImagePolicy) {
@@ -86,7 +93,7 @@ private struct ProfileCheck {
         range(image.longestSide, Self.sides, "image.longest_side", unit: "pixels")
         range(image.quality, 1...100, "image.quality")
         range(image.minimumQuality, 1...max(1, min(image.quality, 100)), "image.minimum_quality")
-        cap(image.cap, aim: image.aim, types: image.types, "image")
+        cap(image.cap, aim: image.aim, floor: .still(image.types), "image")
         require(image.background.isColor, "image.background", image.background) { "must be a colour such as #ffffff" }
         require(image.fit == .inside || image.longestSide != nil, "image.fit", image.fit.rawValue) {
             "needs image.longest_side"
@@ -96,7 +103,7 @@ private struct ProfileCheck {
     mutating func animation(_ animation: AnimationPolicy) {
         types([animation.type], among: [.gif, .webp, .mp4, .png, .jpeg], "animation.type")
         range(animation.longestSide, Self.sides, "animation.longest_side", unit: "pixels")
-        cap(animation.cap, aim: animation.aim, types: [animation.type], "animation")
+        cap(animation.cap, aim: animation.aim, floor: .animation(animation.type), "animation")
     }
 
     mutating func video(_ video: VideoPolicy) {
@@ -104,11 +111,11 @@ private struct ProfileCheck {
         range(video.longestSide, Self.sides, "video.longest_side", unit: "pixels")
         range(video.maximumDuration, 0.1...86_400, "video.maximum_duration", unit: "seconds")
         range(video.rateFactor, 10...45, "video.rate_factor")
-        cap(video.cap, aim: video.aim, types: [video.type], "video")
+        cap(video.cap, aim: video.aim, floor: .video(seconds: seconds(video.maximumDuration)), "video")
         guard let poster = video.poster else { return }
         range(poster.longestSide, Self.sides, "video.poster.longest_side", unit: "pixels")
         range(poster.quality, 1...100, "video.poster.quality")
-        cap(poster.cap, aim: nil, types: [.jpeg], "video.poster")
+        cap(poster.cap, aim: nil, floor: .still([.jpeg]), "video.poster")
     }
 
     mutating func audio(_ audio: AudioPolicy) {
@@ -118,26 +125,12 @@ private struct ProfileCheck {
         }
         range(audio.maximumDuration, 0.1...86_400, "audio.maximum_duration", unit: "seconds")
         range(audio.bitRate, 16_000...320_000, "audio.bit_rate", unit: "bits per second")
-        cap(audio.cap, aim: audio.aim, types: audio.types, "audio")
+        cap(audio.cap, aim: audio.aim, floor: .audio(audio.types, seconds: seconds(audio.maximumDuration)), "audio")
         guard let waveform = audio.waveform else { return }
         range(waveform.width, 16...4096, "audio.waveform.width", unit: "pixels")
         range(waveform.height, 16...4096, "audio.waveform.height", unit: "pixels")
         range(waveform.buckets, 8...1024, "audio.waveform.buckets")
-        cap(waveform.cap, aim: nil, types: [.png], "audio.waveform")
-    }
-}
-
-extension MediaType {
-    /// A size below which no useful file of this type exists: headers, tables and one small picture or one second of
-    /// sound, measured with this project's encoders and rounded up.
-    var smallestFile: Int64 {
-        switch self {
-        case .jpeg, .png, .gif, .webp: 2_000
-        case .mp4: 8_000
-        case .m4a, .mp3: 4_000
-        case .wav: 8_100
-        default: 1
-        }
+        cap(waveform.cap, aim: nil, floor: .still([.png]), "audio.waveform")
     }
 }
 

@@ -156,9 +156,9 @@ package struct Clip: ~Copyable {
             ending.placeholder = placeholder
             if let descriptor = outputs[.waveform] {
                 let still = StillPolicy(
-                    role: .waveform, framing: Framing(side: nil, fit: .inside, gaze: .centre), types: [.png],
-                    quality: 80,
-                    cap: waveform.cap)
+                    role: .waveform,
+                    framing: Framing(side: max(waveform.width, waveform.height), fit: .inside, gaze: .centre),
+                    types: [.png], quality: 80, cap: waveform.cap)
                 var report = try read.raster(width: waveform.width, height: waveform.height)
                     .write(as: still, effort: effort, to: descriptor)
                 report.seconds = reading.seconds

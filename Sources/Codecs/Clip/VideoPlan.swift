@@ -43,7 +43,7 @@ enum VideoPlan {
             - Double(soundBitRate) * seconds
         let rate = available / (seconds + 1)
         if rate < 200_000_000 {
-            let bound = max(40_000, rate)
+            let bound = max(Double(LowestSettings.pictureBitRate), rate)
             maximum = Int(bound)
             let pixels = bound / (facts.frameRate * leastBitsPerPixel)
             if Double(size.area) > pixels {
@@ -102,6 +102,6 @@ enum SoundPlan {
     /// Bits per second with which `seconds` stay within `bytes`, at most `wanted`.
     static func bitRate(wanted: Int, bytes: Int64, seconds: Double) -> Int {
         let available = Double(max(0, bytes - 4_000)) * 8 * 0.93 / max(seconds, 0.1)
-        return max(12_000, Int(min(Double(wanted), available)))
+        return max(LowestSettings.soundBitRate, Int(min(Double(wanted), available)))
     }
 }

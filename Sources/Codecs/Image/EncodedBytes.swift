@@ -22,6 +22,16 @@ struct EncodedBytes: ~Copyable {
         count = length
     }
 
+    /// A file that was not made by libvips.
+    init(copying bytes: [UInt8]) throws(VipsFailure) {
+        try unsafe self.init { buffer, length in
+            let copy = unsafe bytes.withUnsafeBytes { unsafe g_memdup2($0.baseAddress, gsize($0.count)) }
+            unsafe buffer.pointee = unsafe copy
+            unsafe length.pointee = bytes.count
+            return 0
+        }
+    }
+
     deinit {
         unsafe g_free(start)
     }

@@ -11,7 +11,7 @@ struct StillPolicy: Hashable, Sendable {
     var minimumQuality: Int
     /// Bytes aimed at.
     var aim: Int64?
-    /// Bytes never exceeded.
+    /// Bytes never exceeded: quality below `minimumQuality` and pixels are given up before it is.
     var cap: Int64
     /// What transparency is laid over where no type has it.
     var background: RGB
@@ -30,6 +30,12 @@ struct StillPolicy: Hashable, Sendable {
         self.cap = cap
         self.background = background
     }
+
+    /// Whether pixels may not become fewer for the bytes' sake.
+    var isFixed: Bool { framing.side == nil }
+
+    /// The lowest quality that an aim is worth.
+    var floorQuality: Int { min(minimumQuality, quality) }
 
     /// The thumbnail that `profile` asks for; nil where it asks for none.
     static func thumbnail(of profile: Profile, gaze: Framing.Gaze = .centre) -> StillPolicy? {

@@ -35,7 +35,7 @@ struct StillWriter {
         try encoded.bytes.write(to: descriptor)
         let report = RenditionReport(
             role: policy.role, type: encoded.type, size: encoded.size, bytes: Int64(encoded.bytes.count),
-            seconds: watch.seconds, note: encoded.note, effort: effort)
+            seconds: watch.seconds, note: encoded.note, effort: effort, encodes: encoded.encodes)
         return Written(report: report, part: framed.part, whole: framed.whole)
     }
 

@@ -1,0 +1,64 @@
+import Attachments
+
+extension StillPlan {
+    /// What was done and why, for a person: `JPEG quality 71, 2 encodes, because 1900000 bytes at 82 were over the aim of
+    /// 500000`.
+    var note: String {
+        guard let best else { return "" }
+        let encodes = attempts.count == 1 ? "1 encode" : "\(attempts.count) encodes"
+        return ([best.attempt.name, encodes] + reasons(best)).joined(separator: ", ")
+    }
+
+    private func reasons(_ best: Made) -> [String] {
+        let attempt = best.attempt
+        var reasons: [String] = []
+        if attempt.size != size { reasons.append("\(attempt.size.width)×\(attempt.size.height)") }
+        let isOverAim = policy.aim.map { best.bytes > $0 } ?? false
+        if isOverAim, let aim = policy.aim {
+            reasons.append("over the aim of \(aim) bytes\(whyOverAim(best))")
+        } else if let first = attempts.first, first.attempt != attempt {
+            // Which limit forced it: of two the one that was passed.
+            let isAim = policy.aim != nil && (first.bytes <= policy.cap || best.bytes <= aim)
+            let limit = isAim ? "aim of \(aim)" : "cap of \(policy.cap)"
+            reasons.append("because \(first.bytes) bytes \(first.attempt.manner) were over the \(limit)")
+        } else if let expectedTruecolour {
+            reasons.append("because about \(expectedTruecolour) bytes in all colours were over the aim of \(aim)")
+        } else if let aim = policy.aim {
+            reasons.append("under the aim of \(aim) bytes")
+        } else {
+            reasons.append("under the cap of \(policy.cap) bytes")
+        }
+        if attempt.isBounded { reasons.append("so few pixels that it cannot be over the cap") }
+        return reasons
+    }
+
+    /// What stood against the aim.
+    private func whyOverAim(_ best: Made) -> String {
+        let attempt = best.attempt
+        let isLossy = attempt.quality != nil
+        let lowest =
+            isLossy ? "quality \(policy.floorQuality) is the profile's lowest" : "PNG has nothing below 256 colours"
+        let isAtLowest = attempt.size == size && (!isLossy || attempt.quality == policy.floorQuality)
+        return " because \(lowest)" + (isAtLowest ? "" : ", which only the cap of \(policy.cap) overrules")
+    }
+}
+
+extension StillAttempt {
+    fileprivate var name: String {
+        switch form {
+        case .quality(let quality): "\(type == .jpeg ? "JPEG" : "WebP") quality \(quality)"
+        case .truecolour: "PNG"
+        case .palette: "PNG with 256 colours"
+        case .plain: "lossless WebP"
+        }
+    }
+
+    fileprivate var manner: String {
+        switch form {
+        case .quality(let quality): "at \(quality)"
+        case .truecolour: "in all colours"
+        case .palette: "with 256 colours"
+        case .plain: "without loss"
+        }
+    }
+}

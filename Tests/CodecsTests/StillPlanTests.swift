@@ -1,0 +1,181 @@
+import Attachments
+import Testing
+
+@testable import Codecs
+
+/// The decisions, against encoders of all sorts: numbers alone.
+@Suite struct StillPlanTests {
+    /// A generator that gives the same numbers each time.
+    struct Seeded: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var mixed = state
+            mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
+            mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+            return mixed ^ mixed >> 31
+        }
+    }
+
+    private struct Case {
+        var policy: StillPolicy
+        var size: PixelSize
+        var channels: Int
+        var truecolour: Int64?
+    }
+
+    private func anyCase(_ random: inout Seeded) -> Case {
+        let types: [[MediaType]] = [
+            [.jpeg], [.png], [.webp], [.jpeg, .png], [.jpeg, .webp, .png], [.png, .jpeg], [.png, .webp],
+            [.webp, .jpeg],
+        ]
+        let chosen = types.randomElement(using: &random) ?? [.jpeg]
+        let channels = chosen == [.jpeg] ? 3 : Int.random(in: 3...4, using: &random)
+        let floor = chosen.compactMap(BoundedStill.floor(of:)).min() ?? 0
+        let cap = floor + Int64.random(in: 0...(1 << Int64.random(in: 0...24, using: &random)), using: &random)
+        let quality = Int.random(in: 1...100, using: &random)
+        let side = 1 << Int.random(in: 0...14, using: &random)
+        let isFixed = Int.random(in: 0..<4, using: &random) == 0
+        let aim = Bool.random(using: &random) ? Int64.random(in: floor...cap, using: &random) : nil
+        let policy = StillPolicy(
+            role: .main, framing: Framing(side: isFixed ? nil : side, fit: .inside), types: chosen, quality: quality,
+            minimumQuality: Int.random(in: 1...quality, using: &random), aim: aim, cap: cap)
+        let size = PixelSize(
+            width: Int.random(in: 1...side, using: &random), height: Int.random(in: 1...side, using: &random))
+        return Case(
+            policy: policy, size: size, channels: channels,
+            truecolour: Bool.random(using: &random) ? Int64.random(in: 0...100_000_000, using: &random) : nil)
+    }
+
+    private enum Response: CaseIterable {
+        /// Bytes that fall with quality and pixels as files do.
+        case monotone
+        /// Any bytes at all.
+        case random
+        /// Nothing ever fits but what arithmetic makes fit.
+        case stubborn
+        /// Less quality and fewer pixels take more.
+        case inverse
+    }
+
+    private func bytes(
+        _ response: Response, _ attempt: StillAttempt, density: Double, channels: Int = 3, _ random: inout Seeded
+    ) -> Int64 {
+        let area = Double(attempt.size.area)
+        let worth = Double(attempt.quality ?? 100) / 100
+        let bytes: Double =
+            switch response {
+            case .monotone: 60 + area * density * worth
+            case .random: Double.random(in: 0...1e8, using: &random)
+            case .stubborn: 1e15
+            case .inverse: 1e7 * density / (worth * area)
+            }
+        guard attempt.isBounded else { return Int64(bytes) }
+        let way: BoundedStill =
+            switch attempt.form {
+            case .quality: .jpeg
+            case .truecolour: .png(channels: channels)
+            case .palette: .palettePNG
+            case .plain: .plainWebP(channels: channels)
+            }
+        return min(Int64(bytes), way.mostBytes(attempt.size))
+    }
+
+    @Test func `it ends after at most six encodes within the cap, and never enlarges, whatever an encoder does`() {
+        var random = Seeded(state: 1)
+        for _ in 0..<1_500 {
+            let given = anyCase(&random)
+            let density = Double.random(in: 0.001...8, using: &random)
+            for response in Response.allCases {
+                var plan = StillPlan(
+                    given.policy, size: given.size, channels: given.channels, truecolour: given.truecolour)
+                var smallest = Int64.max
+                while let attempt = plan.next {
+                    #expect(attempt.size.width <= given.size.width && attempt.size.height <= given.size.height)
+                    #expect(attempt.size.width >= 1 && attempt.size.height >= 1)
+                    #expect(given.policy.types.contains(attempt.type))
+                    #expect(given.channels == 3 || attempt.type.hasTransparency)
+                    #expect(!given.policy.isFixed || attempt.size == given.size)
+                    #expect(attempt.quality.map { (1...max(20, given.policy.quality)).contains($0) } ?? true)
+                    #expect(!plan.attempts.map(\.attempt).contains(attempt), "\(attempt) twice")
+                    #expect(plan.attempts.last?.attempt.isBounded != true)
+                    let bytes = bytes(response, attempt, density: density, channels: given.channels, &random)
+                    smallest = min(smallest, bytes)
+                    plan.record(bytes)
+                }
+                #expect((1...StillPlan.mostEncodes).contains(plan.attempts.count))
+                if let best = plan.best {
+                    #expect(best.bytes <= given.policy.cap)
+                    #expect(!plan.note.isEmpty)
+                } else {
+                    #expect(given.policy.isFixed)
+                    #expect(smallest > plan.aim)
+                }
+                if response == .stubborn, !given.policy.isFixed { #expect(plan.best?.attempt.isBounded == true) }
+            }
+        }
+    }
+
+    @Test func `below the lowest quality nothing is tried for an aim's sake, only for the cap's`() {
+        var random = Seeded(state: 2)
+        for _ in 0..<1_500 {
+            var given = anyCase(&random)
+            given.policy.framing.side = 1 << 14
+            // Nobody knows what an encoder does below.
+            given.policy.quality = max(50, given.policy.quality)
+            given.policy.minimumQuality = Int.random(in: 20...given.policy.quality, using: &random)
+            let density = Double.random(in: 0.001...8, using: &random)
+            var plan = StillPlan(given.policy, size: given.size, channels: given.channels, truecolour: given.truecolour)
+            while let attempt = plan.next { plan.record(bytes(.monotone, attempt, density: density, &random)) }
+            // Where headers count, pixels don't.
+            guard let best = plan.best, given.policy.cap >= 3_000 else { continue }
+            let isBelow = best.attempt.size != given.size || best.attempt.quality ?? 100 < given.policy.floorQuality
+            // What an encode at the full size and the lowest quality would take.
+            let atFloor = StillAttempt(
+                type: best.attempt.type, form: .quality(given.policy.floorQuality), size: given.size)
+            if isBelow, best.attempt.quality != nil {
+                #expect(bytes(.monotone, atFloor, density: density, &random) > given.policy.cap * 3 / 4)
+            }
+            if let quality = best.attempt.quality, quality > given.policy.floorQuality {
+                #expect(best.bytes <= plan.aim)
+            }
+        }
+    }
+
+    @Test func `one encode is enough where the first one fits`() {
+        var plan = StillPlan(
+            StillPolicy(
+                role: .main, framing: Framing(side: 1000, fit: .inside), quality: 82, aim: 500_000, cap: 1_000_000),
+            size: PixelSize(width: 1000, height: 800), channels: 3)
+        #expect(plan.next == StillAttempt(type: .jpeg, form: .quality(82), size: PixelSize(width: 1000, height: 800)))
+        plan.record(500_000)
+        #expect(plan.next == nil && plan.best?.bytes == 500_000)
+        #expect(plan.note == "JPEG quality 82, 1 encode, under the aim of 500000 bytes")
+    }
+
+    /// What the notes say, for bytes in order.
+    @Test(arguments: [
+        (
+            [900_000, 480_000], Int64?.some(500_000), Int64(1_000_000),
+            "JPEG quality 50, 2 encodes, because 900000 bytes at 82 were over the aim of 500000"
+        ),
+        (
+            [2_000_000, 990_000], .some(500_000), 1_000_000,
+            "JPEG quality 41, 2 encodes, over the aim of 500000 bytes"
+                + " because quality 50 is the profile's lowest, which only the cap of 1000000 overrules"
+        ),
+        (
+            [900_000, 480_000], nil, 500_000,
+            "JPEG quality 48, 2 encodes, because 900000 bytes at 82 were over the cap of 500000"
+        ),
+    ])
+    func `the note says what won, and by which bytes`(bytes: [Int], aim: Int64?, cap: Int64, note: String) {
+        var plan = StillPlan(
+            StillPolicy(role: .main, framing: Framing(side: 1000, fit: .inside), quality: 82, aim: aim, cap: cap),
+            size: PixelSize(width: 1000, height: 800), channels: 3)
+        for bytes in bytes where plan.next != nil { plan.record(Int64(bytes)) }
+        #expect(plan.next == nil)
+        #expect(plan.note == note)
+    }
+}
