@@ -81,10 +81,9 @@ struct StillEncoder {
     // MARK: Encodes
 
     private func save(_ picture: borrowing Picture, _ attempt: StillAttempt) throws -> EncodedBytes {
-        guard attempt.size == picture.size else {
-            return try encoded(picture.resized(to: attempt.size).stripped().computed(), attempt)
-        }
-        return try encoded(picture, attempt)
+        guard attempt.size != picture.size else { return try encoded(picture, attempt) }
+        let smaller = try picture.resized(to: attempt.size).stripped()
+        return try encoded(smaller.hasAlpha ? smaller.withoutHidden() : smaller.computed(), attempt)
     }
 
     func encoded(_ picture: borrowing Picture, _ attempt: StillAttempt) throws -> EncodedBytes {
