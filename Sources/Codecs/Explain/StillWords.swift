@@ -22,8 +22,8 @@ extension StillPolicy {
         let size = size ?? framed
         var clause = size.words
         switch (framing.side, framing.fit) {
-        case (nil, .inside):
-            clause += role == .waveform ? " as its profile draws it" : " because its profile keeps the size"
+        case (_, .inside) where role == .waveform && size == region.size: clause += " as its profile draws it"
+        case (nil, .inside): clause += " because its profile keeps the size"
         case (let side?, _) where size == region.size: clause += " as it is, not over \(side)"
         case (let side?, .inside):
             // An encoder that had to shrink it says so itself.
