@@ -54,12 +54,16 @@ struct ProbedClip: ~Copyable {
             throw FFmpegFailure(
                 refusal: .tooMuch(what: "streams", count: Int64(demuxer.streamCount), limit: Int64(limits.streams)))
         }
-        try demuxer.probeStreams()
+        try demuxer.probeStreams(maximumPixels: limits.framePixels)
         guard demuxer.streamCount <= limits.streams else {
             throw FFmpegFailure(
                 refusal: .tooMuch(what: "streams", count: Int64(demuxer.streamCount), limit: Int64(limits.streams)))
         }
         let chosen = Streams(demuxer)
+        // Whatever the container says of their size. Cover art may be refused without harm to its sound.
+        if chosen.cover == nil, let pixels = FFmpegLibraries.refusedPixels {
+            throw FFmpegFailure(refusal: .tooManyPixels(pixels: pixels, limit: limits.framePixels))
+        }
         guard !chosen.hasForeignVideo else { return nil }
         guard chosen.picture != nil || chosen.sound != nil else {
             guard isExpected, chosen.hasAcceptedCodec else { return nil }

@@ -69,8 +69,18 @@ import Glibc
     }
 
     /// Reads ahead until the streams' parameters are known; what stays unknown is no error.
-    func probeStreams() throws(FFmpegFailure) {
-        try checked(unsafe avformat_find_stream_info(raw, nil))
+    ///
+    /// - Parameter maximumPixels: The decoders that are asked refuse a larger picture before they take its memory.
+    ///   Streams that only appear while it reads, as in an MPEG program stream, are bounded by the process's memory.
+    func probeStreams(maximumPixels: Int64) throws(FFmpegFailure) {
+        let count = streamCount
+        let options = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: max(1, count))
+        unsafe options.initialize(repeating: nil, count: max(1, count))
+        defer { unsafe options.deallocate() }
+        for index in 0..<count { unsafe _ = av_dict_set_int(&options[index], "max_pixels", maximumPixels, 0) }
+        let code = unsafe avformat_find_stream_info(raw, options)
+        for index in 0..<count { unsafe av_dict_free(&options[index]) }
+        try checked(code)
     }
 
     var streamCount: Int { unsafe Int(raw.pointee.nb_streams) }

@@ -26,6 +26,22 @@ package enum FFmpegLibraries {
         log.withLock { $0.lines }
     }
 
+    /// The pixels of the first picture since then that was over a decoder's limit: FFmpeg tells only its log.
+    static var refusedPixels: Int64? {
+        log.withLock { $0.refusedPixels }
+    }
+
+    /// Reads `Picture size 16000x16000 exceeds specified max pixel count 25000000, …`.
+    private static func refusedPixels(in line: String) -> Int64? {
+        guard line.contains("exceeds specified max pixel count"),
+            let size = line.split(separator: " ").first(where: { $0.first?.isNumber == true && $0.contains("x") })
+        else { return nil }
+        let sides = size.split(separator: "x").compactMap { Int64($0) }
+        guard sides.count == 2 else { return nil }
+        let (pixels, overflow) = sides[0].multipliedReportingOverflow(by: sides[1])
+        return overflow ? .max : pixels
+    }
+
     /// How many errors they logged since then, repeated ones too.
     static var errorCount: Int {
         log.withLock { $0.count }
@@ -43,6 +59,7 @@ package enum FFmpegLibraries {
 
         var lines: [String] = []
         var count = 0
+        var refusedPixels: Int64?
     }
 
     private static let log = Mutex(Log())
@@ -62,6 +79,7 @@ package enum FFmpegLibraries {
             if line.contains("not on whitelist") { return }
             log.withLock { log in
                 log.count += 1
+                log.refusedPixels = log.refusedPixels ?? refusedPixels(in: line)
                 if log.lines.count < Log.keptLines && !log.lines.contains(line) { log.lines.append(line) }
             }
         }

@@ -17,7 +17,8 @@ enum ImageIdentification {
             break
         }
         let bytes = try SourceBytes(descriptor, limit: limits.imageBytes)
-        let header = try header(of: bytes, format, sniffed)
+        if format == .png { unsafe bytes.withMutableBytes { unsafe PNGChunks.dropTexts(in: $0) } }
+        let header = try header(of: bytes, format, sniffed, limits)
         if format == .gif {
             try check(unsafe bytes.withBytes { unsafe GIFStructure($0) }, size: header.size, limits: limits)
         }
@@ -39,7 +40,7 @@ enum ImageIdentification {
     }
 
     private static func header(
-        of bytes: borrowing SourceBytes, _ format: ImageFormat, _ sniffed: Sniffed
+        of bytes: borrowing SourceBytes, _ format: ImageFormat, _ sniffed: Sniffed, _ limits: Limits
     ) throws(AttachmentError) -> Picture {
         do {
             return try bytes.load(format)
@@ -47,6 +48,11 @@ enum ImageIdentification {
             // Six letters make a GIF for libmagic, whatever script or text follows.
             if format == .gif, error.text.contains("no frames in GIF") {
                 throw .unrecognizedType(sniffed: sniffed.type)
+            }
+            // Libraries have limits of their own, and say of what is beyond them that it is broken.
+            let limit = format == .jpeg ? limits.stillPixels : limits.wholeStillPixels
+            if let pixels = unsafe bytes.withBytes({ unsafe AnnouncedSize.pixels(format, $0) }), pixels > limit {
+                throw .tooManyPixels(pixels: pixels, limit: limit)
             }
             throw error.damage(of: format.name)
         }

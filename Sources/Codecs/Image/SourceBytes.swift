@@ -52,6 +52,11 @@ struct SourceBytes: ~Copyable {
         return unsafe body(UnsafeRawBufferPointer(start: start, count: length))
     }
 
+    /// Lends the bytes to what corrects them, before anything else has read them.
+    borrowing func withMutableBytes(_ body: (UnsafeMutableRawBufferPointer) -> Void) {
+        unsafe withBytes { unsafe body(UnsafeMutableRawBufferPointer(mutating: $0)) }
+    }
+
     /// How an image is loaded.
     struct Loading: Hashable {
         /// JPEG: 1, 2, 4 or 8.

@@ -36,6 +36,9 @@ struct Readable: Hashable, Sendable {
 
 /// A still that one decoder has opened.
 struct StillSource: ~Copyable {
+    /// Colours, alpha, and what programs for print and science keep besides; a TIFF may announce 65,535.
+    private static let mostChannels = 16
+
     let facts: StillFacts
     private let origin: Origin
 
@@ -58,6 +61,9 @@ struct StillSource: ~Copyable {
         let shrinksOnLoad = format == .jpeg || format == .webp
         let limit = shrinksOnLoad ? limits.stillPixels : limits.wholeStillPixels
         guard size.area <= limit else { throw .tooManyPixels(pixels: size.area, limit: limit) }
+        guard header.bands <= Self.mostChannels else {
+            throw .tooMuch(what: "channels", count: Int64(header.bands), limit: Int64(Self.mostChannels))
+        }
         let profileBytes = Int64(unsafe header.withBlob("icc-profile-data") { $0.count })
         guard profileBytes <= limits.iccBytes else {
             throw .tooMuch(what: "bytes of colour profile", count: profileBytes, limit: limits.iccBytes)

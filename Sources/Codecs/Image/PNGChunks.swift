@@ -1,0 +1,33 @@
+/// The chunks of a PNG, freed of text before a decoder sees them: compressed text of a few kilobytes takes seconds to
+/// inflate, and says nothing of the picture.
+enum PNGChunks {
+    private static let texts: Set = ["tEXt", "zTXt", "iTXt"]
+
+    /// Moves all other chunks to the front; what is then behind the end is not read. A broken file stays as it is from
+    /// where it is broken.
+    static func dropTexts(in file: UnsafeMutableRawBufferPointer) {
+        var kept = 8
+        var position = 8
+        var isBroken = false
+        while position < file.count, !isBroken {
+            var end = file.count
+            var name = ""
+            if position + 12 <= file.count {
+                let length = (0..<4).reduce(0) { unsafe $0 << 8 | Int(file[position + $1]) }
+                name = unsafe String(decoding: file[position + 4..<position + 8], as: UTF8.self)
+                isBroken = length > file.count - position - 12
+                if !isBroken { end = position + 12 + length }
+            }
+            if isBroken || !texts.contains(name) {
+                // Overlapping ranges are moved right.
+                if kept != position, let start = file.baseAddress {
+                    unsafe (start + kept).copyMemory(from: start + position, byteCount: end - position)
+                }
+                kept += end - position
+            }
+            position = end
+        }
+        // What was moved must not be there twice.
+        for index in kept..<max(kept, file.count) { unsafe file[index] = 0 }
+    }
+}

@@ -1,0 +1,101 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Codecs
+
+/// The limits of the design's section 4: what is at one is taken, what is above it is refused by name, and a refusal
+/// costs next to nothing.
+@Suite struct LimitTests: ~Copyable {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    /// Of any refusal by a header: buffers of libraries, and the tables of one file.
+    private static let modestMemory: Int64 = 64 << 20
+
+    private borrowing func identified(_ files: LyingFiles) async throws -> [Survived] {
+        let report = directory.url.appending(path: "report")
+        await #expect(processExitsWith: .success) {
+            [
+                folder = files.folder as URL, names = files.names as [String], report = report as URL
+            ] in
+            try Survived.run(folder, names: names, renders: false, report: report)
+        }
+        let (survived, diedOn) = try Survived.read(report)
+        #expect(diedOn == nil)
+        #expect(survived.map(\.name) == files.names)
+        return survived
+    }
+
+    @Test func `what is at a limit is taken, and what is above it is refused with the count and the limit`()
+        async throws
+    {
+        let files = try LyingFiles("limits", in: directory.url)
+        #expect(files.names.count > 40)
+        for one in try await identified(files) {
+            let allowed = files.outcomes[one.name] ?? []
+            #expect(one.isOne(of: allowed), "\(one.name): \(one.outcome), not \(allowed)")
+            for number in one.outcome.split(separator: " ").dropFirst() {
+                #expect(one.message.contains(number), "\(one.name): \(one.message)")
+            }
+            #expect(one.memory < Self.modestMemory, "\(one.name) took \(one.memory) bytes")
+        }
+    }
+
+    @Test func `a bomb of any format is refused before its memory is spent`() async throws {
+        let files = try LyingFiles("bombs", in: directory.url)
+        #expect(files.names.count > 30)
+        for one in try await identified(files) {
+            let allowed = files.outcomes[one.name] ?? []
+            #expect(one.isOne(of: allowed), "\(one.name): \(one.outcome), not \(allowed)")
+            // FFmpeg's H.264 decoder refuses only after it has taken some: half a byte of each pixel that is announced.
+            let isH264 = one.name.contains("sequence") || one.name.contains("stream")
+            let most = isH264 ? 2 * Self.modestMemory : Self.modestMemory
+            #expect(one.memory < most, "\(one.name) took \(one.memory) bytes")
+            #expect(one.seconds < 1, "\(one.name) took \(one.seconds) s")
+        }
+    }
+
+    @Test(arguments: [
+        ("image.jpg", "jpeg/odd.jpg", Int64(50_000_000)), ("image.bmp", "bmp/24-bit.bmp", 50_000_000),
+        ("image.png", "png/animated.png", 50_000_000), ("clip.mp4", "mp4/film.mp4", 1_000_000_000),
+        ("clip.wav", "wav/voice.wav", 1_000_000_000),
+    ])
+    func `a file over its kind's limit of bytes is refused by its size alone`(
+        name: String, sample: String, limit: Int64
+    ) throws {
+        let file = directory.url.appending(path: name)
+        try FileManager.default.copyItem(at: Repository.media.appending(path: sample), to: file)
+        // What is added takes no room on the disk.
+        for (bytes, isTaken) in [(limit, true), (limit + 1, false)] {
+            #expect(unsafe truncate(file.path, off_t(bytes)) == 0)
+            let error = try withDescriptor(file) { descriptor -> AttachmentError? in
+                Rendered.turn.lock()
+                defer { Rendered.turn.unlock() }
+                try Codec.prepare()
+                do {
+                    _ = try Codec.identify(descriptor, order: WorkOrder(profile: .archive))
+                    return nil
+                } catch let error as AttachmentError {
+                    return error
+                }
+            }
+            if isTaken {
+                #expect(error?.code != .sourceTooLarge)
+            } else {
+                #expect(error == .sourceTooLarge(bytes: bytes, limit: limit))
+                #expect(error?.message.contains("\(bytes)") == true && error?.message.contains("\(limit)") == true)
+            }
+        }
+    }
+
+    @Test func `the command line takes clips of four gigabytes`() {
+        #expect(Limits.commandLine.clipBytes == 4_000_000_000)
+        #expect(Limits.service.clipBytes == 1_000_000_000)
+        #expect(Limits.commandLine.imageBytes == 50_000_000)
+    }
+}
