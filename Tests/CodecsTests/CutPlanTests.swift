@@ -101,7 +101,74 @@ private func packets(_ groups: Int, using generator: inout some RandomNumberGene
     }
 }
 
+@Suite struct SmartPlanTests {
+    @Test func `what is copied and what is encoded are together the pictures of the part, each once`() throws {
+        var generator = SystemRandomNumberGenerator()
+        var heads = 0
+        var tails = 0
+        for _ in 0..<3000 {
+            let packets = packets(Int.random(in: 2...8, using: &generator), using: &generator)
+            let last = (packets.map(\.pts).max() ?? 0) + 10
+            let start = Int64.random(in: 0..<last, using: &generator)
+            let end = Int64.random(in: start...last, using: &generator)
+            let wish = CutPlan.Wish(start: start, end: end, tolerance: 10)
+            guard let plan = try? SmartPlan.make(packets, reachesEnd: true, wish: wish, leniency: 2) else { continue }
+            let middle = packets[plan.middle.packets]
+            #expect(middle.first?.isRefresh == true)
+            #expect(middle.allSatisfy { $0.pts >= plan.middle.start && $0.pts < plan.middle.end })
+            let all = plan.head + middle.map(\.pts).sorted() + plan.tail
+            let first = try #require(all.first)
+            #expect(all == packets.map(\.pts).filter { $0 >= first && $0 < first + Int64(all.count) * 10 }.sorted())
+            // One frame at each end, and what begins up to the leniency late counts as on time.
+            #expect(abs(first - start) <= 10)
+            #expect(abs(first + Int64(all.count) * 10 - end) <= 10)
+            #expect(plan.head.count != 1)
+            for (edge, source) in [(plan.head, plan.headSource), (plan.tail, plan.tailSource)] where !edge.isEmpty {
+                #expect(packets[source].isRefresh)
+                #expect(packets[source].pts <= edge[0])
+            }
+            if !plan.tail.isEmpty { #expect(middle.last?.isRefresh == false) }
+            let encoded = Double((plan.head + plan.tail).count * 10)
+            #expect(encoded <= Double(end - start) * SmartPlan.largestShare + 20)
+            heads += plan.head.isEmpty ? 0 : 1
+            tails += plan.tail.isEmpty ? 0 : 1
+        }
+        #expect(heads > 100)
+        #expect(tails > 20)
+    }
+}
+
 @Suite struct ClipPartTests {
+    @Test func `a part around a moment holds it, in its middle where the source goes far enough`() throws {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<3000 {
+            let source = Double.random(in: 0.1...100, using: &generator)
+            let moment = Double.random(in: 0...source, using: &generator)
+            let length = Bool.random(using: &generator) ? Double.random(in: 0.05...120, using: &generator) : nil
+            let maximum = Bool.random(using: &generator) ? Double.random(in: 0.1...60, using: &generator) : nil
+            let part = try ClipPart(
+                of: source, request: TrimRequest(start: nil, duration: length), around: moment, maximum: maximum,
+                whenLonger: .trim)
+            #expect(part.start >= 0 && part.end <= source + 1e-9)
+            #expect(part.start <= moment + 1e-9 && part.end >= moment - 1e-9)
+            #expect(abs(part.duration - min(source, length ?? .infinity, maximum ?? .infinity)) <= 0.021)
+            let isInside = part.start > 1e-9 && part.end < source - 1e-9
+            if isInside { #expect(abs(part.start + part.end - 2 * moment) < 0.021) }
+        }
+    }
+
+    @Test(
+        arguments: [(nil, nil, 25.0, 10.0), (0.0, nil, 0, 10), (59.9, nil, 50, 10), (nil, 4.0, 28, 4), (99, 4, 56, 4)]
+            as [(Double?, Double?, Double, Double)])
+    func `a part around a moment keeps within the source at its ends`(
+        moment: Double?, length: Double?, start: Double, duration: Double
+    ) throws {
+        let part = try ClipPart(
+            of: 60, request: TrimRequest(start: nil, duration: length), around: moment, maximum: 10, whenLonger: .trim)
+        #expect(part.start == start)
+        #expect(part.duration == duration)
+    }
+
     @Test(
         arguments: [
             (nil, nil, 0.0, 60.0, false), (TrimRequest(start: 5), nil, 5, 55, true),
@@ -148,14 +215,14 @@ private func packets(_ groups: Int, using generator: inout some RandomNumberGene
             var packet: [UInt8] = []
             var expected: [UInt8] = []
             for _ in 0..<Int.random(in: 1...6, using: &generator) {
-                let type = [1, 5, 6, 7, 8].randomElement(using: &generator) ?? 1
+                let type = [1, 5, 6, 7, 8, 9, 12, 24].randomElement(using: &generator) ?? 1
                 // No start code can be in it.
                 let unit =
                     [UInt8(type)]
                     + (0..<Int.random(in: 1...40, using: &generator)).map { _ in UInt8.random(in: 1...255) }
                 let framed: [UInt8] = [0, 0, 0, UInt8(unit.count)] + unit
                 packet += framed
-                if type != 6 { expected += framed }
+                if type == 1 || type == 5 { expected += framed }
             }
             let kept = unsafe packet.withUnsafeMutableBufferPointer {
                 unsafe NALUnits.dropSupplements(in: $0, framing: .lengths(4))
@@ -166,7 +233,7 @@ private func packets(_ groups: Int, using generator: inout some RandomNumberGene
     }
 
     @Test func `start codes of three and four bytes are kept with their units`() {
-        var packet: [UInt8] = [0, 0, 0, 1, 6, 9, 9, 0, 0, 1, 5, 1, 2, 0, 0, 0, 1, 6, 7, 0, 0, 0, 1, 1, 4]
+        var packet: [UInt8] = [0, 0, 0, 1, 6, 9, 9, 0, 0, 1, 5, 1, 2, 0, 0, 0, 1, 6, 8, 0, 0, 0, 1, 1, 4]
         let kept = unsafe packet.withUnsafeMutableBufferPointer {
             unsafe NALUnits.dropSupplements(in: $0, framing: .startCodes)
         }

@@ -5,10 +5,13 @@ import Glibc
 @safe struct Decoder: ~Copyable {
     let raw: UnsafeMutablePointer<AVCodecContext>
 
-    /// - Parameter maximumPixels: A larger frame is refused before its memory is taken.
+    /// - Parameters:
+    ///   - maximumPixels: A larger frame is refused before its memory is taken.
+    ///   - configuration: The decoder's, where it isn't the stream's.
     /// - Throws: `AVERROR_DECODER_NOT_FOUND` where no allowed decoder suits.
     init(
-        for stream: UnsafeMutablePointer<AVStream>, maximumPixels: Int64, keyframesOnly: Bool = false
+        for stream: UnsafeMutablePointer<AVStream>, maximumPixels: Int64, keyframesOnly: Bool = false,
+        configuration: [UInt8]? = nil
     ) throws(FFmpegFailure) {
         let parameters = unsafe stream.pointee.codecpar
         guard let parameters = unsafe parameters,
@@ -18,6 +21,7 @@ import Glibc
         do throws(FFmpegFailure) {
             try checked(unsafe avcodec_parameters_to_context(raw, parameters))
             unsafe raw.pointee.pkt_timebase = unsafe stream.pointee.time_base
+            if let configuration { unsafe try configure(raw, configuration) }
             unsafe raw.pointee.thread_count = 1
             unsafe raw.pointee.max_pixels = maximumPixels
             if keyframesOnly { unsafe raw.pointee.skip_frame = AVDISCARD_NONKEY }
@@ -73,4 +77,18 @@ import Glibc
         }
         return false
     }
+}
+
+/// Gives `codec` a configuration in place of the one it has.
+private func configure(
+    _ codec: UnsafeMutablePointer<AVCodecContext>, _ configuration: [UInt8]
+) throws(FFmpegFailure) {
+    guard
+        let data = unsafe av_mallocz(configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))?
+            .assumingMemoryBound(to: UInt8.self)
+    else { throw .noMemory }
+    for (index, byte) in configuration.enumerated() { unsafe data[index] = byte }
+    unsafe av_freep(&codec.pointee.extradata)
+    unsafe codec.pointee.extradata = unsafe data
+    unsafe codec.pointee.extradata_size = Int32(clamping: configuration.count)
 }

@@ -67,7 +67,7 @@ import Glibc
         }
     }
 
-    private init(
+    init(
         named name: String, options: consuming Options, _ configure: (UnsafeMutablePointer<AVCodecContext>) -> Void
     ) throws(FFmpegFailure) {
         guard let codec = unsafe avcodec_find_encoder_by_name(name) else {
@@ -95,6 +95,11 @@ import Glibc
     var frameSamples: Int { unsafe Int(raw.pointee.frame_size) }
 
     var timeBase: AVRational { unsafe raw.pointee.time_base }
+
+    /// What its decoder must know before the first packet; valid as long as the encoder lives.
+    var configuration: UnsafeBufferPointer<UInt8> {
+        unsafe UnsafeBufferPointer(start: raw.pointee.extradata, count: Int(raw.pointee.extradata_size))
+    }
 
     func send(_ frame: borrowing Frame) throws(FFmpegFailure) {
         try checked(unsafe avcodec_send_frame(raw, frame.raw))

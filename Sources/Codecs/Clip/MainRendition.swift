@@ -66,15 +66,10 @@ struct VideoMaker {
             switch result {
             case .failure(let refusal): reason = refusal.reason
             case .success(let survey):
-                let base = picture.timeBase
-                let seconds = base.seconds(survey.plan.end - survey.plan.start)
-                let bytes =
-                    survey.plan.bytes
-                    + (copiesSound ? survey.soundBytes : Int64(Double(Self.soundBitRate / 8) * min(seconds, 1e9)))
-                    + VideoPlan.overhead(seconds: seconds, frameRate: picture.frameRate)
-                let aim = min(policy.aim ?? policy.cap, policy.cap)
-                if bytes <= aim { return try copy(survey, from: demuxer, to: descriptor) }
-                reason = "its \(bytes) bytes are over the \(policy.aim == nil ? "cap" : "aim") of \(aim)"
+                switch try shortcut(survey, from: demuxer, to: descriptor) {
+                case .success(let made): return made
+                case .failure(let refusal): reason = refusal.reason
+                }
             }
         }
         return try encodeInTime(because: reason ?? "", from: demuxer, to: descriptor)
@@ -106,9 +101,47 @@ struct VideoMaker {
         }
     }
 
+    /// Copies the pictures where the cut lies well, or most of them where it doesn't.
+    private func shortcut(
+        _ survey: Survey, from demuxer: borrowing Demuxer, to descriptor: Int32
+    ) throws(FFmpegFailure) -> Result<MadeClip, CutPlan.Refusal> {
+        let refusal: CutPlan.Refusal
+        switch survey.cut() {
+        case .success(let plan):
+            if let reason = excess(of: plan.bytes, survey, seconds: picture.timeBase.seconds(plan.end - plan.start)) {
+                return .failure(CutPlan.Refusal(reason: reason))
+            }
+            return .success(try copy(survey, plan, from: demuxer, to: descriptor))
+        case .failure(let reason): refusal = reason
+        }
+        switch survey.smartCut(leniency: picture.timeBase.ticks(picture.frame / 4)) {
+        case .success(let plan):
+            let bytes = plan.middle.bytes
+            if let reason = excess(of: bytes, survey, seconds: part.duration) {
+                return .failure(CutPlan.Refusal(reason: reason))
+            }
+            switch try smart(survey, plan, from: demuxer, to: descriptor) {
+            case .success(let made): return .success(made)
+            case .failure(let other): return .failure(CutPlan.Refusal(reason: "\(refusal.reason), and \(other.reason)"))
+            }
+        case .failure(let other): return .failure(CutPlan.Refusal(reason: "\(refusal.reason), and \(other.reason)"))
+        }
+    }
+
+    /// Why `bytes` of pictures are too many; nil where they aren't.
+    func excess(of bytes: Int64, _ survey: Survey, seconds: Double) -> String? {
+        let whole =
+            bytes + (copiesSound ? survey.soundBytes : Int64(Double(Self.soundBitRate / 8) * min(seconds, 1e9)))
+            + VideoPlan.overhead(seconds: seconds, frameRate: picture.frameRate)
+        let aim = min(policy.aim ?? policy.cap, policy.cap)
+        return whole <= aim ? nil : "its \(whole) bytes are over the \(policy.aim == nil ? "cap" : "aim") of \(aim)"
+    }
+
     var copiesSound: Bool {
         guard let sound = facts.sound else { return true }
+        // A packet is taken where the greater half of it belongs to the part: of lower rates that is more than 20 ms.
         return sound.codec == .aac && sound.channels <= 2 && sound.rate <= 48_000
+            && (!part.isTrimmed || sound.rate >= 25_600)
     }
 
     func soundSettings(_ sound: SoundFacts, bitRate: Int) -> Encoder.Samples {

@@ -50,13 +50,16 @@ import Glibc
 
     /// A stream whose packets are those of `source`.
     ///
-    /// - Parameter turning: Its display matrix.
+    /// - Parameters:
+    ///   - turning: Its display matrix.
+    ///   - configuration: The decoder's, where it isn't the source's.
     func addCopy(
-        of source: UnsafeMutablePointer<AVStream>, turning matrix: [Int32]? = nil
+        of source: UnsafeMutablePointer<AVStream>, turning matrix: [Int32]? = nil, configuration: [UInt8]? = nil
     ) throws(FFmpegFailure) -> Int {
         guard let stream = unsafe avformat_new_stream(raw, nil) else { throw .noMemory }
         try checked(unsafe avcodec_parameters_copy(stream.pointee.codecpar, source.pointee.codecpar))
         unsafe stream.pointee.codecpar.pointee.codec_tag = 0
+        if let configuration { unsafe try Self.configure(stream.pointee.codecpar, configuration) }
         try unsafe DecoderConfiguration.clean(stream.pointee.codecpar)
         unsafe stream.pointee.time_base = unsafe source.pointee.time_base
         unsafe stream.pointee.sample_aspect_ratio = unsafe source.pointee.sample_aspect_ratio
@@ -71,6 +74,25 @@ import Glibc
             }
         }
         return unsafe Int(stream.pointee.index)
+    }
+
+    private static func configure(
+        _ parameters: UnsafeMutablePointer<AVCodecParameters>, _ configuration: [UInt8]
+    ) throws(FFmpegFailure) {
+        guard
+            let data = unsafe av_mallocz(configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))?
+                .assumingMemoryBound(to: UInt8.self)
+        else { throw .noMemory }
+        for (index, byte) in configuration.enumerated() { unsafe data[index] = byte }
+        unsafe av_freep(&parameters.pointee.extradata)
+        unsafe parameters.pointee.extradata = unsafe data
+        unsafe parameters.pointee.extradata_size = Int32(clamping: configuration.count)
+    }
+
+    /// One that was added.
+    func stream(_ index: Int) -> UnsafeMutablePointer<AVStream>? {
+        guard index >= 0, unsafe index < Int(raw.pointee.nb_streams) else { return nil }
+        return unsafe raw.pointee.streams[index]
     }
 
     /// A stream whose packets `encoder` makes.

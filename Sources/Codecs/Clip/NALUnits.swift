@@ -2,19 +2,24 @@ import CFFmpeg
 
 /// The network abstraction layer units of one H.264 packet: looked at, and freed of what is no picture.
 ///
-/// Supplemental information (type 6) is where encoders sign; text can hide in filler and in types without a meaning too.
-/// No player needs any of it.
+/// Supplemental information (type 6) is where encoders sign and where text can hide, and filler, extensions and types
+/// without a meaning could hold anything; no player needs them. Parameter sets stand in the decoder's configuration.
 enum NALUnits {
     struct Look: Equatable {
         /// Slices of an instantaneous refresh (type 5): nothing after refers to anything before.
         var isRefresh = false
+        /// Other units than slices.
         var hasSupplement = false
+        /// Slices in partitions (types 2 to 4), which only the Extended profile has.
+        var hasPartitions = false
+        /// Parameter sets that are none of those which are known.
+        var changesParameters = false
     }
 
+    private static let slice: UInt8 = 1
     private static let refresh: UInt8 = 5
-    /// Slices, and their parameters. ITU-T H.264, table 7-1; auxiliary pictures (19) and further views and layers (14,
-    /// 15, 20, 21) are not shown.
-    private static let needed: Set<UInt8> = [1, 2, 3, 4, 5, 7, 8]
+    private static let sequenceParameters: UInt8 = 7
+    private static let pictureParameters: UInt8 = 8
 
     /// How the units of a stream are framed.
     enum Framing: Equatable {
@@ -37,26 +42,77 @@ enum NALUnits {
     }
 
     /// Looks at a packet's units; nil where their framing is broken.
-    static func look(at packet: UnsafeBufferPointer<UInt8>, framing: Framing) -> Look? {
+    ///
+    /// - Parameter known: The parameter sets that hold for the whole stream; nil where none are known.
+    static func look(
+        at packet: UnsafeBufferPointer<UInt8>, framing: Framing, known: ParameterSets? = nil
+    ) -> Look? {
         var look = Look()
-        let isSound = unsafe forEach(in: packet, framing: framing) { _, type in
-            if type == refresh { look.isRefresh = true }
-            if !needed.contains(type) { look.hasSupplement = true }
+        let isSound = unsafe forEach(in: packet, framing: framing) { range, type in
+            switch type {
+            case refresh: look.isRefresh = true
+            case slice: break
+            case 2...4: look.hasPartitions = true
+            case sequenceParameters, pictureParameters:
+                look.hasSupplement = true
+                let unit = unsafe content(of: range, in: packet, framing: framing)
+                if let known, unsafe !known.contains(packet[unit]) { look.changesParameters = true }
+            default: look.hasSupplement = true
+            }
         }
         return isSound ? look : nil
     }
 
-    /// Moves the units that are kept to the front, and gives their bytes' count; nil where the framing is broken.
+    /// Moves the slices to the front, and gives their bytes' count; nil where the framing is broken.
     static func dropSupplements(in packet: UnsafeMutableBufferPointer<UInt8>, framing: Framing) -> Int? {
         var kept = 0
         let isSound = unsafe forEach(in: UnsafeBufferPointer(packet), framing: framing) { range, type in
-            guard needed.contains(type) else { return }
+            guard type == slice || type == refresh else { return }
             if kept != range.lowerBound {
                 for index in range { unsafe packet[kept + index - range.lowerBound] = packet[index] }
             }
             kept += range.count
         }
         return isSound ? kept : nil
+    }
+
+    /// The slices, each behind its length in four bytes; nil where the framing is broken.
+    static func slices(of packet: UnsafeBufferPointer<UInt8>, framing: Framing) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(packet.count + 16)
+        let isSound = unsafe forEach(in: packet, framing: framing) { range, type in
+            guard type == slice || type == refresh else { return }
+            let unit = unsafe content(of: range, in: packet, framing: framing)
+            let length = UInt32(truncatingIfNeeded: unit.count)
+            for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: length >> shift)) }
+            unsafe bytes += packet[unit]
+        }
+        return isSound ? bytes : nil
+    }
+
+    /// Where a unit is without its framing, and without the zeros that may follow it before a start code.
+    private static func content(
+        of range: Range<Int>, in packet: UnsafeBufferPointer<UInt8>, framing: Framing
+    ) -> Range<Int> {
+        switch framing {
+        case .lengths(let width): return range.dropFirst(width)
+        case .startCodes:
+            var start = range.lowerBound
+            while start < range.upperBound, unsafe packet[start] == 0 { start += 1 }
+            start = min(start + 1, range.upperBound)
+            var end = range.upperBound
+            while end > start, unsafe packet[end - 1] == 0 { end -= 1 }
+            return start..<end
+        }
+    }
+
+    /// Calls `body` with the range of each unit without its framing; false where that is broken.
+    static func forEachContent(
+        in packet: UnsafeBufferPointer<UInt8>, framing: Framing, _ body: (Range<Int>) -> Void
+    ) -> Bool {
+        unsafe forEach(in: packet, framing: framing) { range, _ in
+            body(unsafe content(of: range, in: packet, framing: framing))
+        }
     }
 
     /// Calls `body` with the range of each unit, its framing included, and its type.

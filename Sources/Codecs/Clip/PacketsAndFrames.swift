@@ -16,6 +16,12 @@ import CFFmpeg
 
     func clear() { unsafe av_packet_unref(raw) }
 
+    /// Takes over the contents of `other`, which is empty afterwards.
+    func take(from other: borrowing Packet) {
+        clear()
+        unsafe av_packet_move_ref(raw, other.raw)
+    }
+
     var stream: Int { unsafe Int(raw.pointee.stream_index) }
     var bytes: Int { unsafe Int(raw.pointee.size) }
     var isKey: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }

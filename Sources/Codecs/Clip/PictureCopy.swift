@@ -1,44 +1,107 @@
 import CFFmpeg
 
-/// Brings the pictures of a part into a container as they are.
+/// A picture that was encoded to stand between copied ones.
+struct EdgePicture: Hashable, Sendable {
+    /// In the source's time base.
+    var pts: Int64
+    var isRefresh: Bool
+    /// Slices, each behind its length in four bytes.
+    var slices: [UInt8]
+}
+
+/// Brings the pictures of a part into a container as they are, and those that were encoded before and after them.
 struct PictureCopy: ~Copyable {
     private let facts: PictureFacts
     private let survey: Survey
-    private let framing: NALUnits.Framing
+    private let plan: CutPlan
+    private let edges: Edges?
+    /// Of all pictures, in decoding order.
+    private let decodingTimes: [Int64]
+    private let end: Int64
     private let track: Int
     private let zero: Double
+    private var copied = 0
     private var written = 0
 
+    /// - Parameters:
+    ///   - plan: What is copied.
+    ///   - track: Of `muxer`, with the parameter sets of all pictures.
+    ///   - end: When the last picture ends.
     init(
-        _ facts: PictureFacts, of demuxer: borrowing Demuxer, into muxer: borrowing Muxer, survey: Survey, zero: Double
-    ) throws(FFmpegFailure) {
-        guard let stream = unsafe demuxer.stream(facts.stream), let framing = unsafe Survey.framing(of: stream) else {
-            throw FFmpegFailure(satchel_averror_invaliddata)
-        }
-        track = try unsafe muxer.addCopy(of: stream, turning: facts.turn.matrix)
-        self.framing = framing
+        _ facts: PictureFacts, survey: Survey, plan: CutPlan, edges: Edges?, track: Int, zero: Double, end: Int64
+    ) {
         self.facts = facts
         self.survey = survey
+        self.plan = plan
+        self.edges = edges
+        self.track = track
         self.zero = zero
+        self.end = end
+        let times = survey.packets[plan.packets].map(\.pts)
+        if let edges {
+            let all = edges.head.map(\.pts) + times + edges.tail.map(\.pts)
+            decodingTimes = Survey.decodingTimes(of: all, known: [])
+        } else {
+            decodingTimes = Survey.decodingTimes(of: times, known: Array(survey.decodingTimes[plan.packets]))
+        }
     }
 
-    private var isDone: Bool { written == survey.plan.packets.count }
+    private var isDone: Bool { copied == plan.packets.count }
 
-    /// Writes a packet of the source where it belongs to the part.
+    /// Writes what comes before the first packet of the source.
+    mutating func begin(into muxer: borrowing Muxer) throws(FFmpegFailure) {
+        try write(edges?.head ?? [], into: muxer)
+    }
+
+    /// Writes a packet of the source where it belongs to the part, and behind the last one what comes after it.
     ///
     /// - Returns: Whether all pictures of the part are out.
     mutating func accept(_ packet: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
-        guard !isDone, written > 0 || (packet.isKey && packet.pts == survey.plan.start) else { return isDone }
-        unsafe packet.raw.pointee.dts = survey.decodingTimes[written]
-        written += 1
-        if survey.hasSupplements { try packet.dropSupplements(framing: framing) }
-        // The last picture lasts until the part's end.
-        if let pts = packet.pts, pts + packet.duration > survey.plan.end {
-            unsafe packet.raw.pointee.duration = max(1, survey.plan.end - pts)
+        guard !isDone, copied > 0 || (packet.isKey && packet.pts == plan.start) else { return isDone }
+        let known = survey.packets[plan.packets.lowerBound + copied]
+        // As it was when it was surveyed.
+        guard packet.pts == known.pts, packet.bytes == known.bytes else {
+            throw FFmpegFailure(satchel_averror_invaliddata)
         }
+        copied += 1
+        if survey.framing != .lengths(4) {
+            guard let slices = unsafe NALUnits.slices(of: packet.contents, framing: survey.framing) else {
+                throw FFmpegFailure(satchel_averror_invaliddata)
+            }
+            try packet.fill(with: slices)
+        } else if survey.hasSupplements {
+            try packet.dropSupplements(framing: survey.framing)
+        }
+        // A keyframe that is no refresh is none to begin with where what is before it is missing.
+        if !known.isRefresh { unsafe packet.raw.pointee.flags &= ~AV_PKT_FLAG_KEY }
+        try write(packet, pts: known.pts, duration: packet.duration, into: muxer)
+        if isDone { try write(edges?.tail ?? [], into: muxer) }
+        return isDone
+    }
+
+    private mutating func write(_ pictures: [EdgePicture], into muxer: borrowing Muxer) throws(FFmpegFailure) {
+        guard !pictures.isEmpty else { return }
+        let packet = try Packet()
+        let frame = max(1, facts.timeBase.ticks(facts.frame))
+        for picture in pictures {
+            packet.clear()
+            try packet.fill(with: picture.slices)
+            if picture.isRefresh { unsafe packet.raw.pointee.flags |= AV_PKT_FLAG_KEY }
+            try write(packet, pts: picture.pts, duration: frame, into: muxer)
+        }
+    }
+
+    private mutating func write(
+        _ packet: borrowing Packet, pts: Int64, duration: Int64, into muxer: borrowing Muxer
+    ) throws(FFmpegFailure) {
+        guard written < decodingTimes.count else { throw FFmpegFailure(satchel_averror_invaliddata) }
+        unsafe packet.raw.pointee.pts = pts
+        unsafe packet.raw.pointee.dts = decodingTimes[written]
+        // The last picture lasts until the part's end.
+        unsafe packet.raw.pointee.duration = pts + duration > end ? max(1, end - pts) : duration
+        written += 1
         packet.shift(by: facts.timeBase.ticks(zero))
         packet.dropSideData()
         try muxer.write(packet, to: track, timeBase: facts.timeBase.raw)
-        return isDone
     }
 }

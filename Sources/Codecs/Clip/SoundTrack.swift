@@ -133,6 +133,8 @@ struct SoundCopy: ~Copyable {
     /// Frames of MP3 that are not yet free of what they hold beside their sound.
     private var ancillary = MP3Ancillary()
     private var waiting: [HeldPacket] = []
+    /// The packet before the first that belongs to the part: its decoder needs it, and what it tells is not heard.
+    private let primer: Packet
     /// When the first and the last sound are heard, in seconds of the output.
     private(set) var heard: ClosedRange<Double>?
 
@@ -141,7 +143,9 @@ struct SoundCopy: ~Copyable {
         isFromStart: Bool, damage: SoundDamage = SoundDamage()
     ) throws(FFmpegFailure) {
         guard let stream = unsafe demuxer.stream(facts.stream) else { throw FFmpegFailure(satchel_averror_invaliddata) }
+        let primer = try Packet()
         track = try unsafe muxer.addCopy(of: stream)
+        self.primer = primer
         self.facts = facts
         self.zero = zero
         self.duration = duration
@@ -169,19 +173,33 @@ struct SoundCopy: ~Copyable {
             Self.belongs(
                 at: seconds, lasting: length, duration: duration, isFromStart: isFromStart, isHidden: packet.isDiscarded
             )
-        else { return seconds > duration }
+        else {
+            if heard == nil, facts.codec == .aac, !isFromStart, !packet.isCorrupt, seconds < 0 {
+                primer.take(from: packet)
+            }
+            return seconds > duration
+        }
         if damage.leavesOut(packet) { return false }
+        if heard == nil, let time = primer.pts ?? primer.dts, primer.bytes > 0 {
+            let gap = seconds - (facts.timeBase.seconds(time) - zero) - length
+            if abs(gap) < length / 2 { try write(primer, into: muxer) }
+            primer.clear()
+        }
         heard = min(heard?.lowerBound ?? .infinity, seconds)...max(heard?.upperBound ?? -.infinity, seconds + length)
+        try write(packet, into: muxer)
+        return false
+    }
+
+    private mutating func write(_ packet: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) {
         packet.shift(by: facts.timeBase.ticks(zero))
         // Of an MP3 it is the count of samples that pad the end.
         if facts.codec != .mp3 { packet.dropSideData() }
         guard facts.codec == .mp3 else {
             try muxer.write(packet, to: track, timeBase: facts.timeBase.raw)
-            return false
+            return
         }
         waiting.append(try HeldPacket(taking: packet))
         try write(ancillary.add(waiting.last.map { unsafe Array($0.packet.contents) } ?? []), into: muxer)
-        return false
     }
 
     /// Writes what is still held.

@@ -28,10 +28,16 @@ extension Demuxer {
 
 /// What was found by reading a part of a video's packets without decoding any.
 struct Survey {
-    /// Where the pictures can be cut.
-    var plan: CutPlan
-    /// When each packet of the plan is decoded: the source's times, or, where it has none, times that suit its order.
-    var decodingTimes: [Int64]
+    /// In decoding order, from the last keyframe at the start or before it to one that is decoded after the end.
+    var packets: [CutPacket]
+    /// When each is decoded, as the source says.
+    var decodingTimes: [Int64?]
+    /// Whether the packets include the stream's last.
+    var reachesEnd: Bool
+    var wish: CutPlan.Wish
+    var framing: NALUnits.Framing
+    var parameters: ParameterSets
+    /// Some packets hold other units than slices.
     var hasSupplements: Bool
     /// Of the sound in that part, as it is.
     var soundBytes: Int64
@@ -40,77 +46,85 @@ struct Survey {
     ///   - start: On the stream's clock, as `end` is.
     ///   - budget: Bytes of pictures beyond which there is no point in reading on.
     ///   - slack: Where `end` is a limit, how much earlier it may come.
-    /// - Returns: Why the part can't be copied, where it can't.
+    /// - Returns: Why the part can't be copied, where no part of it can.
     static func take(
         _ demuxer: borrowing Demuxer, _ facts: ClipFacts, _ picture: PictureFacts, start: Double, end: Double,
         slack: Double?, budget: Int64
     ) throws(FFmpegFailure) -> Result<Survey, CutPlan.Refusal> {
         func refused(_ reason: String) -> Result<Survey, CutPlan.Refusal> { .failure(CutPlan.Refusal(reason: reason)) }
-        guard let framing = unsafe framing(of: demuxer.stream(picture.stream)) else {
-            return refused("its pictures are framed unusually")
-        }
+        guard let configuration = unsafe configuration(of: demuxer.stream(picture.stream)),
+            let framing = unsafe NALUnits.Framing(configuration: configuration),
+            let parameters = unsafe ParameterSets(configuration: configuration)
+        else { return refused("its pictures are framed unusually") }
         let base = picture.timeBase
         let tolerance = max(1, base.ticks(picture.frame * 1.01))
         let packet = try Packet()
         guard try demuxer.seek(picture: picture, before: start + picture.frame, packet: packet) else {
             return refused("it can't be searched")
         }
-        var packets: [CutPacket] = []
-        var decodingTimes: [Int64?] = []
-        var soundBytes: Int64 = 0
+        let wish = CutPlan.Wish(
+            start: base.ticks(start), end: base.ticks(end), tolerance: tolerance, slack: slack.map(base.ticks))
+        var survey = Survey(
+            packets: [], decodingTimes: [], reachesEnd: true, wish: wish, framing: framing, parameters: parameters,
+            hasSupplements: false, soundBytes: 0)
         var bytes: Int64 = 0
-        var hasSupplements = false
-        var reachesEnd = true
-        let startTick = base.ticks(start)
-        let lastTick = base.ticks(end) + 2 * tolerance
+        let lastTick = wish.end + 2 * tolerance
         while try demuxer.read(packet) {
             if packet.stream == facts.sound?.stream, let time = packet.pts, let sound = facts.sound {
                 let seconds = sound.timeBase.seconds(time)
-                if seconds >= start - 0.05 && seconds < end { soundBytes += Int64(packet.bytes) }
+                if seconds >= start - 0.05 && seconds < end { survey.soundBytes += Int64(packet.bytes) }
             }
             guard packet.stream == picture.stream else { continue }
             guard let pts = packet.pts else { return refused("its pictures have no times") }
-            // Of the groups of pictures before the start nothing is needed.
-            if packets.isEmpty && !(packet.isKey && pts >= startTick - tolerance) && pts < startTick - tolerance {
-                continue
+            if survey.packets.isEmpty && !packet.isKey {
+                if pts < wish.start - tolerance { continue }
+                return refused("the start is on no keyframe")
             }
-            if packets.isEmpty && !packet.isKey { return refused("the start is on no keyframe") }
-            guard let look = unsafe NALUnits.look(at: packet.contents, framing: framing) else {
+            guard let look = unsafe NALUnits.look(at: packet.contents, framing: framing, known: parameters) else {
                 return refused("its pictures are damaged")
             }
+            // Of the groups of pictures before the one that is shown at the start nothing is needed.
+            if packet.isKey && pts <= wish.start + (look.isRefresh ? tolerance : 0) {
+                survey.packets.removeAll(keepingCapacity: true)
+                survey.decodingTimes.removeAll(keepingCapacity: true)
+                bytes = 0
+            }
             if packet.isCorrupt { return refused("its pictures are damaged") }
-            if packet.changesParameters { return refused("its coding parameters change") }
-            if look.hasSupplement { hasSupplements = true }
-            bytes += Int64(packet.bytes)
-            if bytes > budget, pts < base.ticks(end) - tolerance - (slack.map(base.ticks) ?? 0) {
+            if packet.changesParameters || look.changesParameters { return refused("its coding parameters change") }
+            if look.hasPartitions { return refused("its slices are partitioned") }
+            if look.hasSupplement { survey.hasSupplements = true }
+            if pts >= wish.start - tolerance { bytes += Int64(packet.bytes) }
+            if bytes > budget, pts < wish.end - tolerance - (wish.slack ?? 0) {
                 return refused("its bit rate is over what \(budget) bytes allow")
             }
             let dts = packet.dts
-            if let dts, let last = decodingTimes.last, let last, dts <= last {
+            if let dts, let last = survey.decodingTimes.last, let last, dts <= last {
                 return refused("its times run backwards")
             }
-            decodingTimes.append(dts)
-            packets.append(
+            survey.decodingTimes.append(dts)
+            survey.packets.append(
                 CutPacket(
                     pts: pts, duration: packet.duration, bytes: packet.bytes,
                     isRefresh: packet.isKey && look.isRefresh, isHidden: packet.isDiscarded))
             if let dts, dts > lastTick {
-                reachesEnd = false
+                survey.reachesEnd = false
                 break
             }
         }
-        let wish = CutPlan.Wish(
-            start: startTick, end: base.ticks(end), tolerance: tolerance, slack: slack.map(base.ticks))
-        do throws(CutPlan.Refusal) {
-            let plan = try CutPlan.make(packets, reachesEnd: reachesEnd, wish: wish)
-            return .success(
-                Survey(
-                    plan: plan,
-                    decodingTimes: Self.decodingTimes(
-                        of: packets[plan.packets].map(\.pts), known: Array(decodingTimes[plan.packets])),
-                    hasSupplements: hasSupplements, soundBytes: soundBytes))
-        } catch {
-            return .failure(error)
+        return .success(survey)
+    }
+
+    /// Where the part can be cut without encoding anything.
+    func cut() -> Result<CutPlan, CutPlan.Refusal> {
+        Result { () throws(CutPlan.Refusal) in try CutPlan.make(packets, reachesEnd: reachesEnd, wish: wish) }
+    }
+
+    /// Where it can be cut so that only its edges are encoded.
+    ///
+    /// - Parameter leniency: How much too early or too late a picture may be and still count as one that begins on time.
+    func smartCut(leniency: Int64) -> Result<SmartPlan, CutPlan.Refusal> {
+        Result { () throws(CutPlan.Refusal) in
+            try SmartPlan.make(packets, reachesEnd: reachesEnd, wish: wish, leniency: leniency)
         }
     }
 
@@ -123,12 +137,11 @@ struct Survey {
         return sorted.map { $0 - max(0, delay) }
     }
 
-    static func framing(of stream: UnsafeMutablePointer<AVStream>?) -> NALUnits.Framing? {
+    private static func configuration(of stream: UnsafeMutablePointer<AVStream>?) -> UnsafeBufferPointer<UInt8>? {
         guard let parameters = unsafe stream?.pointee.codecpar, let data = unsafe parameters.pointee.extradata else {
             return nil
         }
-        return unsafe NALUnits.Framing(
-            configuration: UnsafeBufferPointer(start: data, count: Int(parameters.pointee.extradata_size)))
+        return unsafe UnsafeBufferPointer(start: data, count: Int(parameters.pointee.extradata_size))
     }
 }
 
@@ -149,11 +162,27 @@ extension Packet {
         if let dts { unsafe raw.pointee.dts = dts - ticks }
     }
 
-    /// Removes the units that are no pictures; nothing changes where the framing is broken.
+    /// Removes the units that are no slices; nothing changes where the framing is broken.
     func dropSupplements(framing: NALUnits.Framing) throws(FFmpegFailure) {
         try checked(unsafe av_packet_make_writable(raw))
         let contents = unsafe UnsafeMutableBufferPointer(start: raw.pointee.data, count: bytes)
         guard let kept = unsafe NALUnits.dropSupplements(in: contents, framing: framing), kept > 0 else { return }
         unsafe av_shrink_packet(raw, Int32(kept))
+    }
+
+    /// Puts `bytes` in place of its contents; all else stays.
+    func fill(with bytes: [UInt8]) throws(FFmpegFailure) {
+        guard let buffer = unsafe av_buffer_allocz(bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
+            throw .noMemory
+        }
+        unsafe av_buffer_unref(&raw.pointee.buf)
+        unsafe raw.pointee.buf = unsafe buffer
+        unsafe raw.pointee.data = unsafe buffer.pointee.data
+        unsafe raw.pointee.size = Int32(clamping: bytes.count)
+        unsafe bytes.withUnsafeBufferPointer { source in
+            if let base = source.baseAddress {
+                unsafe buffer.pointee.data.update(from: base, count: source.count)
+            }
+        }
     }
 }

@@ -3,19 +3,30 @@ import CFFmpeg
 
 extension VideoMaker {
     /// Makes the rendition of the source's own packets.
+    ///
+    /// - Parameter edges: What was encoded to stand before and after them.
     func copy(
-        _ survey: Survey, from demuxer: borrowing Demuxer, to descriptor: Int32
+        _ survey: Survey, _ plan: CutPlan, edges: Edges? = nil, from demuxer: borrowing Demuxer, to descriptor: Int32
     ) throws(FFmpegFailure) -> MadeClip {
         let base = picture.timeBase
-        let first = base.seconds(survey.plan.start)
+        let hasHead = edges?.head.isEmpty == false
+        let end = edges.map { $0.tail.isEmpty ? plan.end : $0.end } ?? plan.end
+        let first = hasHead ? facts.origin + part.start : base.seconds(plan.start)
         // Where the stream begins after the start that is wanted, the sound before it stays.
         let isFromStart = part.start <= picture.frame && first - facts.origin < 5
         let zero = isFromStart ? min(first, facts.origin) : first
-        let duration = base.seconds(survey.plan.end) - zero
+        let duration = base.seconds(end) - zero
         let soundEnd = part.isTrimmed ? duration : max(duration, part.duration + 0.05)
 
         let muxer = try Muxer(type: policy.type, descriptor: descriptor)
-        var pictures = try PictureCopy(picture, of: demuxer, into: muxer, survey: survey, zero: zero)
+        guard let stream = unsafe demuxer.stream(picture.stream) else {
+            throw FFmpegFailure(satchel_averror_invaliddata)
+        }
+        let track = try unsafe muxer.addCopy(
+            of: stream, turning: picture.turn.matrix,
+            configuration: (edges?.parameters ?? survey.parameters).configuration)
+        var pictures = PictureCopy(
+            picture, survey: survey, plan: plan, edges: edges, track: track, zero: zero, end: end)
         var copied: SoundCopy?
         var encoded: SoundEncoding?
         if let sound = facts.sound {
@@ -29,6 +40,7 @@ extension VideoMaker {
             }
         }
         try muxer.start()
+        try pictures.begin(into: muxer)
         let packet = try Packet()
         // Sound may be stored up to a second before its picture, where the container has no index.
         let lead = demuxer.name.hasPrefix("mov") ? 0 : 1.0
@@ -45,15 +57,26 @@ extension VideoMaker {
                 if try encoded?.accept(packet, into: muxer) == true { isSoundDone = true }
             }
         }
+        guard isPictureDone else { throw FFmpegFailure(satchel_averror_invaliddata) }
         try encoded?.finish(into: muxer)
         let bytes = try muxer.finish()
-        let soundNote =
-            facts.sound == nil
-            ? "no sound" : (copiesSound ? "sound copied" : "sound encoded from \(facts.sound?.name ?? "")")
         return MadeClip(
             type: policy.type, size: picture.upright, start: max(0, zero - facts.origin), duration: duration,
-            method: .copy, bytes: bytes,
-            note: part.isTrimmed
-                ? "copied: the cut is on a keyframe; \(soundNote)" : "copied: it fits as it is; \(soundNote)")
+            method: edges == nil ? .copy : .smart, bytes: bytes, note: note(of: plan, edges))
+    }
+
+    private func note(of plan: CutPlan, _ edges: Edges?) -> String {
+        let sound =
+            facts.sound == nil
+            ? "no sound" : (copiesSound ? "sound copied" : "sound encoded from \(facts.sound?.name ?? "")")
+        guard let edges else {
+            return part.isTrimmed
+                ? "copied: the cut is on a keyframe; \(sound)" : "copied: it fits as it is; \(sound)"
+        }
+        let places = [
+            edges.head.isEmpty ? nil : "\(edges.head.count) pictures before a keyframe",
+            edges.tail.isEmpty ? nil : "\(edges.tail.count) at the end",
+        ].compactMap(\.self).joined(separator: " and ")
+        return "\(plan.packets.count) pictures copied, \(places) encoded at rate factor \(edges.rateFactor); \(sound)"
     }
 }

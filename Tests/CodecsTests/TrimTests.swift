@@ -1,0 +1,168 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Codecs
+
+/// Parts of clips, measured by decoding what a player shows, and all that the files hold.
+@Suite struct TrimTests: ~Copyable {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try CountedClips.directory()
+    }
+
+    struct Source: CustomTestStringConvertible, Sendable {
+        var name: String
+        var arguments: [String]
+        /// Changes a finished file, with what FFmpeg is given before and after the input; nil for nothing.
+        var remux: (before: [String], after: [String], name: String)?
+        var hasSound = true
+        var method = TrimMethod.encode
+
+        var testDescription: String { "\(name): \(arguments.joined(separator: " "))" }
+
+        init(
+            _ name: String, _ arguments: String, sound: String = "-c:a aac", method: TrimMethod = .encode,
+            remux: (before: String, after: String, name: String)? = nil
+        ) {
+            func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
+            self.name = name
+            self.arguments = words(arguments) + words(sound)
+            hasSound = !sound.contains("-an")
+            self.method = method
+            self.remux = remux.map { (words($0.before), words($0.after), $0.name) }
+        }
+    }
+
+    private static let x264 = "-c:v libx264 -preset veryfast -sc_threshold 0 -pix_fmt yuv420p"
+
+    static let sources = [
+        Source("bf0.mp4", "\(x264) -g 250 -bf 0"),
+        Source("bf3.mp4", "\(x264) -g 25 -bf 3"),
+        Source("long.mov", "\(x264) -g 250 -bf 3"),
+        Source("pcm.mov", "\(x264) -g 30", sound: "-c:a pcm_s16le"),
+        Source("bf3.mkv", "\(x264) -g 25 -bf 3"),
+        Source("open.mkv", "\(x264) -g 25 -bf 3 -x264-params open-gop=1", sound: "-c:a libvorbis"),
+        Source("bf0.avi", "\(x264) -g 25 -bf 0", sound: "-c:a libmp3lame"),
+        Source("bf2.avi", "\(x264) -g 25 -bf 2", sound: "-c:a libmp3lame"),
+        Source("bf3.ts", "\(x264) -g 25 -bf 3"),
+        Source("open.ts", "\(x264) -g 25 -bf 3 -x264-params open-gop=1", sound: "-c:a ac3"),
+        Source("hevc.mp4", "-c:v libx265 -preset ultrafast -x265-params log-level=0:keyint=25:open-gop=0 -tag:v hvc1"),
+        Source("cra.mov", "-c:v libx265 -preset ultrafast -x265-params log-level=0:keyint=25:open-gop=1:bframes=3"),
+        Source("cra.mkv", "-c:v libx265 -preset ultrafast -x265-params log-level=0:keyint=25:open-gop=1:bframes=3"),
+        Source("cra.ts", "-c:v libx265 -preset ultrafast -x265-params log-level=0:keyint=25:open-gop=1:bframes=3"),
+        Source("mpeg4.mp4", "-c:v mpeg4 -q:v 3 -bf 2 -g 50"),
+        Source("mpeg4.mov", "-c:v mpeg4 -q:v 3 -g 250"),
+        Source("mpeg4.mkv", "-c:v mpeg4 -q:v 3 -bf 2 -g 50"),
+        Source("mpeg4.avi", "-c:v mpeg4 -q:v 3 -g 50", sound: "-c:a libmp3lame"),
+        Source("packed.avi", "-c:v libxvid -q:v 1 -bf 2 -g 50", sound: "-c:a libmp3lame"),
+        Source("mpeg2.ts", "-c:v mpeg2video -q:v 3 -bf 2 -g 15", sound: "-c:a mp2"),
+        Source("mpeg2.mpg", "-c:v mpeg2video -q:v 3 -bf 2 -g 15", sound: "-c:a mp2"),
+        Source(
+            "mpeg2.mkv", "-c:v mpeg2video -q:v 3 -bf 2 -g 15 -flags cgop -sc_threshold 1000000000", sound: "-c:a ac3"),
+        Source("mpeg2.mp4", "-c:v mpeg2video -q:v 3 -bf 2 -g 15"),
+        Source("vp8.webm", "-c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M -g 50", sound: "-c:a libvorbis"),
+        Source("vp8.mkv", "-c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M -auto-alt-ref 1 -lag-in-frames 10 -g 50"),
+        Source("vp9.webm", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 1M -g 50", sound: "-c:a libopus"),
+        Source("vp9.mp4", "-c:v libvpx-vp9 -deadline good -cpu-used 8 -b:v 1M -lag-in-frames 10 -auto-alt-ref 1"),
+        Source("av1.webm", "-c:v libsvtav1 -preset 12 -g 50", sound: "-c:a libopus"),
+        Source("av1.mp4", "-c:v libsvtav1 -preset 12 -g 50"),
+        Source("av1.mkv", "-c:v libsvtav1 -preset 12 -g 250"),
+        Source("silent.mp4", "\(x264) -g 25 -bf 2", sound: "-an"),
+        Source("silent.webm", "-c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M", sound: "-an"),
+    ]
+
+    @Test(arguments: sources)
+    func `a part is exact to a frame and to 20 ms of sound, and nothing outside it is in the file`(
+        source: Source
+    ) throws {
+        let file = try make(source)
+        let shown = try CountedClips.shown(file, hasSound: source.hasSound, in: directory.url)
+        var trims = [TrimRequest(start: 1.48, duration: 1.2)]
+        if source.arguments.contains("libx264") {
+            trims += [TrimRequest(start: 0.5), TrimRequest(start: 2, duration: 1)]
+        }
+        for trim in trims { try check(file, shown, trim, source) }
+    }
+
+    private borrowing func make(_ source: Source) throws -> URL {
+        let file = directory.url.appending(path: source.name)
+        try Tool.ffmpeg(
+            CountedClips.inputs(in: directory.url) + ["-pix_fmt", "yuv420p"] + source.arguments, to: file)
+        guard let remux = source.remux else { return file }
+        let other = directory.url.appending(path: remux.name)
+        try Tool.ffmpeg(remux.before + ["-i", file.path] + remux.after, to: other)
+        return other
+    }
+
+    /// Cuts `file`, and compares what is shown with what is shown of the source.
+    private borrowing func check(
+        _ file: URL, _ source: CountedClips.Shown, _ trim: TrimRequest, _ kind: Source
+    ) throws {
+        let name = "\(kind.name) \(trim.start ?? -1)+\(trim.duration ?? -1)"
+        var profile = Profile.message
+        profile.thumbnail = nil
+        profile.video?.poster = nil
+        let made = try #require(try Clips.render(file, profile: profile, request: RenditionRequest(trim: trim)))
+        let main = try #require(made.main)
+        let report = try #require(made.ending.trim)
+        let note = made.report(.main)?.note ?? ""
+        let start = source.origin + (trim.start ?? 0)
+        let lastTime = max(source.pictures.last?.time ?? 0, (source.soundEnd ?? 0) - 1 / CountedClips.rate)
+        let end = trim.duration.map { start + $0 } ?? lastTime + 1 / CountedClips.rate
+
+        let (shown, all) = try CountedClips.shownAndHeld(main, hasSound: kind.hasSound, in: directory.url)
+        let first = try #require(shown.pictures.first)
+        let last = try #require(shown.pictures.last)
+        let wantedFirst = source.shown(at: start).place
+        let wantedLast = source.shown(at: end - 0.005).place
+        let places = shown.pictures.map { picture in source.pictures.firstIndex { $0.number == picture.number } ?? -9 }
+        let startError = (places.first ?? -9) - wantedFirst
+        let endError = (places.last ?? -9) - wantedLast
+        #expect(abs(startError) <= 1, "\(name): begins with \(first.number); \(note)")
+        #expect(abs(endError) <= 1, "\(name): ends with \(last.number); \(note)")
+        #expect(abs(report.start - (trim.start ?? 0)) <= 0.041)
+        #expect(abs(first.time) < 0.011, "\(name): begins at \(first.time)")
+        let from = places.first ?? 0
+        #expect(places == Array(from..<from + places.count), "\(name): \(note)")
+        // Each is shown when it was.
+        let timeError =
+            zip(shown.pictures, places).dropFirst().map { picture, place in
+                place < 0 ? 9 : abs(picture.time - (source.pictures[place].time - source.origin - report.start))
+            }.max() ?? 0
+        #expect(timeError < 0.021, "\(name): \(timeError) s")
+        let length = try Probe.of(main).duration
+        // Where the end of the source is the end, it is not always known to a frame.
+        #expect(
+            abs(length - (end - start)) < (trim.duration == nil ? 2 : 1.05) / CountedClips.rate,
+            "\(name): lasts \(length)")
+        #expect(abs(report.duration - length) < 0.06, "\(name)")
+
+        var soundError = 0.0
+        if source.soundStart != nil {
+            let delay = source.soundDelay
+            let worst =
+                shown.soundTimes.map { ($0.time, $0.told - delay - ($0.time + source.origin + report.start)) }
+                .max { abs($0.1) < abs($1.1) } ?? (0, 9)
+            soundError = abs(worst.1)
+            #expect(soundError < 0.02, "\(name): sound is \(worst.1) s off at \(worst.0); \(note)")
+            #expect((shown.soundStart ?? 9) < 0.02)
+            #expect((shown.soundEnd ?? 0) > min(end, source.soundEnd ?? 0) - start - 0.02, "\(name)")
+        }
+
+        // All that the file holds, shown or not.
+        #expect(all.pictures.map(\.number).sorted() == shown.pictures.map(\.number).sorted(), "\(name)")
+        let told = all.soundTimes.map { $0.told - source.soundDelay }
+        if let earliest = told.min(), let latest = told.max() {
+            #expect(earliest > start - 0.045, "\(name): sound of \(earliest); \(note)")
+            #expect(latest < end + 0.025, "\(name): sound of \(latest); \(note)")
+        }
+        if ProcessInfo.processInfo.environment["TRIM_FIGURES"] != nil {
+            print(
+                "FIGURES|\(file.lastPathComponent)|\(trim.start ?? 0)+\(trim.duration ?? -1)|\(report.method)|\(startError)|\(endError)|\(Int(timeError * 1000))|\(Int(soundError * 1000))|\(note)"
+            )
+        }
+    }
+}
