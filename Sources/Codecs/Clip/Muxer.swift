@@ -89,12 +89,6 @@ import Glibc
         unsafe parameters.pointee.extradata_size = Int32(clamping: configuration.count)
     }
 
-    /// One that was added.
-    func stream(_ index: Int) -> UnsafeMutablePointer<AVStream>? {
-        guard index >= 0, unsafe index < Int(raw.pointee.nb_streams) else { return nil }
-        return unsafe raw.pointee.streams[index]
-    }
-
     /// A stream whose packets `encoder` makes.
     func add(_ encoder: borrowing Encoder) throws(FFmpegFailure) -> Int {
         guard let stream = unsafe avformat_new_stream(raw, nil) else { throw .noMemory }

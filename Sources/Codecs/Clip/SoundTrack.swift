@@ -186,20 +186,21 @@ struct SoundCopy: ~Copyable {
             primer.clear()
         }
         heard = min(heard?.lowerBound ?? .infinity, seconds)...max(heard?.upperBound ?? -.infinity, seconds + length)
-        try write(packet, into: muxer)
+        // Of an MP3 the side data is the count of samples that pad the end.
+        guard facts.codec == .mp3 else {
+            try write(packet, into: muxer)
+            return false
+        }
+        packet.shift(by: facts.timeBase.ticks(zero))
+        waiting.append(try HeldPacket(taking: packet))
+        try write(ancillary.add(waiting.last.map { unsafe Array($0.packet.contents) } ?? []), into: muxer)
         return false
     }
 
-    private mutating func write(_ packet: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) {
+    private func write(_ packet: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) {
         packet.shift(by: facts.timeBase.ticks(zero))
-        // Of an MP3 it is the count of samples that pad the end.
-        if facts.codec != .mp3 { packet.dropSideData() }
-        guard facts.codec == .mp3 else {
-            try muxer.write(packet, to: track, timeBase: facts.timeBase.raw)
-            return
-        }
-        waiting.append(try HeldPacket(taking: packet))
-        try write(ancillary.add(waiting.last.map { unsafe Array($0.packet.contents) } ?? []), into: muxer)
+        packet.dropSideData()
+        try muxer.write(packet, to: track, timeBase: facts.timeBase.raw)
     }
 
     /// Writes what is still held.
