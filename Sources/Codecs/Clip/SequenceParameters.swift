@@ -66,7 +66,7 @@ struct SequenceParameters: Hashable, Sendable {
     /// - Parameter unit: With its header. Nil where it breaks off or has more than it should.
     init?(unit: [UInt8]) {
         guard unit.count > 4, unit[0] & 0x1f == 7 else { return nil }
-        var reader = BitReader(unit: unit)
+        var reader = ParameterReader(unit: unit)
         profile = UInt8(truncatingIfNeeded: reader.bits(8))
         constraints = UInt8(truncatingIfNeeded: reader.bits(8))
         level = UInt8(truncatingIfNeeded: reader.bits(8))
@@ -102,7 +102,7 @@ struct SequenceParameters: Hashable, Sendable {
 
     /// As a unit of a stream; of what it reads, HRD parameters are not written.
     var unit: [UInt8] {
-        var writer = BitWriter()
+        var writer = ParameterWriter()
         writer.bits(UInt32(profile), 8)
         writer.bits(UInt32(constraints), 8)
         writer.bits(UInt32(level), 8)
@@ -168,7 +168,7 @@ struct SequenceParameters: Hashable, Sendable {
 }
 
 extension SequenceParameters.Usability {
-    fileprivate init?(_ reader: inout BitReader) {
+    fileprivate init?(_ reader: inout ParameterReader) {
         if reader.bit() {
             let shape = reader.bits(8)
             aspect = shape == 255 ? [255, reader.bits(16), reader.bits(16)] : [shape]
@@ -202,7 +202,7 @@ extension SequenceParameters.Usability {
         }
     }
 
-    private static func skipBuffer(_ reader: inout BitReader) -> Bool {
+    private static func skipBuffer(_ reader: inout ParameterReader) -> Bool {
         let count = reader.unsigned()
         guard count < 32 else { return false }
         _ = reader.bits(8)
@@ -215,7 +215,7 @@ extension SequenceParameters.Usability {
         return !reader.isOver
     }
 
-    fileprivate func write(_ writer: inout BitWriter) {
+    fileprivate func write(_ writer: inout ParameterWriter) {
         writer.bit(aspect != nil)
         if let aspect {
             writer.bits(aspect[0], 8)

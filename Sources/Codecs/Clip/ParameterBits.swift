@@ -1,5 +1,5 @@
 /// Reads a parameter set bit by bit, without the bytes that keep start codes from occurring in it.
-struct BitReader {
+struct ParameterReader {
     private let bytes: [UInt8]
     private var position = 0
     /// Reading went on behind the end: what was read then was zeros.
@@ -64,7 +64,7 @@ struct BitReader {
 }
 
 /// Writes a parameter set bit by bit.
-struct BitWriter {
+struct ParameterWriter {
     private var bytes: [UInt8] = []
     private var used = 0
 
