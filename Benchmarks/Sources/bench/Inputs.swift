@@ -62,7 +62,7 @@ struct Inputs: Sendable {
                 : "hue=h=\(index * 40),crop=640:480:x=\(index * 3):y=0"
             let source =
                 index.isMultiple(of: 2)
-                ? ["-loop", "1", "-framerate", "20", "-i", photograph.path(percentEncoded: false)]
+                ? ["-loop", "1", "-framerate", "20", "-t", "3", "-i", photograph.path(percentEncoded: false)]
                 : ["-f", "lavfi", "-i", "testsrc2=size=720x480:rate=20:duration=3"]
             return source + [
                 "-frames:v", "60", "-vf",
