@@ -14,7 +14,7 @@ struct AudioMaker {
     /// How far an end of a copy may lie from where it is wanted; seconds.
     private static let tolerance = 0.02
 
-    private var aim: Int64 { min(policy.aim ?? policy.cap, policy.cap) }
+    var aim: Int64 { min(policy.aim ?? policy.cap, policy.cap) }
 
     func make(from demuxer: borrowing Demuxer, to descriptor: Int32) throws(FFmpegFailure) -> MadeClip {
         let (type, reason) = try copyType(demuxer)
@@ -34,7 +34,7 @@ struct AudioMaker {
     private var isFromStart: Bool { part.start == 0 }
 
     /// The type that takes the source's packets, or else why none does.
-    private func copyType(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (MediaType?, String) {
+    func copyType(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (MediaType?, String) {
         let type: MediaType
         switch sound.codec {
         case .aac: type = .m4a

@@ -5,12 +5,12 @@ import Glibc
 /// A sound or a video: opened, understood, and made into the renditions that its profile asks for.
 package struct Clip: ~Copyable {
     /// What it is, by the demuxer and the decoders that will be used.
-    package let findings: Findings
+    package private(set) var findings: Findings
 
-    private let demuxer: Demuxer
-    private let facts: ClipFacts
-    private let order: WorkOrder
-    private let part: ClipPart
+    let demuxer: Demuxer
+    let facts: ClipFacts
+    let order: WorkOrder
+    let part: ClipPart
 
     /// Opens `descriptor`, which is read with `pread` only and must outlive the clip.
     ///
@@ -36,7 +36,9 @@ package struct Clip: ~Copyable {
             kind: facts.kind, type: facts.type, sniffedType: sniffed, size: facts.picture?.upright,
             duration: facts.duration, note: facts.note, planned: facts.renditions(for: order.profile),
             estimate: facts.estimate(for: order.profile, part: part), seconds: watch.seconds)
-        return Clip(probed: probed, findings: findings, order: order, part: part)
+        var clip = Clip(probed: probed, findings: findings, order: order, part: part)
+        if order.wantsForecasts { clip.findings.forecasts = try clip.forecasts() }
+        return clip
     }
 
     private init(probed: consuming ProbedClip, findings: Findings, order: WorkOrder, part: ClipPart) {
@@ -176,7 +178,7 @@ package struct Clip: ~Copyable {
         }
     }
 
-    private func stills(poster: PosterPolicy?) -> [StillPolicy] {
+    func stills(poster: PosterPolicy?) -> [StillPolicy] {
         let poster = poster.map {
             StillPolicy(
                 role: .poster, framing: Framing(side: $0.longestSide, fit: .inside, gaze: .centre), types: [.jpeg],

@@ -1,0 +1,158 @@
+import Attachments
+import CFFmpeg
+
+extension Clip {
+    /// What will be made, smallest first. Reads the packets of the part, as making it does, and decodes none.
+    ///
+    /// - Throws: ``AttachmentError/corrupt(reason:)`` where they can't be read.
+    func forecasts() throws(AttachmentError) -> [Forecast] {
+        var forecasts: [Forecast] = []
+        for role in findings.planned {
+            let forecast: Forecast? =
+                switch role {
+                case .main: try main()
+                case .waveform: waveform
+                case .thumbnail, .poster: still(role)
+                case .original: nil
+                }
+            if let forecast { forecasts.append(forecast) }
+        }
+        return forecasts
+    }
+
+    /// A picture of a video, or a sound's cover art, whose size is known when it is decoded.
+    private func still(_ role: RenditionRole) -> Forecast? {
+        let policies = ImagePolicies(order: order, kind: facts.kind)
+        guard let still = stills(poster: order.profile.video?.poster).first(where: { $0.role == role })
+        else { return nil }
+        guard let size = facts.picture?.upright else {
+            return Forecast(
+                role: role, type: still.type(transparent: false),
+                note: "cover art; \(still.coding(hasAlpha: true))")
+        }
+        let moment = order.request.thumbnailTime.map { "the picture at \(rounded($0)) s, as asked" }
+        // Pictures are decoded to even sides.
+        let decoded = VideoPlan.size(of: size, longestSide: PosterPicker.longestSide)
+        let region = policies.region(of: decoded)
+        let result = still.framing.resultSize(of: region.size)
+        return Forecast(
+            role: role, type: still.type(transparent: false), size: result,
+            note: "\(moment ?? "a picture of interest"); \(still.coding(hasAlpha: false)); "
+                + still.shape(of: region, in: decoded, size: result))
+    }
+
+    private var waveform: Forecast? {
+        order.profile.audio?.waveform.map { policy in
+            let size = PixelSize(width: policy.width, height: policy.height)
+            return Forecast(
+                role: .waveform, type: .png, size: size,
+                note: "PNG, to stay under the cap of \(policy.cap) bytes; \(size.words) as its profile draws it")
+        }
+    }
+
+    private func main() throws(AttachmentError) -> Forecast? {
+        if let picture = facts.picture, let policy = order.profile.video {
+            let maker = VideoMaker(
+                facts: facts, picture: picture, policy: policy, part: part, effort: .full,
+                maximumPixels: order.limits.framePixels)
+            return try refusing("reading it") { () throws(FFmpegFailure) in try maker.forecast(from: demuxer) }
+        }
+        if let sound = facts.sound, let policy = order.profile.audio {
+            // Whether a packet is damaged only decoding tells.
+            let maker = AudioMaker(
+                facts: facts, sound: sound, policy: policy, part: part, damage: SoundDamage(), effort: .full)
+            return try refusing("reading it") { () throws(FFmpegFailure) in try maker.forecast(from: demuxer) }
+        }
+        return nil
+    }
+}
+
+extension VideoMaker {
+    fileprivate func forecast(from demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Forecast {
+        let approach = try approach(from: demuxer)
+        let note: String
+        var size = picture.upright
+        switch approach {
+        case .copy: note = "copied: \(part.isTrimmed ? "the cut is on a keyframe" : "it fits as it is"); \(soundWords)"
+        case .smart(let plan):
+            note = "\(plan.middle.packets.count) pictures copied, those at the edges encoded; \(soundWords)"
+        case .encode(let reason):
+            let rate =
+                facts.sound == nil
+                ? 0
+                : SoundPlan.bitRate(
+                    wanted: Self.soundBitRate, bytes: min(policy.aim ?? policy.cap, policy.cap) / 4,
+                    seconds: part.duration)
+            let settings = VideoPlan.pictures(
+                picture, policy, seconds: part.duration, soundBitRate: rate, effort: .full)
+            size = PixelSize(width: settings.width, height: settings.height)
+            var clause = "H.264 at rate factor \(settings.rateFactor)"
+            if let bound = settings.maximumBitRate { clause += ", at most \(bound / 1000) kbit/s" }
+            note = "\(clause), because \(reason)"
+        }
+        return Forecast(
+            role: .main, type: policy.type, size: size, duration: part.duration, method: approach.method, note: note)
+    }
+
+    /// How the rendition is made.
+    private enum Approach {
+        case copy
+        case smart(SmartPlan)
+        /// Why the packets can't be copied.
+        case encode(because: String)
+
+        var method: TrimMethod {
+            switch self {
+            case .copy: .copy
+            case .smart: .smart
+            case .encode: .encode
+            }
+        }
+    }
+
+    /// Decided as ``make(from:to:)`` decides, as far as reading tells: encoding the edges of a smart cut may turn out not to
+    /// be possible.
+    private func approach(from demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Approach {
+        if let reason = VideoPlan.reasonToEncode(picture, policy) { return .encode(because: reason) }
+        let survey: Survey
+        switch try self.survey(demuxer) {
+        case .failure(let refusal): return .encode(because: refusal.reason)
+        case .success(let taken): survey = taken
+        }
+        let reason: String
+        switch survey.cut() {
+        case .success(let plan):
+            let seconds = picture.timeBase.seconds(plan.end - plan.start)
+            return excess(of: plan.bytes, survey, seconds: seconds).map { .encode(because: $0) } ?? .copy
+        case .failure(let refusal): reason = refusal.reason
+        }
+        switch survey.smartCut(leniency: leniency) {
+        case .success(let plan):
+            return excess(of: plan.middle.bytes, survey, seconds: part.duration).map { .encode(because: $0) }
+                ?? .smart(plan)
+        case .failure(let refusal): return .encode(because: "\(reason), and \(refusal.reason)")
+        }
+    }
+
+    private var soundWords: String {
+        guard let sound = facts.sound else { return "no sound" }
+        return copiesSound ? "sound copied" : "sound encoded from \(sound.name)"
+    }
+}
+
+extension AudioMaker {
+    fileprivate func forecast(from demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Forecast {
+        let (copied, reason) = try copyType(demuxer)
+        if let copied {
+            let cut = copied == .wav ? "cut to the sample" : "the cut is between packets"
+            return Forecast(
+                role: .main, type: copied, duration: part.duration, method: .copy,
+                note: "copied: \(part.isTrimmed ? cut : "it fits as it is")")
+        }
+        let target = policy.types.first { $0 == .m4a || $0 == .wav } ?? .m4a
+        let bitRate = SoundPlan.bitRate(wanted: policy.bitRate, bytes: aim, seconds: part.duration)
+        return Forecast(
+            role: .main, type: target, duration: part.duration, method: .encode,
+            note: "\(target == .wav ? "PCM" : "AAC, at most \(bitRate / 1000) kbit/s"), because \(reason)")
+    }
+}
