@@ -55,15 +55,9 @@ struct VideoMaker {
     private static let limitSlack = 0.5
 
     func make(from demuxer: borrowing Demuxer, to descriptor: Int32) throws(FFmpegFailure) -> MadeClip {
-        let start = facts.origin + part.start
-        // A whole source goes to its own end, whatever its container says that is.
-        let end = part.isTrimmed ? start + part.duration : start + part.duration + 1
         var reason = VideoPlan.reasonToEncode(picture, policy)
         if reason == nil {
-            let result = try Survey.take(
-                demuxer, facts, picture, start: start, end: end, slack: part.isLimited ? Self.limitSlack : nil,
-                budget: min(policy.aim ?? policy.cap, policy.cap))
-            switch result {
+            switch try survey(demuxer) {
             case .failure(let refusal): reason = refusal.reason
             case .success(let survey):
                 switch try shortcut(survey, from: demuxer, to: descriptor) {
@@ -74,6 +68,19 @@ struct VideoMaker {
         }
         return try encodeInTime(because: reason ?? "", from: demuxer, to: descriptor)
     }
+
+    /// Reads the packets of the part.
+    func survey(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Result<Survey, CutPlan.Refusal> {
+        let start = facts.origin + part.start
+        // A whole source goes to its own end, whatever its container says that is.
+        let end = part.isTrimmed ? start + part.duration : start + part.duration + 1
+        return try Survey.take(
+            demuxer, facts, picture, start: start, end: end, slack: part.isLimited ? Self.limitSlack : nil,
+            budget: min(policy.aim ?? policy.cap, policy.cap))
+    }
+
+    /// How much too early or too late a picture may be and still count as one that begins on time.
+    var leniency: Int64 { picture.timeBase.ticks(picture.frame / 4) }
 
     /// Encodes with as much effort as there is time for, and begins again with less where it turns out to be too much.
     private func encodeInTime(
@@ -114,7 +121,7 @@ struct VideoMaker {
             return .success(try copy(survey, plan, from: demuxer, to: descriptor))
         case .failure(let reason): refusal = reason
         }
-        switch survey.smartCut(leniency: picture.timeBase.ticks(picture.frame / 4)) {
+        switch survey.smartCut(leniency: leniency) {
         case .success(let plan):
             let bytes = plan.middle.bytes
             if let reason = excess(of: bytes, survey, seconds: part.duration) {

@@ -11,7 +11,7 @@ struct PosterPicker {
     var effort: Effort
 
     /// The pixels of a poster's longest side are never more than this before it is scaled to its profile.
-    private static let longestSide = 2048
+    static let longestSide = 2048
     /// How many pictures are looked at where the first ones are dull.
     private static let candidates = 6
     /// A liveliness that ends the search.
