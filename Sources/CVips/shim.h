@@ -209,6 +209,25 @@ static inline VipsImage *_Nullable satchel_image_from_bytes(
     return image;
 }
 
+/// A copy of `height` rows of `width` pixels with the format, bands, colour space, colour profile and orientation of
+/// another image, and nothing else of it.
+static inline int satchel_image_like(
+    VipsImage *original, const void *bytes, size_t length, int width, int height, VipsImage *_Nullable *_Nonnull out) {
+    VipsImage *image =
+        vips_image_new_from_memory_copy(bytes, length, width, height, original->Bands, original->BandFmt);
+    if (!image) return -1;
+    image->Type = original->Type;
+    const void *profile;
+    size_t size;
+    if (vips_image_get_typeof(original, VIPS_META_ICC_NAME) &&
+        vips_image_get_blob(original, VIPS_META_ICC_NAME, &profile, &size) == 0) {
+        vips_image_set_blob_copy(image, VIPS_META_ICC_NAME, profile, size);
+    }
+    vips_image_set_int(image, VIPS_META_ORIENTATION, vips_image_get_orientation(original));
+    *out = image;
+    return 0;
+}
+
 // MARK: Metadata
 
 static inline int satchel_has_field(VipsImage *image, const char *name) {
@@ -245,6 +264,11 @@ static inline int satchel_extract(
 /// Lanczos 3, on what a box filter left at twice the size.
 static inline int satchel_resize(VipsImage *in, VipsImage *_Nullable *_Nonnull out, double across, double down) {
     return vips_resize(in, out, across, "vscale", down, NULL);
+}
+
+/// The average of every `wide` by `high` pixels; at the edges of those that are left.
+static inline int satchel_shrink(VipsImage *in, VipsImage *_Nullable *_Nonnull out, int wide, int high) {
+    return vips_shrink(in, out, wide, high, "ceil", TRUE, NULL);
 }
 
 /// Turns the image upright by its orientation field.

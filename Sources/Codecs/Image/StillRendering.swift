@@ -6,11 +6,6 @@ struct StillRendering {
     var goAhead: GoAhead
     var outputs: [RenditionRole: Int32]
 
-    /// How much larger than needed a JPEG's own scaling may leave the picture at least.
-    ///
-    /// At 1 the remaining factor is between 1 and 2, which Lanczos 3 resolves.
-    private var margin: Double { 1 }
-
     func run(
         _ source: borrowing StillSource, _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
@@ -27,7 +22,7 @@ struct StillRendering {
         if goAhead.effort == .reduced { policies = policies.reduced(for: size) }
         let region = policies.region(of: size)
         let working = policies.workingSize(of: region.size)
-        let picture = try source.decode(region, scaledTo: working, margin: margin)
+        let picture = try source.decode(region, scaledTo: working, speed: order.profile.speed)
         return try StillRenditions(
             order: order, goAhead: goAhead, outputs: outputs, policies: policies, region: region, size: size,
             haste: isHurried ? EffortChoice.reduced.note(cost, secondsLeft: left) : nil

@@ -93,15 +93,14 @@ struct StillSource: ~Copyable {
 
     /// Decodes `region` of the upright picture once, scaled to `size`.
     ///
-    /// - Parameter margin: How many times larger than `size` the decoder's own scaling may leave the picture at least.
     /// - Returns: Upright, sRGB, 8 bits, 3 or 4 bands, without metadata; in memory.
     borrowing func decode(
-        _ region: PixelRect, scaledTo size: PixelSize, margin: Double
+        _ region: PixelRect, scaledTo size: PixelSize, speed: Speed
     ) throws(AttachmentError) -> Picture {
         switch origin {
         case .vips(let source):
             let decode = StillDecoding(
-                facts: facts, format: source.format, region: region, size: size, margin: margin)
+                facts: facts, format: source.format, region: region, size: size, speed: speed)
             return try decode.runOrRefuse(source.bytes)
         case .bitmap(let source):
             guard var reader = try FrameReader.open(source.descriptor, format: .bmp, limits: source.limits),
@@ -110,15 +109,17 @@ struct StillSource: ~Copyable {
             let raster = Raster(
                 width: reader.size.width, height: reader.size.height, channels: 4, bytes: frame.pixels)
             let picture = try raster.picture()
-            return try picture.scaled(region, to: size)
+            return try picture.scaled(region, to: size, speed: speed)
         }
     }
 }
 
 extension Picture {
     /// `region` of pixels in memory, scaled to `size`; in memory again.
-    func scaled(_ region: PixelRect, to size: PixelSize) throws(AttachmentError) -> Picture {
-        try scaling { () throws(VipsFailure) in try extracted(region).resized(to: size).computed() }
+    func scaled(
+        _ region: PixelRect, to size: PixelSize, speed: Speed = .standard
+    ) throws(AttachmentError) -> Picture {
+        try scaling { () throws(VipsFailure) in try resampled(Area(region), to: size, speed: speed) }
     }
 }
 
@@ -138,7 +139,7 @@ private struct StillDecoding {
     var format: ImageFormat
     var region: PixelRect
     var size: PixelSize
-    var margin: Double
+    var speed: Speed
 
     func runOrRefuse(_ bytes: borrowing SourceBytes) throws(AttachmentError) -> Picture {
         do {
@@ -150,11 +151,18 @@ private struct StillDecoding {
 
     private func run(_ bytes: borrowing SourceBytes) throws(VipsFailure) -> Picture {
         let loaded = try bytes.load(format, loading)
-        let stored = region.stored(orientation: facts.orientation, upright: facts.size)
-            .scaled(from: facts.storedSize, to: loaded.size)
+        // A JPEG's sides were divided and then rounded: what counts is the divisor. A WebP's were brought to a size.
+        let divisor =
+            format == .jpeg
+            ? (Double(loading.shrink), Double(loading.shrink))
+            : (
+                Double(facts.storedSize.width) / Double(loaded.width),
+                Double(facts.storedSize.height) / Double(loaded.height)
+            )
+        let stored = Area(region.stored(orientation: facts.orientation, upright: facts.size))
+            .divided(by: divisor.0, divisor.1)
         let target = facts.orientation >= 5 ? size.swapped : size
-        let part = try loaded.extracted(stored)
-        let small = try part.resized(to: target).standardColour().computed()
+        let small = try loaded.resampled(stored, to: target, speed: speed).standardColour().computed()
         return facts.orientation == 1 ? try small.stripped() : try small.upright().stripped().computed()
     }
 
@@ -165,13 +173,39 @@ private struct StillDecoding {
         var loading = SourceBytes.Loading()
         switch format {
         case .jpeg:
-            loading.shrink = [8, 4, 2].first { factor / Double($0) >= margin } ?? 1
-        case .webp where factor > 2 * margin:
-            loading.scale = 2 / factor
+            loading.shrink = [8, 4, 2].first { factor / Double($0) >= speed.jpegMargin } ?? 1
+        case .webp where factor > 2 * speed.webpMargin:
+            loading.scale = speed.webpMargin / factor
         default:
             break
         }
         return loading
+    }
+}
+
+extension Speed {
+    /// How many times larger than the result a JPEG's own scaling may leave the picture at least.
+    fileprivate var jpegMargin: Double {
+        switch self {
+        case .standard: 1
+        case .fast: 0.95
+        }
+    }
+
+    /// The same for WebP's.
+    fileprivate var webpMargin: Double {
+        switch self {
+        case .standard: 2
+        case .fast: 1
+        }
+    }
+
+    /// How many times larger than the result an average of whole pixels may leave the picture at least.
+    var boxMargin: Double {
+        switch self {
+        case .standard: 16
+        case .fast: 1.5
+        }
     }
 }
 
