@@ -16,7 +16,7 @@ run="libvips42 libavformat59 libavcodec59 libavfilter8 libswscale6 libswresample
     libsqlite3-0 ca-certificates"
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp
     libheif-examples libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
-    prometheus python3-prometheus-client python3-yaml libopenh264-7"
+    prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy libavif-bin libopenh264-7"
 
 usage() {
     echo "usage: $0 [--list] build|run|test ..." >&2

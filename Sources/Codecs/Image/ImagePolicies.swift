@@ -20,27 +20,28 @@ struct ImagePolicies: Hashable, Sendable {
         if case .rect(let rect) = order.request.crop, rect.isValid { crop = rect } else { crop = nil }
         thumbnail = .thumbnail(of: profile, gaze: gaze)
         switch kind {
-        case .image: main = profile.image.map { Self.main($0, gaze: gaze) }
-        case .animation: main = profile.animation.flatMap { Self.still($0, beside: profile.image, gaze: gaze) }
+        case .image: main = profile.image.map { Self.main($0, gaze: gaze, speed: profile.speed) }
+        case .animation:
+            main = profile.animation.flatMap { Self.still($0, beside: profile.image, gaze: gaze, speed: profile.speed) }
         case .audio, .video: main = nil
         }
         roles = (thumbnail == nil ? [] : [.thumbnail]) + (profile.accepts(kind) ? [.main] : [])
     }
 
-    private static func main(_ policy: ImagePolicy, gaze: Framing.Gaze) -> StillPolicy {
+    private static func main(_ policy: ImagePolicy, gaze: Framing.Gaze, speed: Speed) -> StillPolicy {
         StillPolicy(
             role: .main, framing: Framing(side: policy.longestSide, fit: policy.fit, gaze: gaze),
             types: policy.types, quality: policy.quality, minimumQuality: policy.minimumQuality, aim: policy.aim,
-            cap: policy.cap, background: RGB(policy.background) ?? .white)
+            cap: policy.cap, background: RGB(policy.background) ?? .white, speed: speed)
     }
 
     /// An animation's first frame, where its policy wants a still; shaped as the profile shapes images.
     private static func still(
-        _ policy: AnimationPolicy, beside image: ImagePolicy?, gaze: Framing.Gaze
+        _ policy: AnimationPolicy, beside image: ImagePolicy?, gaze: Framing.Gaze, speed: Speed
     ) -> StillPolicy? {
         guard policy.type != .gif && policy.type != .webp else { return nil }
         let image = image ?? ImagePolicy(cap: policy.cap)
-        var still = main(image, gaze: gaze)
+        var still = main(image, gaze: gaze, speed: speed)
         still.types = [policy.type]
         still.framing.side = policy.longestSide
         still.aim = policy.aim

@@ -183,10 +183,53 @@ extension Picture {
 
     /// Through the embedded profile; nil where there is none, or where it is sRGB already, or doesn't fit the pixels.
     private func transformed() throws(VipsFailure) -> Picture? {
-        guard has("icc-profile-data") else { return nil }
+        // Lab needs no profile, and one that comes with it leads nowhere.
+        guard has("icc-profile-data"), interpretation != VIPS_INTERPRETATION_LAB,
+            interpretation != VIPS_INTERPRETATION_LABS
+        else { return nil }
         let isPlain = format == VIPS_FORMAT_UCHAR && interpretation == VIPS_INTERPRETATION_sRGB
         if isPlain, unsafe withBlob("icc-profile-data", { unsafe ColourProfile.isStandard($0) }) { return nil }
         return try? unsafe derive { unsafe satchel_icc_to_srgb($0, $1) }
+    }
+
+    /// sRGB from colours that code points describe. Computes the pixels.
+    func standardColour(from coded: CodedColour) throws(VipsFailure) -> Picture {
+        let most: Float = format == VIPS_FORMAT_USHORT ? 65535 : 255
+        let picture = try unsafe derive { unsafe satchel_cast($0, $1, VIPS_FORMAT_FLOAT) }
+        var values = try picture.floats()
+        for index in values.indices { values[index] /= most }
+        coded.standard(&values, bands: bands)
+        let bytes = values.map { UInt8(min(max($0, 0), 1) * 255 + 0.5) }
+        do {
+            return try Raster(width: width, height: height, channels: bands, bytes: bytes).picture()
+        } catch {
+            throw VipsFailure(text: "out of memory")
+        }
+    }
+
+    private func floats() throws(VipsFailure) -> [Float] {
+        satchel_error_clear()
+        var length = 0
+        let start = unsafe withHandle { unsafe vips_image_write_to_memory($0, &length) }
+        guard let start = unsafe start else { throw VipsFailure.current() }
+        defer { unsafe g_free(start) }
+        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: length)
+        return unsafe [Float](bytes.bindMemory(to: Float.self))
+    }
+
+    /// Whether the pixels are RGB of 8 or 16 bits without a profile, which code points may describe.
+    var isUnmanaged: Bool {
+        (bands == 3 || bands == 4) && !has("icc-profile-data")
+            && (interpretation == VIPS_INTERPRETATION_sRGB && format == VIPS_FORMAT_UCHAR
+                || interpretation == VIPS_INTERPRETATION_RGB16 && format == VIPS_FORMAT_USHORT)
+    }
+
+    /// With colours that were multiplied by alpha divided by it again.
+    func dividedByAlpha() throws(VipsFailure) -> Picture {
+        guard hasAlpha else { return try unsafe derive { unsafe satchel_copy($0, $1) } }
+        let format = format
+        let straight = try unsafe derive { unsafe satchel_unpremultiply($0, $1) }
+        return try unsafe straight.derive { unsafe satchel_cast($0, $1, format) }
     }
 
     /// Without the bands beyond colour and alpha that some TIFFs carry.

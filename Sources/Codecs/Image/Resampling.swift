@@ -80,16 +80,19 @@ extension Picture {
         let cut = try plain.extracted(area.pixels(of: plain.size))
         let scaling = Scaling(
             across: LanczosWeights(area.relative.across, of: cut.width, to: size.width),
-            down: LanczosWeights(area.relative.down, of: cut.height, to: size.height), bands: cut.bands,
+            down: LanczosWeights(area.relative.down, of: cut.height, to: size.height),
+            bands: cut.bands,
             format: cut.format, hasAlpha: cut.hasAlpha)
         let bytes = try scaling.run(cut)
-        return try unsafe cut.derive { original, out in
+        let picture = try unsafe cut.derive { original, out in
             unsafe bytes.withUnsafeBytes { bytes in
                 guard let start = bytes.baseAddress else { return -1 }
                 return unsafe satchel_image_like(
                     original, start, bytes.count, Int32(size.width), Int32(size.height), out)
             }
         }
+        if WorkTime.secondsLeft != nil { picture.stopInTime() }
+        return picture
     }
 
     /// From the packed pixels of an 8 bit Lab TIFF to plain ones.
@@ -149,6 +152,7 @@ private struct Scaling {
         var top = Int(down.starts.first ?? 0)
         let end = Int((down.starts.last ?? 0) + (down.counts.last ?? 0))
         while top < end {
+            if WorkTime.isUp { throw VipsFailure(text: "no time is left") }
             let rows = min(chunk, end - top)
             try unsafe picture.withHandle { (handle) throws(VipsFailure) in
                 let failed = unsafe source.withUnsafeMutableBufferPointer { source in

@@ -91,15 +91,29 @@ struct StillEncoder {
         case .truecolour: return try png(picture, hasPalette: false)
         case .palette: return try png(picture, hasPalette: true)
         case .plain: return try EncodedBytes(copying: PlainWebP.file(try picture.raster()))
-        case .quality(let quality):
+        case .quality(let quality) where attempt.type == .webp:
             let webpEffort: Int32 = effort == .full ? 4 : 1
             return try unsafe picture.withHandle { (handle) throws(VipsFailure) in
-                if attempt.type == .webp {
-                    return try unsafe EncodedBytes.webp(handle, quality: Int32(quality), effort: webpEffort)
-                }
-                return try unsafe EncodedBytes { buffer, length in
-                    unsafe satchel_save_jpeg(handle, buffer, length, Int32(quality))
-                }
+                try unsafe EncodedBytes.webp(handle, quality: Int32(quality), effort: webpEffort)
+            }
+        case .quality(let quality):
+            return try jpeg(picture, quality: quality, isBounded: attempt.isBounded)
+        }
+    }
+
+    /// - Parameter isBounded: As ``BoundedStill`` has it.
+    private func jpeg(
+        _ picture: borrowing Picture, quality: Int, isBounded: Bool
+    ) throws(VipsFailure) -> EncodedBytes {
+        let isThorough = policy.speed == .standard && effort == .full && !isBounded
+        // The tables of ten scans outweigh what they save of a small picture.
+        let isProgressive = isThorough && picture.size.area >= 128 * 128
+        // By the policy's quality, so that another one is tried with the same.
+        let chroma = isThorough ? try ChromaResolution.best(of: picture, quality: policy.quality) : .half
+        return try unsafe picture.withHandle { (handle) throws(VipsFailure) in
+            try unsafe EncodedBytes { buffer, length in
+                unsafe satchel_save_jpeg(
+                    handle, buffer, length, Int32(quality), isProgressive ? 1 : 0, chroma == .full ? 1 : 0)
             }
         }
     }

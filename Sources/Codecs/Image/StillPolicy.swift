@@ -15,11 +15,12 @@ struct StillPolicy: Hashable, Sendable {
     var cap: Int64
     /// What transparency is laid over where no type has it.
     var background: RGB
+    var speed: Speed
 
     init(
         role: RenditionRole, framing: Framing, types: [MediaType] = [.jpeg, .png], quality: Int,
         minimumQuality: Int = 50,
-        aim: Int64? = nil, cap: Int64, background: RGB = .white
+        aim: Int64? = nil, cap: Int64, background: RGB = .white, speed: Speed = .standard
     ) {
         self.role = role
         self.framing = framing
@@ -29,6 +30,7 @@ struct StillPolicy: Hashable, Sendable {
         self.aim = aim
         self.cap = cap
         self.background = background
+        self.speed = speed
     }
 
     /// Whether pixels may not become fewer for the bytes' sake.
@@ -42,6 +44,6 @@ struct StillPolicy: Hashable, Sendable {
         guard let policy = profile.thumbnail else { return nil }
         return StillPolicy(
             role: .thumbnail, framing: Framing(side: policy.side, fit: policy.fit, gaze: gaze),
-            quality: policy.quality, cap: policy.cap)
+            quality: policy.quality, cap: policy.cap, speed: profile.speed)
     }
 }

@@ -22,7 +22,7 @@ struct StillRendering {
         if goAhead.effort == .reduced { policies = policies.reduced(for: size) }
         let region = policies.region(of: size)
         let working = policies.workingSize(of: region.size)
-        let picture = try source.decode(region, scaledTo: working, speed: order.profile.speed)
+        let picture = try source.decode(region, scaledTo: working, speed: isHurried ? .fast : order.profile.speed)
         return try StillRenditions(
             order: order, goAhead: goAhead, outputs: outputs, policies: policies, region: region, size: size,
             haste: isHurried ? EffortChoice.reduced.note(cost, secondsLeft: left) : nil

@@ -15,6 +15,8 @@ struct StillFacts: Hashable, Sendable {
     var hasAlpha = false
     /// Scanned more than once, so that a decoder holds all coefficients.
     var isProgressive = false
+    /// What a HEIF says of its colours.
+    var heif: HEIFProperties?
     /// Bytes of the file.
     var bytes: Int
 
@@ -71,7 +73,8 @@ struct StillSource: ~Copyable {
         facts = StillFacts(
             type: type, sniffedType: sniffed.type, storedSize: size, orientation: header.orientation,
             pixelBytes: header.pixelBytes, hasAlpha: header.hasAlpha,
-            isProgressive: header.has("jpeg-multiscan") || header.has("interlaced"), bytes: bytes.count)
+            isProgressive: header.has("jpeg-multiscan") || header.has("interlaced"),
+            heif: format == .heif ? unsafe bytes.withBytes { unsafe HEIFProperties($0) } : nil, bytes: bytes.count)
         origin = .vips(Loadable(bytes: bytes, format: format))
     }
 
@@ -162,7 +165,13 @@ private struct StillDecoding {
         let stored = Area(region.stored(orientation: facts.orientation, upright: facts.size))
             .divided(by: divisor.0, divisor.1)
         let target = facts.orientation >= 5 ? size.swapped : size
-        let small = try loaded.resampled(stored, to: target, speed: speed).standardColour().computed()
+        let isPremultiplied = facts.heif?.isPremultiplied == true
+        let scaled = try (isPremultiplied ? loaded.dividedByAlpha() : loaded).resampled(
+            stored, to: target, speed: speed)
+        if let coded = facts.heif?.colour, !coded.isStandard, scaled.isUnmanaged {
+            return try scaled.upright().standardColour(from: coded)
+        }
+        let small = try scaled.standardColour().computed()
         return facts.orientation == 1 ? try small.stripped() : try small.upright().stripped().computed()
     }
 
@@ -174,8 +183,8 @@ private struct StillDecoding {
         switch format {
         case .jpeg:
             loading.shrink = [8, 4, 2].first { factor / Double($0) >= speed.jpegMargin } ?? 1
-        case .webp where factor > 2 * speed.webpMargin:
-            loading.scale = speed.webpMargin / factor
+        case .webp:
+            if let margin = speed.webpMargin, factor > 2 * margin { loading.scale = margin / factor }
         default:
             break
         }
@@ -184,19 +193,22 @@ private struct StillDecoding {
 }
 
 extension Speed {
-    /// How many times larger than the result a JPEG's own scaling may leave the picture at least.
+    /// How many times larger than the result a decoder's own scaling may leave the picture at least.
+    ///
+    /// What a JPEG's inverse transform leaves out while it scales folds back: of detailed photographs 2.5 dB at the same
+    /// bytes where the rest is 1.02, 0.5 where it is 1.5, and 0.1 where it is 1.8.
     fileprivate var jpegMargin: Double {
         switch self {
-        case .standard: 1
-        case .fast: 0.95
+        case .standard: 1.9
+        case .fast: 1.5
         }
     }
 
-    /// The same for WebP's.
-    fileprivate var webpMargin: Double {
+    /// The same for WebP, which averages; nil where that is not good enough, because its decoder saves little.
+    fileprivate var webpMargin: Double? {
         switch self {
-        case .standard: 2
-        case .fast: 1
+        case .standard: nil
+        case .fast: 2
         }
     }
 

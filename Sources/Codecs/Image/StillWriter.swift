@@ -52,7 +52,7 @@ struct StillWriter {
         let size = framing.scaledSize(of: picture.size)
         let scaled =
             size == picture.size
-            ? try picture.stripped() : try picture.resized(to: size).stripped().computed()
+            ? try picture.stripped() : try picture.resampled(Area(PixelRect(picture.size)), to: size).stripped()
         let result = framing.resultSize(of: picture.size)
         guard result != scaled.size else {
             return Framed(picture: try scaled.stripped(), part: .whole, whole: scaled)
