@@ -58,11 +58,11 @@ struct Inputs: Sendable {
         try each("animations", count, named: "gif") { index, output in
             let film =
                 index.isMultiple(of: 2)
-                ? "crop=1280:960:x='\(index * 191)+n*12':y='\(index * 97)+n*9',scale=640:480"
+                ? "loop=loop=59:size=1,setpts=N/20/TB,crop=1280:960:x='\(index * 191)+n*12':y='\(index * 97)+n*9',scale=640:480"
                 : "hue=h=\(index * 40),crop=640:480:x=\(index * 3):y=0"
             let source =
                 index.isMultiple(of: 2)
-                ? ["-loop", "1", "-framerate", "20", "-t", "3", "-i", photograph.path(percentEncoded: false)]
+                ? ["-framerate", "20", "-i", photograph.path(percentEncoded: false)]
                 : ["-f", "lavfi", "-i", "testsrc2=size=720x480:rate=20:duration=3"]
             return source + [
                 "-frames:v", "60", "-vf",
