@@ -41,6 +41,11 @@ docker-check: build ## Check the image's runtime stage in a fresh Debian, withou
 test-codecs: dependencies ## Run the tests of the codec side alone, which builds in seconds.
 	SATCHEL_TARGETS=CodecsTests $(SWIFT) test --scratch-path .build-codecs
 
+.PHONY: sanitize
+sanitize: dependencies ## Run the tests of the codec side with every use of memory checked.
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 SATCHEL_TARGETS=CodecsTests \
+	    $(SWIFT) test --sanitize=address --scratch-path .build-asan
+
 .PHONY: lint
 lint: ## Check the style.
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks
