@@ -1,0 +1,126 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Codecs
+
+/// What no rendition may tell: `Tests/privacy/embed.py` puts canaries wherever a format has room for one, and
+/// `Tests/privacy/judge.py` accounts for every byte of what came out, with exiftool and ffprobe.
+@Suite struct PrivacyTests: ~Copyable {
+    let directory: TemporaryDirectory
+    private var sources: URL { directory.url.appending(path: "sources") }
+    private var outputs: URL { directory.url.appending(path: "outputs") }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        for folder in ["sources", "outputs"] {
+            try? FileManager.default.createDirectory(
+                at: directory.url.appending(path: folder), withIntermediateDirectories: false)
+        }
+    }
+
+    private static let tools = Repository.root.appending(path: "Tests/privacy")
+
+    /// What the judge says of the files in `folder`.
+    private func verdict(_ folder: URL) throws -> String {
+        try Tool.text("python3", [Self.tools.appending(path: "judge.py").path, folder.path])
+    }
+
+    /// Makes sources full of canaries.
+    ///
+    /// - Returns: The places of each.
+    private borrowing func embed(_ group: String) throws -> [String: [String]] {
+        _ = try Tool.text("python3", [Self.tools.appending(path: "embed.py").path, sources.path, group])
+        let list = sources.appending(path: "places.json")
+        defer { try? FileManager.default.removeItem(at: list) }
+        return try JSONDecoder().decode([String: [String]].self, from: try Data(contentsOf: list))
+    }
+
+    /// Renders a source, and puts what came out among the outputs, under names that tell its origin.
+    private borrowing func render(
+        _ source: URL, as name: String, _ profile: Profile, _ request: RenditionRequest = RenditionRequest()
+    ) throws -> Rendered {
+        let rendered = try Rendered.of(source, in: directory.url, profile: profile, request: request)
+        for report in rendered.reports {
+            guard let file = rendered.files[report.role] else { continue }
+            let to = outputs.appending(path: "\(name).\(report.role.rawValue).\(report.type.fileExtension)")
+            try FileManager.default.moveItem(at: file, to: to)
+        }
+        return rendered
+    }
+
+    /// What the record tells people of a source and of what was made of it.
+    private static func words(_ rendered: Rendered) -> String {
+        (rendered.reports.map(\.note) + [rendered.findings.note] + rendered.ending.warnings).joined(separator: "\n")
+    }
+
+    @Test func `no canary, and nothing that isn't needed, is in any rendition of a picture full of canaries`() throws {
+        let places = try embed("pictures")
+        #expect(places.count >= 15)
+        #expect(places.values.joined().count > 380)
+        var webp = Profile.message
+        webp.name = "webp"
+        webp.animation?.type = .webp
+        webp.image?.types = [.webp]
+        for name in places.keys.sorted() {
+            for profile in [Profile.notification, .message, .archive, webp] {
+                try check(name, profile)
+            }
+        }
+        let verdict = try verdict(outputs)
+        #expect(verdict == "")
+    }
+
+    @Test func `no canary, and nothing that isn't needed, is in any rendition of a clip full of canaries`() throws {
+        let places = try embed("clips")
+        #expect(places.count >= 20)
+        #expect(places.values.joined().count > 600)
+        for name in places.keys.sorted() {
+            try check(name, .notification)
+            try check(name, .archive)
+            // The clock of a chained stream begins anew: it can't be searched.
+            if name.hasSuffix(".ogg") { continue }
+            // Off a keyframe, and on one.
+            for start in [0.35, 1] {
+                try check(name, .notification, RenditionRequest(trim: TrimRequest(start: start, duration: 0.8)))
+            }
+        }
+        let verdict = try verdict(outputs)
+        #expect(verdict == "")
+    }
+
+    private borrowing func check(
+        _ name: String, _ profile: Profile, _ request: RenditionRequest = RenditionRequest()
+    ) throws {
+        let label = "\(name).\(profile.name).\(request.trim?.start ?? 0)"
+        let rendered = try #require(
+            try? render(sources.appending(path: name), as: label, profile, request), "\(label)")
+        #expect(!Self.words(rendered).contains("SATCHEL-CANARY"), "\(name): \(Self.words(rendered))")
+        #expect(rendered.reports.map(\.role) == rendered.findings.planned, "\(label)")
+    }
+
+    @Test(arguments: ["pictures", "clips"])
+    func `the judge finds what it looks for`(group: String) throws {
+        // Every source is a file that says too much.
+        let places = try embed(group)
+        let complaints = try verdict(sources)
+        for name in places.keys {
+            #expect(complaints.contains("\(name): "), "\(name)")
+        }
+    }
+
+    @Test(arguments: [[MediaKind.image, .animation], [.audio, .video]])
+    func `no rendition of any sample says more than its picture and sound`(kinds: [MediaKind]) throws {
+        let samples = try MediaManifest.load().files.filter { sample in
+            sample.expect.state == "delivered" && sample.expect.kind.map(kinds.contains) == true
+        }
+        #expect(samples.count > 60)
+        for sample in samples {
+            let name = sample.path.replacing("/", with: "-")
+            #expect(throws: Never.self, "\(sample.path)") { _ = try render(sample.url, as: name, .notification) }
+        }
+        let verdict = try verdict(outputs)
+        #expect(verdict == "")
+    }
+}
