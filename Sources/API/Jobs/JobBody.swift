@@ -148,15 +148,28 @@ extension Service {
         return AttachmentDocument(record, access: access.first { $0.attachment == record.id }, self)
     }
 
-    /// Waits until a job has come to its end, wherever it is worked on.
+    /// Waits until a job has come to its end, wherever it is worked on; at most until shortly after its deadline, where
+    /// that is to come: a store that stalls then isn't waited for.
     ///
     /// - Returns: The job as it is then, or when the time is up.
     /// - Throws: ``Problem/notFound`` where it was deleted meanwhile.
     func waitForEnd(of record: JobRecord, within limit: Duration) async throws -> JobRecord {
         guard !record.state.isFinished else { return record }
-        guard let latest = try await jobs.finished(record.id, of: record.tenant, within: limit) else {
-            throw Problem.notFound
+        let end = ContinuousClock.now + limit
+        var latest = record
+        while true {
+            let now = ContinuousClock.now
+            let left = latest.deadlineAt.map { $0 - .wallClock() } ?? .zero
+            let promise = left > .zero ? now + left + Self.stall : end
+            guard let found = try await jobs.finished(record.id, of: record.tenant, within: min(end, promise) - now)
+            else { throw Problem.notFound }
+            // An interrupted job gets another deadline.
+            guard !found.state.isFinished, end > .now, found.deadlineAt != latest.deadlineAt else { return found }
+            latest = found
         }
-        return latest
     }
+
+    /// How long after a job's deadline its end is still waited for. The answer should be there a tenth of a second after the
+    /// deadline, and has to be written, too.
+    private static let stall: Duration = .milliseconds(60)
 }

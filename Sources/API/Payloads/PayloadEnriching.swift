@@ -81,7 +81,7 @@ struct PayloadEnriching: Sendable {
     }
 
     /// At its deadline a job delivers what it has; that transaction is waited for.
-    private static let grace: Duration = .milliseconds(250)
+    private static let grace: Duration = .milliseconds(60)
 
     // MARK: What came of it
 

@@ -81,14 +81,15 @@ public final class CodecPool: Sendable {
     ///   - source: Read-only; the process gets a duplicate.
     ///   - owner: Whose file it is; nil shares a process with nobody.
     ///   - turn: Whom it goes before, and how much it may use.
-    ///   - deadline: The process is killed then.
+    ///   - deadline: The process is killed then. What it takes to die isn't waited for.
+    ///   - finishBy: The process is told to be done by then, with less where that is needed; nil for no hurry.
     ///   - decide: What to make of the source. An error thrown here ends the process and is thrown on.
     ///   - received: A rendition is finished and its descriptor closed in the process.
     /// - Throws: What the codec refused the source for; `codec_crashed`, `too_expensive`, `deadline_exceeded` (also
     ///   where the task was cancelled); `store_failed` where no process can be had.
     public func process(
         _ source: borrowing Descriptor, order: WorkOrder, owner: Owner? = nil,
-        turn: Turn = .prompt, deadline: ContinuousClock.Instant? = nil,
+        turn: Turn = .prompt, deadline: ContinuousClock.Instant? = nil, finishBy: ContinuousClock.Instant? = nil,
         decide: (Findings) async throws(AttachmentError) -> CodecDecision,
         received: (RenditionReport) async throws(AttachmentError) -> Void
     ) async throws(AttachmentError) -> CodecResult {
@@ -111,7 +112,7 @@ public final class CodecPool: Sendable {
             ledger.processTaken()
             let conversation = Conversation(
                 child: child, configuration: configuration, ledger: ledger, order: order, turn: turn, started: started,
-                deadline: deadline)
+                deadline: deadline, finishBy: finishBy)
             let findings: Findings
             do {
                 findings = try await conversation.identify(source)
@@ -123,7 +124,7 @@ public final class CodecPool: Sendable {
                     crashed = child.template
                     continue
                 case .refused(let error):
-                    if child.isAlive { await release(child, owner: owner, served: served) }
+                    await letGo(of: child, after: error, owner: owner, served: served)
                     throw error
                 }
             }
@@ -200,7 +201,7 @@ public final class CodecPool: Sendable {
                 ending = try await conversation.render(
                     findings, outputs: outputs, effort: effort, granted: granted, received: received)
             }
-            let remains = await release(child, owner: owner, served: served)
+            let remains = await release(child, owner: owner, served: served, until: conversation.finishBy)
             return CodecResult(
                 findings: findings, ending: ending, cpuSeconds: remains?.cpuSeconds,
                 peakMemory: remains?.peakMemory, processIsDead: !child.isAlive)
@@ -210,9 +211,28 @@ public final class CodecPool: Sendable {
                 await shelf.crashed(child.template)
                 throw error
             case .refused(let error):
-                if child.isAlive { await release(child, owner: owner, served: served) }
+                await letGo(of: child, after: error, owner: owner, served: served)
                 throw error
             }
+        }
+    }
+
+    /// Lets go of a process whose conversation ended early. One that was killed at its deadline takes 73 ms to die for each
+    /// GiB it touched, for which there is no time.
+    private func letGo(of child: CodecChild, after error: AttachmentError, owner: Owner?, served: Int) async {
+        guard child.isAlive else { return }
+        guard error.code == .deadlineExceeded else {
+            await release(child, owner: owner, served: served, until: nil)
+            return
+        }
+        mourn(child)
+    }
+
+    /// Notes what a process took when it has died.
+    private func mourn(_ child: CodecChild) {
+        Task.detached { [ledger] in
+            if await !child.dies(before: .now + .seconds(10)) { child.kill() }
+            if let ending = await child.template.ending(of: child.id) { ledger.ended(ending) }
         }
     }
 
@@ -248,15 +268,24 @@ public final class CodecPool: Sendable {
     }
 
     /// Lets go of a process that did as it was told: it ends, or serves its owner's next source.
+    ///
+    /// - Parameter moment: Its end isn't waited for any longer.
     @discardableResult
-    private func release(_ child: CodecChild, owner: Owner?, served: Int) async -> ProcessEnding? {
+    private func release(
+        _ child: CodecChild, owner: Owner?, served: Int, until moment: ContinuousClock.Instant?
+    ) async -> ProcessEnding? {
         if let owner, served + 1 < configuration.sourcesPerProcess {
             await shelf.keep(child, for: owner, served: served + 1)
             return nil
         }
         child.packets.hangUp()
         // It has nothing left to do but to end.
-        if await !child.dies(before: .now + .seconds(2)) { child.kill() }
+        let patience = ContinuousClock.now + .seconds(2)
+        if await !child.dies(before: min(patience, moment ?? patience)) {
+            if patience <= .now { child.kill() }
+            mourn(child)
+            return nil
+        }
         let ending = await child.template.ending(of: child.id)
         if let ending { ledger.ended(ending) }
         return ending

@@ -12,6 +12,8 @@ struct Conversation {
     let turn: CodecPool.Turn
     let started: ContinuousClock.Instant
     let deadline: ContinuousClock.Instant?
+    /// When the process should be done by itself.
+    let finishBy: ContinuousClock.Instant?
 
     /// How a conversation ends before its end. The process was killed or has ended already.
     enum Failure: Error {
@@ -61,7 +63,8 @@ struct Conversation {
         child.limit(sandbox_address_space, address, configuration.sourcesPerProcess == 1 ? address : sandbox_unlimited)
         let goAhead = GoAhead(
             memory: granted, outputs: outputs.map(\.role), effort: effort,
-            niceness: turn == .costly ? GoAhead.costlyNiceness : 0)
+            niceness: turn == .costly ? GoAhead.costlyNiceness : 0,
+            secondsLeft: finishBy.map { max(0, ContinuousClock.now.duration(to: $0).inSeconds) })
         try await say(.proceed(goAhead), descriptors: writers)
         for output in outputs { output.close() }
 

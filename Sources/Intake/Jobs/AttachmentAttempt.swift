@@ -211,6 +211,7 @@ struct AttachmentAttempt: Sendable {
         do throws(AttachmentError) {
             let result = try await pipeline.codecs.process(
                 source.descriptor, order: order, owner: pipeline.configuration.owner, turn: turn, deadline: end,
+                finishBy: deadline?.finish,
                 decide: { findings throws(AttachmentError) in
                     times.withLock { $0.identified() }
                     if turn != .costly, pipeline.configuration.isCostly(findings) { return .stop }

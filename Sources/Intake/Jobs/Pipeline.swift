@@ -190,7 +190,7 @@ public struct Pipeline: Sendable {
         let whole = Duration.seconds(fraction: seconds)
         var left = whole
         if let deadline = claim.deadlineAt, !claim.isLate { left = deadline - (try await records.now()) }
-        return Budget(end: ContinuousClock.now + left - commitTime.estimate, seconds: seconds)
+        return Budget(left: left - commitTime.estimate, seconds: seconds)
     }
 
     /// Runs `body` with the claim's heart beating; its cancellation when the claim is lost.
@@ -217,9 +217,21 @@ public struct Pipeline: Sendable {
 
 /// The time that one source has.
 struct Budget: Sendable {
+    /// New work stops.
     var end: ContinuousClock.Instant
+    /// A codec should be done by itself, before it is killed at the end: what it stops by itself is more than what is left
+    /// of it then.
+    var finish: ContinuousClock.Instant
     /// As it was asked for, for the error.
     var seconds: Double
+
+    /// - Parameter left: Until the end, from now on.
+    init(left: Duration, seconds: Double) {
+        end = .now + left
+        // A codec looks at the time every few milliseconds, and then has a message to send.
+        finish = end - min(max(left / 20, .milliseconds(5)), .milliseconds(100))
+        self.seconds = seconds
+    }
 }
 
 /// The store failed, which says nothing about the source: the job goes back to the queue.
