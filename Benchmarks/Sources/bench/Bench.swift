@@ -70,6 +70,10 @@ enum Bench {
             let samples = options.photograph.deletingLastPathComponent().deletingLastPathComponent()
             measurements += try SoakBenchmark(workplace: workplace, samples: samples).measure()
         }
+        if options.parts.contains(.deadline) {
+            let samples = options.photograph.deletingLastPathComponent().deletingLastPathComponent()
+            measurements += try DeadlineBenchmark(workplace: workplace, inputs: inputs, samples: samples).measure()
+        }
         if options.parts.contains(.overload) {
             measurements += try OverloadBenchmark(workplace: workplace, inputs: inputs).measure()
         }
@@ -82,7 +86,7 @@ enum Bench {
 struct Options {
     enum Part: String, CaseIterable {
         case photographs, cores, memory, isolation, animations, trims, placeholders, jobs, lanes, delivery, soak,
-            overload
+            overload, deadline
     }
 
     var programs: URL
@@ -128,6 +132,12 @@ enum Progress {
     static func say(_ text: String) {
         guard isatty(2) != 0 else { return }
         FileHandle.standardError.write(Data("\r\u{1B}[K\(text) …".utf8))
+    }
+
+    /// Something that explains a figure.
+    static func note(_ text: String) {
+        end()
+        FileHandle.standardError.write(Data("\(text)\n".utf8))
     }
 
     static func end() {

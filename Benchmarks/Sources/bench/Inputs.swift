@@ -36,19 +36,56 @@ struct Inputs: Sendable {
 
     /// 10 seconds of 3840 by 2160 pixels, H.264.
     func largeVideo() throws -> URL {
-        let url = directory.appending(path: "video-4k.mp4")
+        try once("video-4k.mp4") { making in
+            Command(
+                "ffmpeg",
+                [
+                    "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=3840x2160:rate=30:duration=10", "-f",
+                    "lavfi", "-i", "sine=duration=10", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p",
+                    "-c:a", "aac", making,
+                ])
+        }
+    }
+
+    /// What takes long to make something of, each in another part of the codec.
+    func costlySources() throws -> [URL] {
+        let noise = try once("noise-24.v") {
+            Command("vips", ["gaussnoise", $0, "6000", "4000", "--mean", "128", "--sigma", "20"])
+        }.path(percentEncoded: false)
+        let bytes = try once("noise-24-bytes.v") { Command("vips", ["cast", noise, $0, "uchar"]) }
+            .path(percentEncoded: false)
+        func video(_ name: String, _ source: String, _ coding: [String]) throws -> URL {
+            try once(name) { Command("ffmpeg", ["-v", "error", "-y", "-f", "lavfi", "-i", source] + coding + [$0]) }
+        }
+        return [
+            try once("progressive.jpg") { Command("vips", ["jpegsave", bytes, $0, "--interlace"]) },
+            try once("interlaced.png") {
+                Command("vips", ["pngsave", bytes, $0, "--interlace", "--compression", "1"])
+            },
+            try once("large.webp") { Command("vips", ["webpsave", bytes, $0, "--effort", "0"]) },
+            try once("large.tiff") { Command("vips", ["tiffsave", bytes, $0, "--compression", "lzw"]) },
+            try video("long.gif", "testsrc2=size=480x360:rate=20:duration=15", []),
+            try video("short.gif", "testsrc2=size=320x240:rate=10:duration=3", []),
+            try video(
+                "hd.mp4", "testsrc2=size=1920x1080:rate=30:duration=10",
+                ["-c:v", "mpeg4", "-q:v", "4", "-pix_fmt", "yuv420p"]),
+            try video(
+                "hevc-4k.mp4", "testsrc2=size=3840x2160:rate=30:duration=3",
+                ["-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=error", "-pix_fmt", "yuv420p"]),
+            try video(
+                "vp9.webm", "testsrc2=size=1280x720:rate=30:duration=5",
+                ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-pix_fmt", "yuv420p"]),
+            try video("long.flac", "anoisesrc=duration=600", []),
+        ]
+    }
+
+    /// A file that a command makes when it isn't there yet.
+    private func once(_ name: String, _ command: (_ path: String) -> Command) throws -> URL {
+        let url = directory.appending(path: name)
         guard !FileManager.default.fileExists(atPath: url.path(percentEncoded: false)) else { return url }
-        let making = directory.appending(path: "video-4k.part.mp4").path(percentEncoded: false)
-        try Command(
-            "ffmpeg",
-            [
-                "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=3840x2160:rate=30:duration=10", "-f", "lavfi",
-                "-i", "sine=duration=10", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a",
-                "aac",
-                making,
-            ]
-        ).run()
-        try FileManager.default.moveItem(at: URL(filePath: making), to: url)
+        let making = directory.appending(path: "making-\(name)")
+        try command(making.path(percentEncoded: false)).run()
+        try FileManager.default.moveItem(at: making, to: url)
         return url
     }
 

@@ -196,7 +196,11 @@ final class Counter: Sendable {
 
 /// Gathers figures from several threads.
 final class Figures: Sendable {
-    private let values = Mutex<[Double]>([])
+    private let values: Mutex<[Double]>
+
+    init(_ values: [Double] = []) {
+        self.values = Mutex(values)
+    }
 
     func add(_ value: Double) {
         values.withLock { $0.append(value) }

@@ -11,15 +11,7 @@ struct SoakBenchmark {
     /// - Parameter samples: The directory of sample files of every kind, good and bad.
     init(workplace: Workplace, samples: URL) throws {
         self.workplace = workplace
-        let files = FileManager.default.enumerator(at: samples, includingPropertiesForKeys: [.isRegularFileKey])
-        let extensions: Set = [
-            "jpg", "png", "gif", "webp", "heic", "avif", "tiff", "mp4", "mov", "webm", "mkv", "avi", "mp3", "m4a",
-            "wav",
-            "flac", "ogg", "bmp", "jxl",
-        ]
-        let all = files?.compactMap { $0 as? URL } ?? []
-        self.samples = all.filter { extensions.contains($0.pathExtension) }
-            .sorted { $0.absoluteString < $1.absoluteString }
+        self.samples = SampleFiles.all(in: samples)
     }
 
     func measure() throws -> [Measurement] {
