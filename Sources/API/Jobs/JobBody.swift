@@ -171,5 +171,5 @@ extension Service {
 
     /// How long after a job's deadline its end is still waited for. The answer should be there a tenth of a second after the
     /// deadline, and has to be written, too.
-    private static let stall: Duration = .milliseconds(60)
+    private static let stall: Duration = .milliseconds(75)
 }
