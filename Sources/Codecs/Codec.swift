@@ -46,12 +46,21 @@ public enum Codec {
     ) throws(AttachmentError) -> Ending {
         WorkTime.begin(secondsLeft: goAhead.secondsLeft)
         defer { WorkTime.begin(secondsLeft: nil) }
+        var missing = goAhead.outputs
+        var ending = Ending()
         do {
-            return try renderInTime(source, goAhead: goAhead, outputs: outputs, deliver: deliver)
+            ending = try renderInTime(source, goAhead: goAhead, outputs: outputs) { report throws(AttachmentError) in
+                try deliver(report)
+                missing.removeAll { $0 == report.role }
+            }
         } catch {
             guard error == WorkTime.failure else { throw error }
-            return Ending()
         }
+        if WorkTime.isUp, !missing.isEmpty {
+            ending.warnings.append(
+                "the time was up before there was its \(missing.map(\.rawValue).joined(separator: " and its "))")
+        }
+        return ending
     }
 
     private static func renderInTime(

@@ -4,20 +4,32 @@ import Synchronization
 /// When the work on the current source should be over. For the whole process, which has one source at a time: callbacks
 /// from inside libvips and FFmpeg ask it too.
 enum WorkTime {
-    private static let end = Mutex<ContinuousClock.Instant?>(nil)
+    private struct Times {
+        var start: ContinuousClock.Instant
+        var end: ContinuousClock.Instant
+    }
+
+    private static let times = Mutex<Times?>(nil)
 
     /// Sets the time that is left; nil for no hurry.
     static func begin(secondsLeft: Double?) {
+        let start = ContinuousClock.now
         // A year is no hurry either, and more would overflow.
-        let instant = secondsLeft.map { ContinuousClock.now + .seconds(min(max(0, $0), 3e7)) }
-        end.withLock { $0 = instant }
+        let times = secondsLeft.map { Times(start: start, end: start + .seconds(min(max(0, $0), 3e7))) }
+        Self.times.withLock { $0 = times }
     }
 
     /// Until the end; nil for no hurry, negative where it has passed.
     static var secondsLeft: Double? {
-        guard let instant = end.withLock({ $0 }) else { return nil }
-        let left = (instant - .now).components
-        return Double(left.seconds) + Double(left.attoseconds) / 1e18
+        guard let times = times.withLock({ $0 }) else { return nil }
+        return (times.end - .now) / .seconds(1)
+    }
+
+    /// Whether more than this part of the time, 0 to 1, is gone: what could be looked at longer has been looked at long
+    /// enough.
+    static func isPast(_ part: Double) -> Bool {
+        guard let times = times.withLock({ $0 }) else { return false }
+        return times.start + (times.end - times.start) * part < .now
     }
 
     static var isUp: Bool { secondsLeft.map { $0 <= 0 } ?? false }

@@ -14,6 +14,8 @@ struct PosterPicker {
     static let longestSide = 2048
     /// How many pictures are looked at where the first ones are dull.
     private static let candidates = 6
+    /// The part of the time that looking for a better one may take.
+    private static let share = 0.2
     /// A liveliness that ends the search.
     private static let lively = 0.12
 
@@ -35,6 +37,7 @@ struct PosterPicker {
         let count = effort == .full ? Self.candidates : 1
         // From the middle of equal shares of the part: the first picture is often black, and the last a farewell.
         for index in 0..<count {
+            if best != nil, WorkTime.isPast(Self.share) { break }
             let wanted = start + (end - start) * (Double(index) + 0.5) / Double(count)
             guard let pick = try near(wanted, in: demuxer) else { continue }
             let score = Liveliness.of(pick.raster)
