@@ -72,7 +72,9 @@ enum Bench {
         }
         if options.parts.contains(.deadline) {
             let samples = options.photograph.deletingLastPathComponent().deletingLastPathComponent()
-            measurements += try DeadlineBenchmark(workplace: workplace, inputs: inputs, samples: samples).measure()
+            measurements += try DeadlineBenchmark(
+                workplace: workplace, inputs: inputs, samples: samples, rounds: options.rounds
+            ).measure()
         }
         if options.parts.contains(.overload) {
             measurements += try OverloadBenchmark(workplace: workplace, inputs: inputs).measure()

@@ -70,7 +70,7 @@ struct Inputs: Sendable {
                 "hd.mp4", "testsrc2=size=1920x1080:rate=30:duration=10",
                 ["-c:v", "mpeg4", "-q:v", "4", "-pix_fmt", "yuv420p"]),
             try video(
-                "hevc-4k.mp4", "testsrc2=size=3840x2160:rate=30:duration=3",
+                "hevc-4k.mp4", "testsrc2=size=3840x2160:rate=30:duration=1",
                 ["-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=error", "-pix_fmt", "yuv420p"]),
             try video(
                 "vp9.webm", "testsrc2=size=1280x720:rate=30:duration=5",
