@@ -25,7 +25,7 @@ struct DeadlineBenchmark {
     private static let decodedShare = 6
 
     init(workplace: Workplace, inputs: Inputs, samples directory: URL, rounds: Int) throws {
-        runs = rounds * runsOfRound
+        runs = rounds * Self.runsOfRound
         self.workplace = workplace
         samples = try SampleFiles.all(in: directory).map(Self.sample)
         costly = try inputs.costlySources().map(Self.sample)
