@@ -93,7 +93,8 @@ extension AnimationFacts {
     func cost(_ region: PixelRect, _ policy: AnimationPolicy) -> WorkCost {
         func cost(_ side: Int?) -> Double {
             let result = Framing(side: side, fit: .inside).scaledSize(of: region.size).area
-            return 0.01 + Double(frames) * (Double(size.area) * 25 + Double(result) * 120) / 1e9
+            let decoding = type == .webp ? 75.0 : 20
+            return 0.01 + Double(frames) * (Double(size.area) * decoding + Double(result) * 90) / 1e9
         }
         return WorkCost(full: cost(policy.longestSide), reduced: cost(Self.reducedSide(of: region, policy)))
     }

@@ -249,18 +249,18 @@ extension ClipFacts {
         }
     }
 
-    /// Decoding at 120 million pixels a second, encoding at 90; sound at 100 times its own speed.
+    /// As if nothing could be copied, which only its packets tell; sound is made at 80 times its own speed.
     ///
-    /// Memory: the pictures that a decoder may keep (17), x264's at the output's size (40), and the poster.
+    /// Memory: what libraries and threads take, the pictures that a decoder may keep (17), x264's at the output's size (40), and the poster.
     fileprivate func estimate(for profile: Profile, part: ClipPart) -> Estimate {
         let seconds = min(max(part.duration, 1), 1e6)
-        var memory: Int64 = 48 << 20
-        var cpu = 0.05 + seconds * (sound == nil ? 0 : 0.02)
+        var memory: Int64 = 64 << 20
+        var cpu = 0.03 + seconds * (sound == nil ? 0 : 0.012)
         if let picture, let policy = profile.video {
             let output = VideoPlan.size(of: picture.upright, longestSide: policy.longestSide)
             memory += picture.coded.area * 3 / 2 * 17 * (picture.isPlain ? 1 : 2) + output.area * 3 / 2 * 40
             memory += min(picture.upright.area, 2048 * 2048) * 8
-            cpu += VideoPlan.cost(picture, policy, seconds: seconds).full + 0.2
+            cpu += VideoPlan.cost(picture, policy, seconds: seconds).full + 0.1
         }
         return Estimate(memory: memory, cpuSeconds: cpu)
     }

@@ -58,13 +58,13 @@ enum VideoPlan {
             preset: effort == .full ? "veryfast" : "ultrafast")
     }
 
-    /// Processor seconds of encoding anew: decoding at 120 million pixels a second, encoding at 90, or at 250 with the
+    /// Processor seconds of encoding anew: decoding at 150 million pixels a second, encoding at 110, or at 300 with the
     /// quickest preset.
     static func cost(_ facts: PictureFacts, _ policy: VideoPolicy, seconds: Double) -> WorkCost {
         let frames = min(max(seconds, 0), 1e6) * facts.frameRate
         func cost(_ effort: Effort) -> Double {
             let output = size(of: facts.upright, longestSide: side(policy, effort))
-            return frames * (Double(facts.coded.area) / 120e6 + Double(output.area) / (effort == .full ? 90e6 : 250e6))
+            return frames * (Double(facts.coded.area) / 150e6 + Double(output.area) / (effort == .full ? 110e6 : 300e6))
         }
         return WorkCost(full: cost(.full), reduced: cost(.reduced))
     }

@@ -62,12 +62,13 @@ extension StillFacts {
             switch type {
             // Each halving of the sides in the decoder saves a part of the transform; what is left is Huffman's.
             case .jpeg: (isProgressive ? 22 : 5) + min(6, 24 * kept / pixels)
-            case .png: isProgressive ? 30 : 25
+            case .png: isProgressive ? 24 : 20
             case .tiff: 15
             case .webp: 25
             case .heic, .heif, .avif: 45
             case .jxl: 70
-            case .bmp: 10
+            // Through FFmpeg's scaler, and copied twice.
+            case .bmp: 40
             default: 15
             }
         return 0.01 + (pixels * nanoseconds + kept * 60) / 1e9

@@ -73,7 +73,7 @@ struct StillSource: ~Copyable {
         facts = StillFacts(
             type: type, sniffedType: sniffed.type, storedSize: size, orientation: header.orientation,
             pixelBytes: header.pixelBytes, hasAlpha: header.hasAlpha,
-            isProgressive: header.has("jpeg-multiscan") || header.has("interlaced"),
+            isProgressive: [header.integer("jpeg-multiscan"), header.integer("interlaced")].contains(1),
             heif: format == .heif ? unsafe bytes.withBytes { unsafe HEIFProperties($0) } : nil, bytes: bytes.count)
         origin = .vips(Loadable(bytes: bytes, format: format))
     }
