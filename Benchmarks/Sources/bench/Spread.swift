@@ -52,6 +52,7 @@ struct Measurement: Sendable {
         case megabytes = "MB"
         case perSecond = "per s"
         case count = "in all"
+        case perThousand = "of 1,000"
         case decibels = "dB"
     }
 

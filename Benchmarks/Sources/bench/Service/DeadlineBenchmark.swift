@@ -42,7 +42,7 @@ struct DeadlineBenchmark {
         defer { service.stop() }
         let outcomes = Outcomes()
         let deliveries = try Deliveries(workplace.scratch.appending(path: "delivered", directoryHint: .isDirectory))
-        let before = try service.footprint
+        let before = try Self.settled(service)
         let next = Counter()
         try Clients.run(Self.clients) { _ in
             let connection = HTTPConnection(port: service.port)
@@ -168,12 +168,11 @@ struct DeadlineBenchmark {
             let word = attachment?.fidelity ?? attachment?.error?.code ?? attachment?.state ?? "\(outcome.status)"
             counts[word, default: 0] += 1
         }
-        let share = Double(outcomes.count - late.count) / Double(max(1, outcomes.count))
+        let share = Double(late.count) / Double(max(1, outcomes.count)) * 1000
         return [
             Measurement(
-                "deadline.on_time", "Deadlines of 50 ms to 30 s: answers at most 100 ms after them, of all", .ratio,
-                [share],
-                target: .atLeast(0.999)),
+                "deadline.late", "Deadlines of 50 ms to 30 s: answers over 100 ms after them", .perThousand, [share],
+                target: .atMost(1)),
             Measurement("deadline.runs", "— runs", .count, [Double(outcomes.count)], target: .atLeast(2000)),
             Measurement(
                 "deadline.worst", "— the latest, after its deadline", .milliseconds,
@@ -207,6 +206,18 @@ struct DeadlineBenchmark {
             left = staged + max(0, try service.footprint.children - before.children)
         }
         return left
+    }
+
+    /// What it holds once its reserve is there, which comes a moment after it is ready.
+    private static func settled(_ service: RunningService) throws -> Footprint {
+        var last = try service.footprint
+        for _ in 0..<20 {
+            usleep(500_000)
+            let now = try service.footprint
+            if now.children == last.children { return now }
+            last = now
+        }
+        return last
     }
 
     private final class Outcomes: Sendable {
