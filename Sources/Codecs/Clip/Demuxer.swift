@@ -83,6 +83,12 @@ import Glibc
         try checked(code)
     }
 
+    /// Hands packets out as the container cuts them, without a parser's look into each: where that knows their times, and
+    /// which of them are keyframes, a parser only costs time. From the next seek on.
+    func takePacketsAsTheyAre() {
+        unsafe raw.pointee.flags |= AVFMT_FLAG_NOPARSE
+    }
+
     var streamCount: Int { unsafe Int(raw.pointee.nb_streams) }
 
     func stream(_ index: Int) -> UnsafeMutablePointer<AVStream>? {

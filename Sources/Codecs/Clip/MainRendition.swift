@@ -56,6 +56,10 @@ struct VideoMaker {
 
     func make(from demuxer: borrowing Demuxer, to descriptor: Int32) throws(FFmpegFailure) -> MadeClip {
         var reason = VideoPlan.reasonToEncode(picture, policy)
+        // Others may have packets of several frames.
+        if demuxer.name.hasPrefix("mov"), picture.isH264, facts.sound.map({ $0.codec == .aac }) ?? true {
+            demuxer.takePacketsAsTheyAre()
+        }
         if reason == nil {
             switch try survey(demuxer) {
             case .failure(let refusal): reason = refusal.reason
