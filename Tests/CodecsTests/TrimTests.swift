@@ -101,7 +101,7 @@ import Testing
         let file = try make(source)
         let shown = try CountedClips.shown(file, hasSound: source.hasSound, in: directory.url)
         var trims = [TrimRequest(start: 1.48, duration: 1.2)]
-        if source.arguments.contains("libx264") && source.name.count > 7 {
+        if source.arguments.contains("libx264") && source.name.count > 5 {
             trims += [TrimRequest(start: 0.5), TrimRequest(start: 2, duration: 1)]
         }
         for trim in trims { try check(file, shown, trim, source) }
