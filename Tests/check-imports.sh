@@ -33,7 +33,8 @@ allow() { # target, names
     fi
 }
 allow Attachments FoundationEssentials
-allow Codecs Attachments CVips CFFmpeg CMagic
+allow Pixels
+allow Codecs Attachments Pixels CVips CFFmpeg CMagic
 allow Confinement Attachments CSandbox
 allow satchel-codec Attachments Codecs Confinement
 allow Intake Attachments CSandbox AsyncHTTPClient NIO NIOCore NIOPosix NIOHTTP1 NIOSSL NIOFoundationCompat Crypto Logging Metrics CoreMetrics

@@ -1,13 +1,11 @@
 import Attachments
+import Pixels
 
 /// Makes the renditions of an animation: a still of one frame first, then the animation.
 struct AnimationRendering {
     var order: WorkOrder
     var goAhead: GoAhead
     var outputs: [RenditionRole: Int32]
-
-    /// Encodes of the animation at the most.
-    private static let mostEncodes = 3
 
     func run(
         _ source: borrowing AnimationSource, _ deliver: (RenditionReport) throws(AttachmentError) -> Void
@@ -52,8 +50,9 @@ struct AnimationRendering {
         let watch = Stopwatch()
         let region = policies.region(of: source.facts.size)
         let frames = try source.frames()
-        for _ in 0..<index { _ = try frames.next() }
-        let picture = try frames.next().picture()
+        var canvas = Canvas(width: source.facts.size.width, height: source.facts.size.height)
+        for _ in 0...index { try frames.show(on: &canvas) }
+        let picture = try canvas.raster.picture()
         let working = policies.workingSize(of: region.size)
         let scaled = try picture.scaled(region, to: working)
         return try StillRenditions(
@@ -62,89 +61,77 @@ struct AnimationRendering {
         ).write(scaled, since: watch, deliver)
     }
 
-    /// The animation, made smaller until it fits its cap.
+    /// The animation, with settings under which it meets its aim, or at least its cap.
     private func animation(
         of source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy, to descriptor: Int32
     ) throws(AttachmentError) -> RenditionReport {
         let watch = Stopwatch()
         let facts = source.facts
-        var side = policy.longestSide
-        if goAhead.effort == .reduced { side = AnimationFacts.reducedSide(of: region, policy) }
-        var encodes = 0
+        let isHasty = goAhead.effort == .reduced
+        let format = AnimationFormat(policy.type)
+        let side = isHasty ? AnimationFacts.reducedSide(of: region, policy) : policy.longestSide
+        let wanted = format.size(of: region.size, side: side)
+        var plan = AnimationPlan(
+            first: AnimationAttempt(size: wanted, level: 0, isHasty: isHasty), region: region.size,
+            frames: facts.frames, aim: policy.aim, cap: policy.cap, format: format)
         while true {
-            let size = Framing(side: side, fit: .inside).scaledSize(of: region.size)
-            let stream = FrameScaler(frames: try source.frames(), region: region, size: size)
-            let encoded = try AnimationEncoder.encode(
-                facts, as: policy.type, size: size, effort: goAhead.effort, next: stream)
-            encodes += 1
-            let bytes = Int64(encoded.count)
-            if bytes > policy.cap {
-                // Bytes go about with the pixels.
-                let next = Int(Double(size.longestSide) * (Double(policy.cap) / Double(bytes)).squareRoot() * 0.93)
-                guard encodes < Self.mostEncodes, next >= 1 else {
-                    throw .capUnreachable(
-                        rendition: RenditionRole.main.rawValue, bytes: bytes, cap: policy.cap,
-                        advice: "Send fewer frames or smaller ones, or raise the cap.")
-                }
-                side = next
-                continue
+            let attempt = plan.attempt
+            let encoded = try encode(source, region, policy, attempt, limit: plan.limit, to: descriptor)
+            if plan.next(after: encoded.bytes) { continue }
+            guard encoded.isComplete, encoded.bytes <= policy.cap else {
+                throw .capUnreachable(
+                    rendition: RenditionRole.main.rawValue, bytes: encoded.bytes, cap: policy.cap,
+                    advice: "Send fewer frames or smaller ones, or raise the cap.")
             }
-            try encoded.write(to: descriptor)
             return RenditionReport(
-                role: .main, type: policy.type, size: size, duration: facts.duration, bytes: bytes,
-                seconds: watch.seconds, note: note(policy, facts, size, bytes, encodes), effort: goAhead.effort)
+                role: .main, type: policy.type, size: attempt.size, duration: facts.duration, bytes: encoded.bytes,
+                seconds: watch.seconds, note: note(policy, facts, plan, encoded, wanted: wanted),
+                effort: goAhead.effort, encodes: plan.attempts)
+        }
+    }
+
+    private func encode(
+        _ source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy,
+        _ attempt: AnimationAttempt, limit: Int64, to descriptor: Int32
+    ) throws(AttachmentError) -> Encoded {
+        let gif = AnimatedGIF(facts: source.facts, region: region, attempt: attempt, limit: limit)
+        if policy.type == .gif, let blocks = source.gif, attempt.size == region.size, attempt.level == 0,
+            attempt.step == 1, !attempt.isLast
+        {
+            return try gif.rewrite(blocks, to: descriptor)
+        }
+        let frames = ScaledFrames(try source.frames(), of: source.facts, region, attempt)
+        switch policy.type {
+        case .webp:
+            return try AnimatedWebP(facts: source.facts, attempt: attempt).write(frames, to: descriptor)
+        case .mp4:
+            let rateFactor = order.profile.video?.rateFactor ?? VideoPolicy().rateFactor
+            return try AnimationClip(facts: source.facts, attempt: attempt, rateFactor: rateFactor)
+                .write(frames, to: descriptor)
+        default:
+            return try gif.write(frames, to: descriptor)
         }
     }
 
     private func note(
-        _ policy: AnimationPolicy, _ facts: AnimationFacts, _ size: PixelSize, _ bytes: Int64, _ encodes: Int
+        _ policy: AnimationPolicy, _ facts: AnimationFacts, _ plan: AnimationPlan, _ encoded: Encoded,
+        wanted: PixelSize
     ) -> String {
-        var note =
-            "\(policy.type.imageName), \(facts.frames) frames, \(encodes == 1 ? "1 encode" : "\(encodes) encodes")"
+        let attempt = plan.attempt
+        let count = attempt.counts(of: facts.frames).count
+        var note = "\(policy.type == .mp4 ? "MP4" : policy.type.imageName), \(count) frames, \(encoded.note)"
+        note += ", \(plan.attempts == 1 ? "1 encode" : "\(plan.attempts) encodes")"
         if let aim = policy.aim {
-            note += bytes <= aim ? ", under the aim of \(aim) bytes" : ", over the aim of \(aim) bytes"
+            note += encoded.bytes <= aim ? ", under the aim of \(aim) bytes" : ", over the aim of \(aim) bytes"
         } else {
             note += ", under the cap of \(policy.cap) bytes"
         }
-        if encodes > 1 { note += ", \(size.width)×\(size.height) because more was over the cap of \(policy.cap) bytes" }
+        guard plan.attempts > 1 else { return note }
+        var changes: [String] = []
+        if attempt.level > 0 { changes.append("quality lowered") }
+        if attempt.size != wanted { changes.append("\(attempt.size.width)×\(attempt.size.height)") }
+        if count < facts.frames { changes.append("\(facts.frames) frames merged into \(count)") }
+        if !changes.isEmpty { note += ", \(changes.joined(separator: ", ")) because \(plan.reason)" }
         return note
-    }
-}
-
-/// Frames cut and scaled one by one.
-private final class FrameScaler: FrameMaker {
-    private let frames: any FrameMaker
-    private let region: PixelRect
-    private let size: PixelSize
-
-    init(frames: any FrameMaker, region: PixelRect, size: PixelSize) {
-        self.frames = frames
-        self.region = region
-        self.size = size
-    }
-
-    /// The next frame, with 4 channels.
-    func next() throws(AttachmentError) -> Raster {
-        let frame = try frames.next()
-        guard region != PixelRect(frame.size) || size != frame.size else { return frame.withAlpha() }
-        let picture = try frame.picture()
-        let raster = try scaling { () throws(VipsFailure) in
-            try picture.extracted(region).resized(to: size).raster()
-        }
-        return raster.withAlpha()
-    }
-}
-
-extension Raster {
-    /// With 4 channels, opaque where there were 3.
-    func withAlpha() -> Raster {
-        guard channels == 3 else { return self }
-        var opaque = [UInt8](repeating: 255, count: width * height * 4)
-        for pixel in 0..<(width * height) {
-            opaque[pixel * 4] = bytes[pixel * 3]
-            opaque[pixel * 4 + 1] = bytes[pixel * 3 + 1]
-            opaque[pixel * 4 + 2] = bytes[pixel * 3 + 2]
-        }
-        return Raster(width: width, height: height, channels: 4, bytes: opaque)
     }
 }

@@ -1,4 +1,5 @@
 import Attachments
+import Pixels
 
 /// An animation that one decoder has opened.
 struct AnimationSource: ~Copyable {
@@ -6,14 +7,15 @@ struct AnimationSource: ~Copyable {
     private let origin: Origin
 
     enum Origin: ~Copyable {
+        case gif(GIFSource)
         case vips(Loadable)
         /// FFmpeg's decoder.
         case apng(Readable)
     }
 
-    /// Takes a GIF or a WebP whose header has more than one page; checks limits.
+    /// Takes a WebP whose header has more than one page; checks limits.
     init(
-        _ bytes: consuming SourceBytes, format: ImageFormat, header: borrowing Picture, sniffed: Sniffed, limits: Limits
+        webp bytes: consuming SourceBytes, header: borrowing Picture, sniffed: Sniffed, limits: Limits
     ) throws(AttachmentError) {
         let frames = header.pages
         let size = PixelSize(width: header.width, height: header.pageHeight)
@@ -22,10 +24,44 @@ struct AnimationSource: ~Copyable {
         // A file may say less than it has.
         delays += Array(repeating: 0, count: max(0, frames - delays.count))
         facts = AnimationFacts(
-            type: format == .gif ? .gif : .webp, sniffedType: sniffed.type, size: size,
+            type: .webp, sniffedType: sniffed.type, size: size,
             delays: delays.prefix(frames).map(AnimationFacts.shown), plays: header.integer("loop") ?? 0,
             bytes: bytes.count)
-        origin = .vips(Loadable(bytes: bytes, format: format))
+        origin = .vips(Loadable(bytes: bytes, format: .webp))
+    }
+
+    /// Takes a GIF that has more than one frame; nil for any other that is whole. Checks limits.
+    static func open(
+        gif descriptor: Int32, sniffed: Sniffed, limits: Limits
+    ) throws(AttachmentError) -> AnimationSource? {
+        let count = try fileBytes(descriptor)
+        guard count <= limits.imageBytes else { throw .sourceTooLarge(bytes: count, limit: limits.imageBytes) }
+        let bytes = try readBytes(descriptor, count: Int(count))
+        let file = GIFFile(bytes, keeping: limits.animationFrames)
+        let size = PixelSize(width: file.width, height: file.height)
+        // The limit first: a file over it is refused for that, complete or not.
+        if file.frameCount > 1 {
+            try AnimationFacts.check(frames: file.frameCount, size: size, limits: limits)
+            // A frame may be larger than the screen that shows a part of it.
+            let areas = file.frames.map { PixelSize(width: $0.area.width, height: $0.area.height).area }
+            let largest = areas.max() ?? 0
+            guard largest <= limits.framePixels else {
+                throw .tooManyPixels(pixels: largest, limit: limits.framePixels)
+            }
+            let all = areas.reduce(0, +)
+            guard all <= limits.animationPixels else {
+                throw .tooManyPixels(pixels: all, limit: limits.animationPixels)
+            }
+        }
+        if file.isTruncated {
+            throw .corrupt(reason: "the file ends in the middle of frame \(max(1, file.frameCount))")
+        }
+        guard file.frameCount > 1 else { return nil }
+        guard size.area > 0 else { throw .corrupt(reason: "its screen has no pixels") }
+        let facts = AnimationFacts(
+            type: .gif, sniffedType: sniffed.type, size: size,
+            delays: file.frames.map { AnimationFacts.shown($0.delay * 10) }, plays: file.plays, bytes: bytes.count)
+        return AnimationSource(facts: facts, origin: .gif(GIFSource(bytes: bytes, file: file)))
     }
 
     /// Takes a PNG whose header announces more than one frame; nil for any other. Checks limits.
@@ -54,8 +90,18 @@ struct AnimationSource: ~Copyable {
     /// The frames from the first on, each as a player would show it; may be asked for again.
     borrowing func frames() throws(AttachmentError) -> any FrameMaker {
         switch origin {
+        case .gif(let source): return GIFFrames(source)
         case .vips(let source): return try PageFrames.open(source, facts: facts)
         case .apng(let source): return try DecodedFrames(source, facts: facts)
+        }
+    }
+
+    /// Its blocks, of a GIF.
+    var gif: GIFSource? {
+        switch origin {
+        case .gif(let source): source
+        case .vips: nil
+        case .apng: nil
         }
     }
 
@@ -76,11 +122,19 @@ struct AnimationSource: ~Copyable {
             return Estimate(
                 memory: Estimate.rest + Int64(facts.bytes) + pixels * 24, cpuSeconds: 0.01 + Double(pixels) * 60 / 1e9)
         }
+        let region = policies.region(of: facts.size).size
         let side = order.profile.animation?.longestSide
-        let result = Framing(side: side, fit: .inside).scaledSize(of: policies.region(of: facts.size).size).area
-        // The file that is made is held in memory until it is written.
-        let output = min(order.profile.animation?.cap ?? 0, result * Int64(facts.frames))
-        let memory = Estimate.rest + Int64(facts.bytes) + pixels * 24 + result * 32 + output * 2
+        let result = Framing(side: side, fit: .inside).scaledSize(of: region)
+        // Rows that are scaled across, 16 bytes for each pixel of theirs; what the encoder holds of the result.
+        var memory = Estimate.rest + Int64(facts.bytes) + pixels * 24
+        memory += Int64(region.height) * Int64(result.width) * 16
+        switch order.profile.animation?.type {
+        // Both are given frames and keep them: compressed until the end, or as references.
+        case .webp:
+            memory += result.area * 64 + min(order.profile.animation?.cap ?? 0, result.area * Int64(facts.frames)) * 2
+        case .mp4: memory += result.area * 200
+        default: memory += result.area * 32
+        }
         let seconds = order.profile.animation.map {
             facts.cost(policies.region(of: facts.size), $0).full
         }
@@ -91,10 +145,12 @@ struct AnimationSource: ~Copyable {
 extension AnimationFacts {
     /// Processor seconds of making the animation, with all settings and with half the sides.
     func cost(_ region: PixelRect, _ policy: AnimationPolicy) -> WorkCost {
+        // Nanoseconds for each pixel of the source, and of the result.
+        let reading = type == .gif ? 12.0 : type == .webp ? 75 : 20
+        let writing = policy.type == .webp ? 250.0 : 70.0
         func cost(_ side: Int?) -> Double {
             let result = Framing(side: side, fit: .inside).scaledSize(of: region.size).area
-            let decoding = type == .webp ? 75.0 : 20
-            return 0.01 + Double(frames) * (Double(size.area) * decoding + Double(result) * 90) / 1e9
+            return 0.01 + Double(frames) * (Double(size.area) * reading + Double(result) * writing) / 1e9
         }
         return WorkCost(full: cost(policy.longestSide), reduced: cost(Self.reducedSide(of: region, policy)))
     }

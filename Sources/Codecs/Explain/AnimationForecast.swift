@@ -7,7 +7,7 @@ extension AnimationFacts {
         var forecasts = policies.forecasts(of: size, hasAlpha: true)
         guard policies.main == nil, let policy = order.profile.animation else { return forecasts }
         let region = policies.region(of: size)
-        let result = Framing(side: policy.longestSide, fit: .inside).scaledSize(of: region.size)
+        let result = AnimationFormat(policy.type).size(of: region.size, side: policy.longestSide)
         forecasts.append(
             Forecast(
                 role: .main, type: policy.type, size: result, duration: duration,

@@ -64,7 +64,7 @@ struct EncodedBytes: ~Copyable {
         }
     }
 
-    private static func failure(_ error: SystemError) -> AttachmentError {
+    static func failure(_ error: SystemError) -> AttachmentError {
         if error.isOutOfSpace { return .storeFull }
         if error.code == EFBIG { return .tooExpensive(resource: "file space", granted: "share") }
         return .storeFailed(reason: error.description)

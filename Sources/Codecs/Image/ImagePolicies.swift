@@ -39,7 +39,7 @@ struct ImagePolicies: Hashable, Sendable {
     private static func still(
         _ policy: AnimationPolicy, beside image: ImagePolicy?, gaze: Framing.Gaze, speed: Speed
     ) -> StillPolicy? {
-        guard policy.type != .gif && policy.type != .webp else { return nil }
+        guard ![.gif, .webp, .mp4].contains(policy.type) else { return nil }
         let image = image ?? ImagePolicy(cap: policy.cap)
         var still = main(image, gaze: gaze, speed: speed)
         still.types = [policy.type]

@@ -1,48 +1,48 @@
 import Attachments
 import CVips
+import Pixels
 
-/// Encodes frames that are made one by one while the encoder asks for them.
-enum AnimationEncoder {
-    /// - Parameters:
-    ///   - size: Of each frame.
-    ///   - next: The next frame, of `size` and with 4 channels.
-    static func encode(
-        _ facts: AnimationFacts, as type: MediaType, size: PixelSize, effort: Effort,
-        next: any FrameMaker
-    ) throws(AttachmentError) -> EncodedBytes {
-        let feed = FrameFeed(size: size, next: next)
+/// Writes an animation as WebP, with all of its alpha.
+struct AnimatedWebP {
+    var facts: AnimationFacts
+    var attempt: AnimationAttempt
+
+    private var quality: Int32 { [75, 55, 38, 18][min(attempt.level, 3)] }
+
+    func write(_ frames: ScaledFrames, to descriptor: Int32) throws(AttachmentError) -> Encoded {
+        let feed = FrameFeed(size: attempt.size, frames: frames)
         do {
-            return try encode(feed, facts, as: type, effort: effort)
-        } catch {
+            let encoded = try encode(feed)
+            _ = try AnimationFile(descriptor)
+            try encoded.write(to: descriptor)
+            return Encoded(bytes: Int64(encoded.count), note: "quality \(quality)")
+        } catch let failure as VipsFailure {
             if WorkTime.isUp { throw WorkTime.failure }
             // What stopped the frames is the reason; what the encoder then says is not.
-            throw feed.failure ?? .codecCrashed(reason: "the \(type.imageName) encoder failed: \(error.text)")
+            throw feed.failure ?? .codecCrashed(reason: "the WebP encoder failed: \(failure.text)")
+        } catch let error as AttachmentError {
+            throw error
+        } catch {
+            throw .codecCrashed(reason: "\(error)")
         }
     }
 
-    private static func encode(
-        _ feed: FrameFeed, _ facts: AnimationFacts, as type: MediaType, effort: Effort
-    ) throws(VipsFailure) -> EncodedBytes {
+    private func encode(_ feed: FrameFeed) throws(VipsFailure) -> EncodedBytes {
         // The feed outlives the image: it is the caller's until the encoder is done.
         let context = unsafe Unmanaged.passUnretained(feed).toOpaque()
-        let size = feed.size
+        let size = attempt.size
+        let delays = attempt.delays(facts.delays).map { Int32(clamping: $0) }
         satchel_error_clear()
         let image = unsafe satchel_image_from_rows(
-            Int32(size.width), Int32(size.height * facts.frames), 4, FrameFeed.rows, context)
+            Int32(size.width), Int32(size.height * delays.count), 4, FrameFeed.rows, context)
         guard let image = unsafe image else { throw VipsFailure.current() }
         let frames = unsafe Picture(owning: image)
-        let isGIF = type == .gif
-        let delays = (isGIF ? AnimationFacts.hundredths(facts.delays).map { $0 * 10 } : facts.delays).map(Int32.init)
-        let webpEffort: Int32 = effort == .full ? 4 : 1
+        let (quality, effort) = (self.quality, attempt.isHasty ? Int32(1) : 4)
         return try unsafe frames.withHandle { (handle) throws(VipsFailure) in
             unsafe vips_image_set_int(handle, "page-height", Int32(size.height))
             unsafe vips_image_set_int(handle, "loop", Int32(clamping: facts.plays))
             unsafe satchel_set_ints(handle, "delay", delays, Int32(delays.count))
-            guard isGIF else { return try unsafe EncodedBytes.webp(handle, quality: 75, effort: webpEffort) }
-            return try unsafe EncodedBytes { buffer, length in
-                // More effort than 1 takes three times as long for two bytes in a hundred.
-                unsafe satchel_save_gif(handle, buffer, length, 1)
-            }
+            return try unsafe EncodedBytes.webp(handle, quality: quality, effort: effort)
         }
     }
 }
@@ -52,13 +52,12 @@ private final class FrameFeed {
     let size: PixelSize
     /// Why there is no further frame.
     private(set) var failure: AttachmentError?
-    private let maker: any FrameMaker
-    private var current: Raster?
+    private let frames: ScaledFrames
     private var index = -1
 
-    init(size: PixelSize, next: any FrameMaker) {
+    init(size: PixelSize, frames: ScaledFrames) {
         self.size = size
-        maker = next
+        self.frames = frames
     }
 
     static let rows: @convention(c) (UnsafeMutableRawPointer, Int32, Int32, UnsafeMutablePointer<UInt8>, Int) -> Int32 =
@@ -72,12 +71,11 @@ private final class FrameFeed {
         }
 
     private func copy(row: Int, to start: UnsafeMutablePointer<UInt8>) -> Bool {
-        guard failure == nil, advance(to: row / size.height), let current else { return false }
-        let bytes = size.width * 4
-        let at = row % size.height * bytes
-        unsafe current.bytes.withUnsafeBufferPointer { buffer in
-            guard let from = buffer.baseAddress else { return }
-            unsafe start.update(from: from + at, count: bytes)
+        guard failure == nil, advance(to: row / size.height) else { return false }
+        let first = row % size.height * size.width
+        unsafe frames.pixels.withUnsafeBytes { pixels in
+            let bytes = unsafe UnsafeRawBufferPointer(rebasing: pixels[first * 4..<(first + size.width) * 4])
+            unsafe UnsafeMutableRawBufferPointer(start: start, count: size.width * 4).copyMemory(from: bytes)
         }
         return true
     }
@@ -90,9 +88,7 @@ private final class FrameFeed {
         }
         while index < wanted {
             do {
-                let frame = try maker.next()
-                precondition(frame.size == size && frame.channels == 4)
-                current = frame
+                try frames.advance()
             } catch {
                 failure = error
                 return false
