@@ -13,6 +13,26 @@ struct RenderedClip {
 
     func report(_ role: RenditionRole) -> RenditionReport? { reports.first { $0.role == role } }
     var main: URL? { report(.main) == nil ? nil : files[.main] }
+
+    /// A rendition that was made.
+    func file(_ role: RenditionRole) throws -> URL {
+        guard report(role) != nil, let file = files[role] else {
+            throw Tool.Failure(description: "no \(role.rawValue) was made")
+        }
+        return file
+    }
+
+    /// The pictures of a rendition, by ffprobe.
+    func pictures(_ role: RenditionRole = .main) throws -> Probe.Stream {
+        guard let stream = try Probe.of(file(role)).video else { throw Tool.Failure(description: "no pictures") }
+        return stream
+    }
+
+    /// The sound of the main rendition, by ffprobe.
+    func sound() throws -> Probe.Stream {
+        guard let stream = try Probe.of(file(.main)).audio else { throw Tool.Failure(description: "no sound") }
+        return stream
+    }
 }
 
 enum Clips {
@@ -84,6 +104,12 @@ struct Probe: Decodable {
         var startTime: String?
         var duration: String?
         var tags: [String: String]?
+        var sampleAspectRatio: String?
+        var colorRange: String?
+        var colorSpace: String?
+        var colorTransfer: String?
+        var colorPrimaries: String?
+        var nbReadFrames: String?
         var sideDataList: [SideData]?
     }
     struct SideData: Decodable {

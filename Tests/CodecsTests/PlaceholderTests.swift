@@ -1,4 +1,6 @@
 import Attachments
+import Foundation
+import TestSupport
 import Testing
 
 @testable import Codecs
@@ -52,6 +54,19 @@ import Testing
     @Test(arguments: vectors.filter { $0.blurhash != nil })
     func `a BlurHash is what the published implementation makes`(vector: Vector) {
         #expect(BlurHash.encode(vector.raster) == vector.blurhash)
+    }
+
+    /// The ThumbHash of this picture is in the tests of two ports, in Elixir and in C#, which agree.
+    ///
+    /// BlurHash made of go-blurhash's `fixtures/test.png` and `fixtures/octocat.png` what that repository says
+    /// (`LFE.@D9F01_2%L%MIVD*9Goe-;WB`, `LNAdApj[00aymkj[TKay9}ay-Sj[`) when this was written; they are too large to be here.
+    @Test func `the flower of ThumbHash's author has the ThumbHash that is known`() throws {
+        let directory = try TemporaryDirectory()
+        let source = directory.url.appending(path: "flower.jpg")
+        try #require(Data(base64Encoded: PublishedPictures.flower, options: .ignoreUnknownCharacters)).write(to: source)
+        let pixels = try Tool.run("convert", [source.path, "-depth", "8", "rgb:-"])
+        let raster = Raster(width: 75, height: 100, channels: 3, bytes: Array(pixels))
+        #expect(ThumbHash.encode(raster) == "k0oGLQaSVsN0BVhn2oq2Z5SQUQcZ")
     }
 
     @Test func `the dominant colour is the mean of the most frequent colours`() {

@@ -132,6 +132,201 @@ import Testing
         #expect(try Probe.of(try #require(made.main)).audio?.channels == 2)
     }
 
+    /// Samples that an independent decoder gives, of one channel, at 44,100 a second unless it is said.
+    private func samples(_ url: URL, channels: Int = 1, rate: Int = 44_100) throws -> [Int16] {
+        let raw = try Tool.run(
+            "ffmpeg",
+            ["-v", "error", "-i", url.path, "-ac", "\(channels)", "-ar", "\(rate)", "-f", "s16le", "-"])
+        return unsafe raw.withUnsafeBytes { unsafe Array($0.bindMemory(to: Int16.self)) }
+    }
+
+    /// Where the loudest sample is.
+    private func peak(_ samples: [Int16]) -> Int {
+        samples.indices.max { samples[$0].magnitude < samples[$1].magnitude } ?? -1
+    }
+
+    /// Two seconds of silence with a click at the sample 50,000.
+    private borrowing func click(_ name: String, _ encoding: [String]) throws -> URL {
+        let output = file(name)
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "aevalsrc='if(between(n,49990,50010),0.9*cos((n-50000)/10),0)':s=44100:d=2"]
+                + encoding,
+            to: output)
+        return output
+    }
+
+    @Test(
+        arguments: [
+            ("a.mp3", ["-c:a", "libmp3lame", "-b:a", "192k"], MediaType.mp3), ("b.m4a", ["-c:a", "aac"], .m4a),
+            ("c.m4a", ["-c:a", "alac"], .m4a), ("d.wav", ["-c:a", "pcm_s16le"], .wav),
+            ("e.wav", ["-c:a", "pcm_u8"], .m4a),
+            ("f.wav", ["-c:a", "pcm_s24le"], .m4a), ("g.wav", ["-c:a", "pcm_f32le"], .m4a),
+            ("h.aiff", ["-c:a", "pcm_s16be"], .m4a), ("i.flac", ["-c:a", "flac"], .m4a),
+            ("j.opus", ["-c:a", "libopus"], .m4a), ("k.ogg", ["-c:a", "libvorbis"], .m4a),
+            ("l.aac", ["-c:a", "aac"], .m4a), ("m.caf", ["-c:a", "alac"], .m4a),
+            ("n.flac", ["-ar", "96000", "-c:a", "flac"], .m4a),
+        ] as [(String, [String], MediaType)])
+    func `a click stays at its sample, and the length is exact`(name: String, encoding: [String], type: MediaType)
+        throws
+    {
+        let source = try click(name, encoding)
+        let before = try samples(source)
+        let made = try #require(try Clips.render(source))
+        #expect(made.report(.main)?.type == type)
+        let after = try samples(made.file(.main))
+        #expect(
+            abs(peak(after) - peak(before)) <= 30, "\(peak(after)), \(peak(before)); \(made.report(.main)?.note ?? "")")
+        // Without a container nobody knows what primes an AAC; elsewhere at most a packet's padding is left.
+        #expect(abs(after.count - before.count) <= (name == "l.aac" ? 2_200 : 1_100), "\(after.count), \(before.count)")
+        if name != "l.aac" { #expect(abs(peak(after) - 50_000) <= 30) }
+    }
+
+    @Test func `an encoded sound has no sample too many`() throws {
+        for (name, encoding) in [("a.flac", ["-c:a", "flac"]), ("b.mp3", ["-c:a", "libmp3lame"])] {
+            let source = try click(name, encoding)
+            for type in [MediaType.m4a, .wav] {
+                var profile = Profile.notification
+                profile.audio?.types = [type]
+                // A player ends an MP4 where its edit list says; FFmpeg plays the rest of the last packet too.
+                let slack = type == .m4a ? 0..<1_024 : 0..<1
+                let main = try #require(try Clips.render(source, profile: profile)).file(.main)
+                let whole = try samples(main)
+                #expect(slack.contains(whole.count - 88_200), "\(name), \(type.rawValue)")
+                #expect(abs(try Probe.of(main).duration - 2) < 0.001)
+                #expect(abs(peak(whole) - 50_000) <= 30)
+                let trim = RenditionRequest(trim: TrimRequest(start: 0.5, duration: 1))
+                let cut = try #require(try Clips.render(source, profile: profile, request: trim)).file(.main)
+                let part = try samples(cut)
+                #expect(slack.contains(part.count - 44_100), "\(name), \(type.rawValue)")
+                #expect(abs(try Probe.of(cut).duration - 1) < 0.001)
+                #expect(abs(peak(part) - (50_000 - 22_050)) <= 30)
+            }
+        }
+    }
+
+    @Test func `what LAME says of its delay and padding is kept in a copy`() throws {
+        let source = try click("source.mp3", ["-c:a", "libmp3lame", "-b:a", "128k"])
+        #expect(try samples(source).count == 88_200)
+        let made = try #require(try Clips.render(source))
+        #expect(made.report(.main)?.encodes == 0)
+        let copy = try samples(made.file(.main))
+        #expect(copy.count == 88_200)
+        #expect(copy == (try samples(source)))
+    }
+
+    @Test(
+        arguments: [
+            ("a.amr", ["-ar", "8000", "-ac", "1", "-c:a", "pcm_mulaw"], 8_000, 1),
+            ("b.wav", ["-ar", "192000", "-ac", "1", "-c:a", "pcm_s24le"], 48_000, 1),
+            ("c.wav", ["-ar", "11025", "-ac", "2", "-c:a", "pcm_u8"], 11_025, 2),
+            ("d.flac", ["-ar", "88200", "-ac", "2", "-c:a", "flac"], 48_000, 2),
+        ])
+    func `rates and channels become what AAC and phones know`(
+        name: String, encoding: [String], rate: Int, channels: Int
+    ) throws {
+        let source = file(name == "a.amr" ? "a.wav" : name)
+        try Tool.ffmpeg(["-f", "lavfi", "-i", "sine=frequency=400:duration=1"] + encoding, to: source)
+        let made = try #require(try Clips.render(source))
+        let sound = try made.sound()
+        #expect(sound.sampleRate == "\(rate)")
+        #expect(sound.channels == channels)
+        #expect(try Probe.complaints(made.file(.main)) == "")
+    }
+
+    @Test(arguments: ["flac", "ac3", "pcm_f32le"])
+    func `the loudest surround is mixed down without clipping`(codec: String) throws {
+        let source = file("loud.mkv")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "sine=frequency=220:duration=1,volume=7.6", "-af",
+                "pan=5.1|FL=c0|FR=c0|FC=c0|LFE=c0|BL=c0|BR=c0", "-c:a", codec,
+            ], to: source)
+        var profile = Profile.notification
+        profile.audio?.types = [.wav]
+        let made = try #require(try Clips.render(source, profile: profile))
+        let mixed = try samples(made.file(.main), channels: 2)
+        let middle = mixed[20_000..<60_000]
+        let loudest = try #require(middle.map { Int($0.magnitude) }.max())
+        // Loud, and never at the end of the scale for longer than a wave's top.
+        #expect(loudest > 20_000)
+        var longest = 0
+        var run = 0
+        for index in stride(from: middle.startIndex, to: middle.endIndex, by: 2) {
+            run = mixed[index].magnitude > 32_700 ? run + 1 : 0
+            longest = max(longest, run)
+        }
+        #expect(longest < 12, "\(longest) samples")
+        var compressed = Profile.notification
+        compressed.audio?.types = [.m4a]
+        let second = try samples(try #require(try Clips.render(source, profile: compressed)).file(.main), channels: 2)
+        #expect(try #require(second[20_000..<60_000].map { Int($0.magnitude) }.max()) < 32_767)
+    }
+
+    @Test func `silence and a track without a packet are no obstacle`() throws {
+        let silence = file("silence.flac")
+        try Tool.ffmpeg(["-f", "lavfi", "-i", "anullsrc=d=2", "-c:a", "flac"], to: silence)
+        let quiet = try #require(try Clips.render(silence))
+        #expect(quiet.ending.placeholder?.peaks?.allSatisfy { $0 == 0 } == true)
+        #expect(abs(try Probe.of(quiet.file(.main)).duration - 2) < 0.01)
+
+        let source = file("late.mkv")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-f", "lavfi", "-i", "sine=duration=1",
+                "-af",
+                "atrim=start=5", "-c:v", "mpeg4", "-c:a", "flac",
+            ], to: source)
+        let film = try #require(try Clips.render(source))
+        #expect(try Probe.complaints(film.file(.main)) == "")
+        #expect(abs(try Probe.of(film.file(.main)).duration - 1) < 0.05)
+    }
+
+    /// The greatest of each share of the samples, 0…255.
+    private func peaks(_ samples: [Int16], count: Int) -> [Int] {
+        (0..<count).map { index in
+            let from = index * samples.count / count
+            let to = max(from + 1, (index + 1) * samples.count / count)
+            return samples[from..<min(to, samples.count)].map { Int($0.magnitude) }.max().map { $0 * 255 / 32_768 } ?? 0
+        }
+    }
+
+    @Test(arguments: [8, 64, 100, 1024])
+    func `peaks are those of the samples that are delivered`(buckets: Int) throws {
+        let source = file("rising.wav")
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "aevalsrc='t/10*sin(2*PI*3000*t)*(0.3+0.7*abs(sin(3*t)))':s=44100:d=10"], to: source)
+        var profile = Profile.notification
+        profile.audio?.waveform?.buckets = buckets
+        profile.audio?.types = [.wav]
+        profile.audio?.aim = 5_000_000
+        for trim in [nil, TrimRequest(start: 3.3, duration: 4.1)] {
+            let made = try #require(try Clips.render(source, profile: profile, request: RenditionRequest(trim: trim)))
+            let given = try #require(made.ending.placeholder?.peaks).map(Int.init)
+            let expected = peaks(try samples(made.file(.main)), count: buckets)
+            #expect(given.count == buckets)
+            let worst = zip(given, expected).map { abs($0 - $1) }.max() ?? 255
+            #expect(worst <= 6, "\(worst)")
+        }
+    }
+
+    @Test func `the waveform's picture has the shape of the sound, on nothing`() throws {
+        let source = try tone("tone.wav", [])
+        let made = try #require(try Clips.render(source))
+        let picture = try made.file(.waveform)
+        #expect(
+            try Tool.text("identify", ["-format", "%m %w %h %[opaque]", picture.path]).lowercased()
+                == "png 480 120 false")
+        let alpha = [UInt8](
+            try Tool.run("convert", [picture.path, "-alpha", "extract", "-depth", "8", "gray:-"]))
+        func height(_ columns: Range<Int>) -> Int {
+            columns.map { x in (0..<120).count { alpha[$0 * 480 + x] > 128 } }.max() ?? 0
+        }
+        // The tone fills the second quarter.
+        #expect(height(130..<230) > 100)
+        #expect(height(0..<110) < 8)
+        #expect(height(250..<480) < 8)
+    }
+
     @Test func `an hour stays under its cap`() throws {
         let source = file("hour.flac")
         try Tool.ffmpeg(["-f", "lavfi", "-i", "anoisesrc=d=240:r=16000:a=0.4", "-c:a", "flac"], to: source)

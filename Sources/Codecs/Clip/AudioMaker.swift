@@ -18,15 +18,33 @@ struct AudioMaker {
 
     func make(from demuxer: borrowing Demuxer, to descriptor: Int32) throws(FFmpegFailure) -> MadeClip {
         let (type, reason) = try copyType(demuxer)
-        if let type {
-            return type == .wav
-                ? try encode(as: .pcm, type: .wav, because: nil, from: demuxer, to: descriptor)
-                : try copy(as: type, from: demuxer, to: descriptor)
+        if let type, type != .wav { return try copy(as: type, from: demuxer, to: descriptor) }
+        if type == .wav, let samples = SoundPlan.wave(sound, seconds: wanted, bytes: aim) {
+            return try wave(samples, because: nil, from: demuxer, to: descriptor)
         }
+        return try encode(because: reason, from: demuxer, to: descriptor)
+    }
+
+    /// As the first of the profile's types that is encoded to and has a place within the cap.
+    private func encode(
+        because reason: String, from demuxer: borrowing Demuxer, to descriptor: Int32
+    ) throws(FFmpegFailure) -> MadeClip {
         // An MP3 is never encoded: there is always a better choice.
-        let target = policy.types.first { $0 == .m4a || $0 == .wav } ?? .m4a
-        return try encode(
-            as: target == .wav ? .pcm : .aac, type: target, because: reason, from: demuxer, to: descriptor)
+        let targets = policy.types.filter { $0 == .m4a || $0 == .wav }
+        for target in targets.isEmpty ? [.m4a] : targets {
+            if target == .m4a {
+                if let made = try compress(because: reason, from: demuxer, to: descriptor) { return made }
+            } else if let samples = SoundPlan.wave(sound, seconds: wanted, bytes: aim)
+                ?? SoundPlan.wave(sound, seconds: wanted, bytes: policy.cap)
+            {
+                return try wave(samples, because: reason, from: demuxer, to: descriptor)
+            }
+        }
+        let least = Encoder.Samples(codec: .pcm, rate: 8_000, channels: 1, bitRate: 0)
+        throw FFmpegFailure(
+            refusal: .capUnreachable(
+                rendition: "main", bytes: SoundPlan.waveBytes(least, seconds: wanted), cap: policy.cap,
+                advice: "Ask for a shorter trim, or allow audio/mp4."))
     }
 
     private var zero: Double { facts.origin + part.start }
@@ -46,7 +64,8 @@ struct AudioMaker {
         guard sound.channels <= 2 else { return (nil, "it has \(sound.channels) channels") }
         guard sound.rate <= 48_000 else { return (nil, "it has \(sound.rate) samples a second") }
         if type == .wav {
-            let bytes = Int64(min(part.duration, 1e9) * Double(sound.rate * sound.channels * 2)) + 44
+            let same = Encoder.Samples(codec: .pcm, rate: sound.rate, channels: sound.channels, bitRate: 0)
+            let bytes = SoundPlan.waveBytes(same, seconds: wanted)
             return bytes <= aim ? (type, "") : (nil, "\(bytes) bytes are over \(aim)")
         }
         guard damage.inside == 0 else { return (nil, "\(damage.inside) of its packets could not be decoded") }
@@ -79,7 +98,7 @@ struct AudioMaker {
             }
             last = start + length
             // The table of an M4A counts each packet.
-            bytes += Int64(packet.bytes) + (type == .m4a ? 8 : 0)
+            bytes += Int64(packet.bytes) + (type == .m4a ? ContainerSize.sample : 0)
             if bytes > aim { return (nil, "its bit rate is over what \(aim) bytes allow") }
         }
         guard let first else { return (nil, "the part has no packets") }
@@ -114,15 +133,70 @@ struct AudioMaker {
                 + (damage.atEnd > 0 ? "; \(damage.atEnd) damaged at its end left out" : ""))
     }
 
-    private func encode(
-        as codec: Encoder.Samples.Codec, type: MediaType, because reason: String?, from demuxer: borrowing Demuxer,
-        to descriptor: Int32
+    /// PCM, of which the bytes are known before.
+    private func wave(
+        _ samples: Encoder.Samples, because reason: String?, from demuxer: borrowing Demuxer, to descriptor: Int32
     ) throws(FFmpegFailure) -> MadeClip {
-        let bitRate = SoundPlan.bitRate(wanted: policy.bitRate, bytes: aim, seconds: part.duration)
-        let settings = SoundPlan.samples(sound, as: codec, bitRate: bitRate)
+        let (outcome, attempt) = try attempt(samples, as: .wav, limit: .max, budget: nil, from: demuxer, to: descriptor)
+        guard case .finished = outcome, var made = attempt else { throw FFmpegFailure(satchel_averror_invaliddata) }
+        let channels = samples.channels == 1 ? "mono" : "stereo"
+        let isSame = samples.rate == sound.rate && samples.channels == sound.channels
+        if reason == nil && isSame {
+            made.method = .copy
+            made.note = "samples copied: cut to the sample"
+        } else {
+            made.encodes = 1
+            let most = SoundPlan.waveBytes(samples, seconds: wanted)
+            made.note = "PCM, \(channels), \(samples.rate) Hz, at most \(most) bytes by arithmetic"
+            made.note += ", because \(reason ?? "more would be over \(aim) bytes")"
+        }
+        return made
+    }
+
+    /// AAC; nil where the cap has no place even for silence of this length.
+    private func compress(
+        because reason: String, from demuxer: borrowing Demuxer, to descriptor: Int32
+    ) throws(FFmpegFailure) -> MadeClip? {
+        var ladder = SoundLadder(
+            bitRate: SoundPlan.bitRate(wanted: policy.bitRate, bytes: aim, seconds: part.duration), aim: policy.aim,
+            cap: policy.cap)
+        var tooLarge: [Int64] = []
+        while true {
+            let samples = SoundPlan.samples(sound, bitRate: ladder.bitRate)
+            var budget: SoundBudget?
+            if ladder.isLast {
+                budget = SoundBudget(
+                    bytes: policy.cap - ContainerSize.movie(tracks: 1, configuration: 100),
+                    packets: SoundBudget.packets(samples, seconds: wanted), seconds: wanted,
+                    silence: try SilentPacket.bytes(samples))
+                guard budget != nil else { return nil }
+            }
+            let (outcome, attempt) = try attempt(
+                samples, as: .m4a, limit: ladder.limit, budget: budget, from: demuxer, to: descriptor)
+            guard ladder.next(after: outcome) else {
+                guard var made = attempt else { return nil }
+                made.encodes = ladder.encodes
+                made.note = "AAC, \(samples.bitRate / 1000) kbit/s, \(samples.channels == 1 ? "mono" : "stereo"), "
+                made.note += "\(samples.rate) Hz, \(ladder.encodes == 1 ? "1 encode" : "\(ladder.encodes) encodes")"
+                if ladder.encodes > 1 {
+                    made.note += ", because \(tooLarge.last.map { "\($0)" } ?? "more") bytes were over \(aim)"
+                }
+                if let aim = policy.aim, made.bytes > aim { made.note += "; over the aim of \(aim) bytes" }
+                made.note += ", because \(reason)"
+                return made
+            }
+            if case .finished(let bytes) = outcome { tooLarge.append(bytes) }
+        }
+    }
+
+    /// One encode; it ends early where it would be larger than `limit`.
+    private func attempt(
+        _ settings: Encoder.Samples, as type: MediaType, limit: Int64, budget: SoundBudget?,
+        from demuxer: borrowing Demuxer, to descriptor: Int32
+    ) throws(FFmpegFailure) -> (PictureLadder.Outcome, MadeClip?) {
         let muxer = try Muxer(type: type, descriptor: descriptor)
         var track = try SoundEncoding(
-            sound, of: demuxer, as: settings, into: muxer, zero: zero, duration: wanted)
+            sound, of: demuxer, as: settings, into: muxer, zero: zero, duration: wanted, budget: budget)
         try muxer.start()
         let packet = try Packet()
         guard try demuxer.seek(sound: sound, before: zero - 0.3) else {
@@ -131,22 +205,19 @@ struct AudioMaker {
         while try demuxer.read(packet) {
             guard packet.stream == sound.stream else { continue }
             if try track.accept(packet, into: muxer) { break }
+            if budget == nil, muxer.bound > limit {
+                let fraction = track.seconds / max(part.duration, 0.001)
+                if fraction < 0.9 || muxer.bound > policy.cap { return (.stopped(after: fraction), nil) }
+            }
         }
         try track.finish(into: muxer)
         guard track.samples > 0 else {
             throw FFmpegFailure(refusal: .corrupt(reason: "none of its sound could be decoded"))
         }
         let bytes = try muxer.finish()
-        let channels = settings.channels == 1 ? "mono" : "stereo"
-        let note =
-            switch codec {
-            case .aac:
-                "AAC, \(settings.bitRate / 1000) kbit/s, \(channels), \(settings.rate) Hz, because \(reason ?? "")"
-            case .pcm: reason.map { "PCM, \(channels), because \($0)" } ?? "samples copied: cut to the sample"
-            }
-        return MadeClip(
-            type: type, start: part.start, duration: Double(track.samples) / Double(settings.rate),
-            method: reason == nil ? .copy : .encode, bytes: bytes, note: note)
+        let made = MadeClip(
+            type: type, start: part.start, duration: track.seconds, method: .encode, bytes: bytes, note: "")
+        return (.finished(bytes: bytes), made)
     }
 }
 

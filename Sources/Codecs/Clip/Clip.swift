@@ -76,7 +76,7 @@ package struct Clip: ~Copyable {
         _ outputs: [RenditionRole: Int32], _ effort: Effort, _ ending: inout Ending,
         _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
-        guard let picture = facts.picture, let policy = order.profile.video else { return }
+        guard var picture = facts.picture, let policy = order.profile.video else { return }
         let request = order.request
         let watch = Stopwatch()
         let picker = PosterPicker(
@@ -87,13 +87,19 @@ package struct Clip: ~Copyable {
         }
         guard let pick else { throw .corrupt(reason: "none of its pictures could be decoded") }
         let seconds = watch.seconds
-        let where_ = "the picture at \(rounded(max(0, pick.time - facts.origin))) s"
+        // Not every container says so.
+        if pick.isInterlaced { picture.isInterlaced = true }
+        let because = pick.reason.map { ", \($0)" } ?? ", as asked"
+        let moment = "the picture at \(rounded(max(0, pick.time - facts.origin))) s\(because)"
+        let mapping = picture.colours.rangeName.map { ", tone-mapped from \($0)" } ?? ""
+        let policies = ImagePolicies(order: order, kind: .video)
+        let shown = pick.raster.cropped(to: policies.region(of: pick.raster.size))
         let areStillsDone = try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
-            for still in stills(poster: policy.poster) {
+            for still in stills(policies, poster: policy.poster) {
                 guard let descriptor = outputs[still.role] else { continue }
-                var report = try pick.raster.write(as: still, effort: effort, to: descriptor)
+                var report = try shown.write(as: still, effort: effort, to: descriptor)
                 report.seconds += seconds
-                report.note = "\(where_); \(report.note)"
+                report.note = "\(moment)\(mapping); \(report.note)"
                 try deliver(report)
                 if ending.placeholder == nil { ending.placeholder = try pick.raster.placeholder() }
             }
@@ -122,14 +128,14 @@ package struct Clip: ~Copyable {
         _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
         guard let sound = facts.sound, let policy = order.profile.audio else { return }
-        if let descriptor = outputs[.thumbnail], let cover = facts.cover,
-            let still = StillPolicy.thumbnail(of: order.profile)
-        {
+        let policies = ImagePolicies(order: order, kind: .audio)
+        if let descriptor = outputs[.thumbnail], let cover = facts.cover, let still = policies.thumbnail {
             let raster = try refusing("decoding its cover art") { () throws(FFmpegFailure) in
                 try CoverArt.raster(demuxer, stream: cover, maximumPixels: order.limits.framePixels)
             }
             if let raster {
-                var report = try raster.write(as: still, effort: effort, to: descriptor)
+                let shown = raster.cropped(to: policies.region(of: raster.size))
+                var report = try shown.write(as: still, effort: effort, to: descriptor)
                 report.note = "cover art; \(report.note)"
                 try deliver(report)
                 ending.placeholder = try raster.placeholder()
@@ -149,12 +155,12 @@ package struct Clip: ~Copyable {
     ) throws(AttachmentError) {
         // Read even where no waveform is wanted: what a copy would take over must have been decoded once.
         let reading = Stopwatch()
-        let reader = WaveformReader(facts: facts, sound: sound, part: part)
+        let reader = WaveformReader(facts: facts, sound: sound, part: part, policy: policy.waveform)
         let read = try refusing("decoding it") { () throws(FFmpegFailure) in try reader.read(demuxer) }
         guard let (read, damage) = read else { throw .corrupt(reason: "none of its sound could be decoded") }
         if let waveform = policy.waveform {
             var placeholder = ending.placeholder ?? Placeholder()
-            placeholder.peaks = read.peaks(waveform.buckets)
+            placeholder.peaks = read.levels
             ending.placeholder = placeholder
             if let descriptor = outputs[.waveform] {
                 let still = StillPolicy(
@@ -178,13 +184,13 @@ package struct Clip: ~Copyable {
         }
     }
 
-    func stills(poster: PosterPolicy?) -> [StillPolicy] {
+    func stills(_ policies: ImagePolicies, poster: PosterPolicy?) -> [StillPolicy] {
         let poster = poster.map {
             StillPolicy(
                 role: .poster, framing: Framing(side: $0.longestSide, fit: .inside, gaze: .centre), types: [.jpeg],
                 quality: $0.quality, cap: $0.cap)
         }
-        return [StillPolicy.thumbnail(of: order.profile), poster].compactMap(\.self)
+        return [policies.thumbnail, poster].compactMap(\.self)
     }
 
     /// Checks the cap, delivers, and records the cut.
@@ -201,7 +207,7 @@ package struct Clip: ~Copyable {
         try deliver(
             RenditionReport(
                 role: .main, type: made.type, size: made.size, duration: made.duration, bytes: made.bytes,
-                seconds: watch.seconds, note: made.note, effort: effort))
+                seconds: watch.seconds, note: made.note, effort: effort, encodes: made.encodes))
         if part.isTrimmed {
             ending.trim = TrimReport(
                 start: made.start, duration: made.duration, sourceDuration: facts.duration, method: made.method)
@@ -261,6 +267,10 @@ extension ClipFacts {
             memory += picture.coded.area * 3 / 2 * 17 * (picture.isPlain ? 1 : 2) + output.area * 3 / 2 * 40
             memory += min(picture.upright.area, 2048 * 2048) * 8
             cpu += VideoPlan.cost(picture, policy, seconds: seconds).full + 0.1
+            if picture.colours.isHDR {
+                // Three planes of floats, before and after tone mapping, of a picture and of the poster.
+                memory += (output.area + min(picture.upright.area, 2048 * 2048)) * 12 * 3
+            }
         }
         return Estimate(memory: memory, cpuSeconds: cpu)
     }

@@ -36,6 +36,9 @@ struct PictureFacts: Sendable {
     var turn: Turn
     var frameRate: Double
     var timeBase: TimeBase
+    var colours: Colours
+    /// Nits of the brightest light of an HDR source.
+    var peak: Double
 
     /// Seconds of one frame.
     var frame: Double { 1 / frameRate }

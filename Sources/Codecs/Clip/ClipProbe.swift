@@ -229,7 +229,9 @@ extension PictureFacts {
             isInterlaced: order != AV_FIELD_UNKNOWN && order != AV_FIELD_PROGRESSIVE, coded: coded,
             upright: turn.swapsSides ? PixelSize(width: shown.height, height: shown.width) : shown,
             hasSquarePixels: aspect == 1, turn: turn, frameRate: guessed ?? 25,
-            timeBase: TimeBase(unsafe stream.pointee.time_base))
+            timeBase: TimeBase(unsafe stream.pointee.time_base),
+            colours: unsafe Colours(parameters, size: coded),
+            peak: unsafe PeakLight.nits(stream) ?? Colours.usualPeak)
     }
 }
 

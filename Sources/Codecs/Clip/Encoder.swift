@@ -16,6 +16,13 @@ import Glibc
         /// Bits per second that are never exceeded over a second; nil for no bound.
         var maximumBitRate: Int?
         var preset: String
+        /// Seconds that lie between two pictures at least; 0 keeps all.
+        var spacing = 0.0
+        /// Every picture stands alone, so that any can be left out.
+        var isIndependent = false
+
+        /// Whether quality is worth time.
+        var isCareful: Bool { preset != "ultrafast" }
     }
 
     /// How samples are encoded.
@@ -32,24 +39,26 @@ import Glibc
         }
     }
 
-    init(_ pictures: Pictures, colours source: UnsafeMutablePointer<AVCodecParameters>) throws(FFmpegFailure) {
+    /// - Parameter colours: What goes in, and is said to be inside.
+    init(_ pictures: Pictures, colours: Colours) throws(FFmpegFailure) {
         var options = Options()
         options["preset"] = pictures.preset
         options["profile"] = "high"
         options["crf"] = String(pictures.rateFactor)
+        if pictures.isIndependent { options["tune"] = "zerolatency" }
         unsafe try self.init(named: "libx264", options: options) { raw in
             unsafe raw.pointee.width = Int32(pictures.width)
             unsafe raw.pointee.height = Int32(pictures.height)
             unsafe raw.pointee.pix_fmt = AV_PIX_FMT_YUV420P
             unsafe raw.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1)
             unsafe raw.pointee.time_base = pictures.timeBase.raw
-            unsafe raw.pointee.framerate = av_d2q(pictures.frameRate, 100_000)
-            unsafe raw.pointee.gop_size = Int32(max(12, min(250, (pictures.frameRate * 4).rounded())))
-            unsafe raw.pointee.color_range = AVCOL_RANGE_MPEG
-            unsafe raw.pointee.color_primaries = unsafe source.pointee.color_primaries
-            unsafe raw.pointee.color_trc = unsafe source.pointee.color_trc
-            let isRGB = unsafe source.pointee.color_space == AVCOL_SPC_RGB
-            unsafe raw.pointee.colorspace = isRGB ? AVCOL_SPC_UNSPECIFIED : source.pointee.color_space
+            let rate = pictures.spacing > 0 ? min(pictures.frameRate, 1 / pictures.spacing) : pictures.frameRate
+            unsafe raw.pointee.framerate = av_d2q(rate, 100_000)
+            unsafe raw.pointee.gop_size = pictures.isIndependent ? 1 : Int32(max(12, min(250, (rate * 4).rounded())))
+            unsafe raw.pointee.color_range = colours.rawRange
+            unsafe raw.pointee.color_primaries = colours.rawPrimaries
+            unsafe raw.pointee.color_trc = colours.rawTransfer
+            unsafe raw.pointee.colorspace = colours.rawMatrix
             if let rate = pictures.maximumBitRate {
                 unsafe raw.pointee.rc_max_rate = Int64(rate)
                 unsafe raw.pointee.rc_buffer_size = Int32(clamping: rate)

@@ -9,7 +9,7 @@ package enum FFmpegLibraries {
         _ = quietLog
         for name in Decoders.names { unsafe _ = avcodec_find_decoder_by_name(name) }
         for name in ["libx264", "aac", "pcm_s16le"] { unsafe _ = avcodec_find_encoder_by_name(name) }
-        for name in ["buffer", "buffersink", "abuffer", "abuffersink", "scale", "aresample"] {
+        for name in Filter.names {
             unsafe _ = avfilter_get_by_name(name)
         }
         for name in ["mp4", "ipod", "mp3", "wav"] { unsafe _ = av_guess_format(name, nil, nil) }

@@ -6,16 +6,25 @@ struct Filter: Hashable, Sendable {
     var name: String
     var options: [String: String] = [:]
 
-    static func scale(width: Int, height: Int) -> Filter {
-        Filter(
-            name: "scale",
-            options: ["w": String(width), "h": String(height), "flags": "bicubic", "out_range": "tv"])
+    /// - Parameters:
+    ///   - range: What comes out; nil for what suits the format.
+    ///   - matrix: Of what comes out where RGB comes in.
+    static func scale(width: Int, height: Int, range: String? = "tv", matrix: String? = nil) -> Filter {
+        var options = ["w": String(width), "h": String(height), "flags": "bicubic+accurate_rnd+full_chroma_int"]
+        options["out_range"] = range
+        options["out_color_matrix"] = matrix
+        return Filter(name: "scale", options: options)
     }
 
     static let planar420 = Filter(name: "format", options: ["pix_fmts": "yuv420p"])
     static let squarePixels = Filter(name: "setsar", options: ["sar": "1"])
-    /// Frames that say they are interlaced become progressive; the others pass.
-    static let deinterlace = Filter(name: "yadif", options: ["mode": "send_frame", "deint": "interlaced"])
+    /// Frames that say they are interlaced become progressive, one of two fields; the others pass.
+    ///
+    /// One picture comes out for each that goes in: where a source mistakes which field is the first, the picture is of
+    /// the other field, and nothing moves to and fro.
+    static let deinterlace = Filter(name: "bwdif", options: ["mode": "send_frame", "deint": "interlaced"])
+    /// The same, whatever frames say of themselves.
+    static let deinterlaceAll = Filter(name: "bwdif", options: ["mode": "send_frame", "deint": "all"])
     static let flipHorizontally = Filter(name: "hflip")
     static let flipVertically = Filter(name: "vflip")
     static func transpose(_ direction: String) -> Filter { Filter(name: "transpose", options: ["dir": direction]) }
@@ -26,10 +35,15 @@ struct Filter: Hashable, Sendable {
     }
 
     /// Gaps, and what is missing since the sample `first`, become silence, so that sound stays with its picture.
-    static func resample(rate: Int, from first: Int64) -> Filter {
+    ///
+    /// Where channels are mixed, no sum is louder than the loudest that there is: nothing is clipped.
+    static func resample(rate: Int, channels: Int, from first: Int64) -> Filter {
         Filter(
             name: "aresample",
-            options: ["sample_rate": String(rate), "async": "1", "min_hard_comp": "0.02", "first_pts": String(first)])
+            options: [
+                "sample_rate": String(rate), "async": "1", "min_hard_comp": "0.02", "first_pts": String(first),
+                "ochl": channels == 1 ? "mono" : "stereo", "rematrix_maxval": "1",
+            ])
     }
 
     static func samples(_ format: String, rate: Int, channels: Int) -> Filter {
@@ -40,6 +54,14 @@ struct Filter: Hashable, Sendable {
                 "channel_layouts": channels == 1 ? "mono" : "stereo",
             ])
     }
+}
+
+extension Filter {
+    /// All that chains are made of.
+    static let names = [
+        "buffer", "buffersink", "abuffer", "abuffersink", "scale", "zscale", "tonemap", "format", "bwdif", "yadif",
+        "transpose", "hflip", "vflip", "setsar", "atrim", "aresample", "aformat",
+    ]
 }
 
 /// Owns a graph of filters in a row, made for one shape of frames, single-threaded.

@@ -13,6 +13,8 @@ struct MadeClip {
     var bytes: Int64
     var note: String
     var warnings: [String] = []
+    /// How often it was encoded until its bytes suited; 0 where packets were copied.
+    var encodes = 0
     var effort: Effort = .full
 }
 
@@ -65,7 +67,10 @@ struct VideoMaker {
             case .failure(let refusal): reason = refusal.reason
             case .success(let survey):
                 switch try shortcut(survey, from: demuxer, to: descriptor) {
-                case .success(let made): return made
+                case .success(var made):
+                    if made.method == .smart { made.encodes = 1 }
+                    if made.bytes <= policy.cap { return made }
+                    reason = "its \(made.bytes) bytes are over the cap of \(policy.cap)"
                 case .failure(let refusal): reason = refusal.reason
                 }
             }
@@ -156,6 +161,6 @@ struct VideoMaker {
     }
 
     func soundSettings(_ sound: SoundFacts, bitRate: Int) -> Encoder.Samples {
-        SoundPlan.samples(sound, as: .aac, bitRate: sound.channels == 1 ? bitRate / 2 : bitRate)
+        SoundPlan.samples(sound, bitRate: sound.channels == 1 ? bitRate / 2 : bitRate)
     }
 }

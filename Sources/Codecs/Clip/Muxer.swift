@@ -53,14 +53,17 @@ import Glibc
     /// - Parameters:
     ///   - turning: Its display matrix.
     ///   - configuration: The decoder's, where it isn't the source's.
+    ///   - priming: Samples of an MP3 that a decoder gives before the first that is heard.
     func addCopy(
-        of source: UnsafeMutablePointer<AVStream>, turning matrix: [Int32]? = nil, configuration: [UInt8]? = nil
+        of source: UnsafeMutablePointer<AVStream>, turning matrix: [Int32]? = nil, configuration: [UInt8]? = nil,
+        priming: Int? = nil
     ) throws(FFmpegFailure) -> Int {
         guard let stream = unsafe avformat_new_stream(raw, nil) else { throw .noMemory }
         try checked(unsafe avcodec_parameters_copy(stream.pointee.codecpar, source.pointee.codecpar))
         unsafe stream.pointee.codecpar.pointee.codec_tag = 0
         if let configuration { unsafe try Self.configure(stream.pointee.codecpar, configuration) }
         try unsafe DecoderConfiguration.clean(stream.pointee.codecpar)
+        if let priming { unsafe stream.pointee.codecpar.pointee.initial_padding = Int32(clamping: priming) }
         unsafe stream.pointee.time_base = unsafe source.pointee.time_base
         unsafe stream.pointee.sample_aspect_ratio = unsafe source.pointee.sample_aspect_ratio
         unsafe stream.pointee.avg_frame_rate = unsafe source.pointee.avg_frame_rate
@@ -109,11 +112,28 @@ import Glibc
         try write(unsafe avformat_write_header(raw, &options.raw))
     }
 
+    /// The most bytes that the file has if no other packet is written.
+    var bound: Int64 {
+        let packets = unsafe io.state.pointee.packetBytes
+        guard isIndexFirst else { return packets + max(ContainerSize.mp3, ContainerSize.wave) }
+        let tracks = unsafe Int(raw.pointee.nb_streams)
+        var configuration: Int64 = 0
+        for index in 0..<tracks {
+            if let parameters = unsafe raw.pointee.streams[index]?.pointee.codecpar {
+                configuration += unsafe Int64(parameters.pointee.extradata_size)
+            }
+        }
+        return unsafe packets + io.state.pointee.packets * ContainerSize.sample
+            + ContainerSize.movie(tracks: tracks, configuration: configuration)
+    }
+
     /// Writes `packet`, whose times are in `timeBase`, and takes its contents over.
     func write(_ packet: borrowing Packet, to stream: Int, timeBase: AVRational) throws(FFmpegFailure) {
         guard let target = unsafe raw.pointee.streams[stream] else { throw FFmpegFailure(satchel_averror(EINVAL)) }
         unsafe packet.raw.pointee.stream_index = Int32(stream)
         unsafe packet.raw.pointee.pos = -1
+        unsafe io.state.pointee.packetBytes += Int64(packet.bytes)
+        unsafe io.state.pointee.packets += 1
         unsafe av_packet_rescale_ts(packet.raw, timeBase, target.pointee.time_base)
         try write(unsafe av_interleaved_write_frame(raw, packet.raw))
     }
@@ -127,7 +147,20 @@ import Glibc
         if unsafe io.state.pointee.failure != 0 {
             throw FFmpegFailure(unsafe satchel_averror(io.state.pointee.failure), isWriting: true)
         }
+        if isIndexFirst { try cleanIndex() }
         return unsafe io.state.pointee.bytes
+    }
+
+    /// Makes free space of the empty list of tags that FFmpeg writes.
+    private func cleanIndex() throws(FFmpegFailure) {
+        let bytes = unsafe io.state.pointee.bytes
+        guard let range = IndexCleaner.index(of: bytes, header: { io.bytes(8, at: $0) }),
+            let index = io.bytes(Int(range.upperBound - range.lowerBound), at: range.lowerBound)
+        else { throw FFmpegFailure(satchel_averror_invaliddata) }
+        for box in IndexCleaner.unwanted(in: index) {
+            let free = Array("free".utf8) + [UInt8](repeating: 0, count: box.count - 4)
+            try io.overwrite(free, at: range.lowerBound + Int64(box.lowerBound))
+        }
     }
 
     private func write(_ code: Int32) throws(FFmpegFailure) {

@@ -9,6 +9,9 @@ import Glibc
         var bytes: Int64 = 0
         /// The `errno` of a write that failed.
         var failure: Int32 = 0
+        /// Of packets that were handed to the container, whether it has written them or not.
+        var packetBytes: Int64 = 0
+        var packets: Int64 = 0
     }
 
     private static let bufferBytes = 256 << 10
@@ -16,7 +19,9 @@ import Glibc
     let context: UnsafeMutablePointer<AVIOContext>
     let state: UnsafeMutablePointer<State>
 
+    /// Whatever an earlier attempt wrote is gone.
     init(descriptor: Int32) throws(FFmpegFailure) {
+        guard ftruncate(descriptor, 0) == 0 else { throw FFmpegFailure(satchel_averror(errno), isWriting: true) }
         let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
         unsafe state.initialize(to: State(descriptor: descriptor))
         guard let context = unsafe Self.makeContext(state, isWriting: true) else {
@@ -25,6 +30,27 @@ import Glibc
         }
         unsafe self.context = unsafe context
         unsafe self.state = unsafe state
+    }
+
+    /// `count` bytes at `offset` of what was written; nil beyond its end.
+    func bytes(_ count: Int, at offset: Int64) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: count)
+        return unsafe pread(state.pointee.descriptor, &buffer, count, Int(offset)) == count ? buffer : nil
+    }
+
+    /// Writes `bytes` over what was written at `offset`.
+    func overwrite(_ bytes: [UInt8], at offset: Int64) throws(FFmpegFailure) {
+        var done = 0
+        while done < bytes.count {
+            let got = unsafe bytes.withUnsafeBytes { bytes in
+                unsafe bytes.baseAddress.map { start in
+                    unsafe pwrite(state.pointee.descriptor, start + done, bytes.count - done, Int(offset) + done)
+                } ?? 0
+            }
+            if got < 0 && errno == EINTR { continue }
+            guard got > 0 else { throw FFmpegFailure(satchel_averror(got < 0 ? errno : EIO), isWriting: true) }
+            done += got
+        }
     }
 
     deinit {
@@ -107,16 +133,9 @@ import Glibc
         guard let state = unsafe opaque?.assumingMemoryBound(to: State.self) else {
             return Int64(satchel_averror(EINVAL))
         }
-        let base: Int64
-        switch whence & ~AVSEEK_FORCE {
-        case AVSEEK_SIZE: return unsafe state.pointee.bytes
-        case SEEK_SET: base = 0
-        case SEEK_CUR: base = unsafe state.pointee.position
-        case SEEK_END: base = unsafe state.pointee.bytes
-        default: return Int64(satchel_averror(EINVAL))
-        }
-        guard base + offset >= 0 else { return Int64(satchel_averror(EINVAL)) }
-        unsafe state.pointee.position = base + offset
-        return unsafe state.pointee.position
+        let target = unsafe SeekTarget.position(
+            offset, whence, from: state.pointee.position, of: state.pointee.bytes)
+        if target >= 0 && !SeekTarget.isQuestion(whence) { unsafe state.pointee.position = target }
+        return target
     }
 }

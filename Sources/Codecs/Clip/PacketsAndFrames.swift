@@ -72,10 +72,19 @@ final class HeldPacket {
     var height: Int { unsafe Int(raw.pointee.height) }
     var samples: Int { unsafe Int(raw.pointee.nb_samples) }
     var format: AVPixelFormat { unsafe AVPixelFormat(raw.pointee.format) }
+    /// Two fields, of two moments.
+    var isInterlaced: Bool { unsafe raw.pointee.interlaced_frame != 0 }
 
     /// When it is shown, in the time base of its stream.
     var timestamp: Int64? {
         unsafe sane(raw.pointee.best_effort_timestamp) ?? sane(raw.pointee.pts)
+    }
+
+    /// Names the channels by their number where nothing does, as in PCM: a filter takes no nameless ones.
+    func nameChannels() {
+        let count = unsafe raw.pointee.ch_layout.nb_channels
+        guard count > 0, unsafe raw.pointee.ch_layout.order == AV_CHANNEL_ORDER_UNSPEC else { return }
+        unsafe av_channel_layout_default(&raw.pointee.ch_layout, count)
     }
 
     /// What whoever made the frame set; unlike ``timestamp`` true of a frame that was filtered.

@@ -1,9 +1,12 @@
+import Attachments
 import CFFmpeg
 
 /// Brings the pictures of a part into a container, decoded, filtered and encoded anew; each keeps its own time.
 struct PictureEncoding: ~Copyable {
     private let facts: PictureFacts
-    private let filters: [Filter]
+    /// The pictures that are encoded, before they are turned.
+    private let stored: PixelSize
+    private let isExact: Bool
     private let decoder: Decoder
     private let encoder: Encoder
     private let frame: Frame
@@ -20,29 +23,43 @@ struct PictureEncoding: ~Copyable {
     /// How much too early a picture may be and still count as the one that is shown at the start.
     private let tolerance: Int64
 
+    /// Whether any picture so far says that it is two fields.
+    private var isInterlaced: Bool
+    /// Ticks that lie between two pictures at least.
+    private let spacing: Int64
+    /// What pictures that stand alone may take; one that it doesn't reach for is left out.
+    private var budget: ByteBudget?
+    /// With a budget: the last picture, until it is known how long it is shown.
+    private let waiting: Packet
+    /// When the last picture that was left out for its spacing would have ended.
+    private var leftOutUntil = Int64.min
     private var isDraining = false
     private var heldTime: Int64 = 0
     private var lastTime: Int64 = -1
     /// Of pictures that are in the encoder, by their time.
     private var durations: [Int64: Int64] = [:]
     private(set) var pictures = 0
+    /// Of pictures with a budget: whether it reached for one.
+    private(set) var hasWritten = false
     /// When the last picture ends, in seconds of the output.
     private(set) var seconds = 0.0
     private(set) var damagedPackets = 0
 
     init(
         _ facts: PictureFacts, of demuxer: borrowing Demuxer, as settings: Encoder.Pictures,
-        into muxer: borrowing Muxer, zero: Double, duration: Double, maximumPixels: Int64
+        into muxer: borrowing Muxer, zero: Double, duration: Double, maximumPixels: Int64, budget: ByteBudget? = nil
     ) throws(FFmpegFailure) {
-        guard let stream = unsafe demuxer.stream(facts.stream), let parameters = unsafe stream.pointee.codecpar else {
-            throw FFmpegFailure(satchel_averror_invaliddata)
-        }
+        guard let stream = unsafe demuxer.stream(facts.stream) else { throw FFmpegFailure(satchel_averror_invaliddata) }
         let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels)
-        let encoder = try unsafe Encoder(settings, colours: parameters)
+        // Scaled before it is turned: fewer pixels to turn.
+        let size = PixelSize(width: settings.width, height: settings.height)
+        let stored = facts.turn.swapsSides ? size.swapped : size
+        let encoder = try Encoder(settings, colours: facts.colours.encoded(size: stored))
         let frame = try Frame()
         let held = try Frame()
         let filtered = try Frame()
         let packet = try Packet()
+        let waiting = try Packet()
         track = try muxer.add(encoder)
         self.decoder = decoder
         self.encoder = encoder
@@ -55,13 +72,12 @@ struct PictureEncoding: ~Copyable {
         end = facts.timeBase.ticks(zero + duration)
         tolerance = facts.timeBase.ticks(facts.frame / 4)
         timeBase = settings.timeBase
-        // Scaled before it is turned: fewer pixels to turn.
-        let size =
-            facts.turn.swapsSides
-            ? (width: settings.height, height: settings.width) : (width: settings.width, height: settings.height)
-        filters =
-            (facts.isInterlaced ? [.deinterlace] : []) + [.scale(width: size.width, height: size.height), .planar420]
-            + facts.turn.filters + [.squarePixels]
+        spacing = facts.timeBase.ticks(settings.spacing * 0.99)
+        self.budget = budget
+        self.waiting = waiting
+        isInterlaced = facts.isInterlaced
+        self.stored = stored
+        isExact = settings.isCareful
     }
 
     /// Takes in a packet of the source.
@@ -78,13 +94,14 @@ struct PictureEncoding: ~Copyable {
         isDraining = true
         _ = try takeFrames(into: muxer)
         if !held.isEmpty {
-            let natural = max(held.duration, facts.timeBase.ticks(facts.frame))
-            try encodeHeld(until: min(end, heldTime + natural) == end ? end : heldTime + natural, into: muxer)
+            let natural = heldTime + max(held.duration, facts.timeBase.ticks(facts.frame))
+            try encodeHeld(until: min(end, max(natural, leftOutUntil)), into: muxer)
         }
         chain?.drain()
         try encodeFiltered(into: muxer)
         encoder.drain()
         try writeEncoded(into: muxer)
+        try writeWaiting(until: timeBase.ticks(seconds), into: muxer)
     }
 
     /// A picture waits for the next one: only then is it known how long it is shown, and whether it is the one that
@@ -96,12 +113,27 @@ struct PictureEncoding: ~Copyable {
                 if !held.isEmpty { try encodeHeld(until: end, into: muxer) }
                 return true
             }
+            if spacing > 0, !held.isEmpty, heldTime > zero + tolerance || time > zero + tolerance,
+                time - max(heldTime, zero) < spacing
+            {
+                leftOutUntil = time + max(frame.duration, facts.timeBase.ticks(facts.frame))
+                continue
+            }
             if !held.isEmpty && time > zero + tolerance { try encodeHeld(until: time, into: muxer) }
             heldTime = time
             held.take(from: frame)
         }
         return false
     }
+
+    private func filters(for frame: borrowing Frame) -> [Filter] {
+        let peak = PeakLight.nits(frame) ?? facts.peak
+        return (deinterlaces ? [.deinterlace] : [])
+            + facts.colours.filters(to: stored, peak: peak, isExact: isExact) + facts.turn.filters + [.squarePixels]
+    }
+
+    /// The filter takes no picture of less than three lines.
+    private var deinterlaces: Bool { isInterlaced && min(facts.coded.width, facts.coded.height) >= 4 }
 
     /// Where a picture without a time belongs, such as the last of those that no container gives times: after the one
     /// before it; the only one, at the start.
@@ -122,10 +154,13 @@ struct PictureEncoding: ~Copyable {
         seconds = source.seconds(next - zero)
         unsafe held.raw.pointee.pts = start
         unsafe held.raw.pointee.pict_type = AV_PICTURE_TYPE_NONE
-        if chain?.suits(held) != true {
+        facts.colours.mark(held)
+        let isFirstInterlaced = held.isInterlaced && !isInterlaced
+        if isFirstInterlaced { isInterlaced = true }
+        if chain?.suits(held) != true || isFirstInterlaced {
             chain?.drain()
             try encodeFiltered(into: muxer)
-            chain = try FilterChain(filters, like: held, timeBase: source.raw)
+            chain = try FilterChain(filters(for: held), like: held, timeBase: source.raw)
         }
         try chain?.send(held)
         try encodeFiltered(into: muxer)
@@ -151,7 +186,23 @@ struct PictureEncoding: ~Copyable {
             // x264 signs its first picture.
             try packet.dropSupplements(framing: .startCodes)
             packet.dropSideData()
-            try muxer.write(packet, to: track, timeBase: timeBase.raw)
+            guard budget != nil else {
+                try muxer.write(packet, to: track, timeBase: timeBase.raw)
+                continue
+            }
+            let time = packet.pts ?? 0
+            let bytes = Int64(packet.bytes) + ContainerSize.sample
+            guard budget?.take(bytes, at: timeBase.seconds(time)) == true else { continue }
+            try writeWaiting(until: time, into: muxer)
+            unsafe av_packet_move_ref(waiting.raw, packet.raw)
         }
+    }
+
+    /// A picture is shown until the next one that was not left out.
+    private mutating func writeWaiting(until end: Int64, into muxer: borrowing Muxer) throws(FFmpegFailure) {
+        guard waiting.bytes > 0, let start = waiting.pts else { return }
+        unsafe waiting.raw.pointee.duration = max(1, end - start)
+        hasWritten = true
+        try muxer.write(waiting, to: track, timeBase: timeBase.raw)
     }
 }

@@ -17,13 +17,16 @@ struct SoundEncoding: ~Copyable {
     private var clock: SoundClock
     /// Samples encoded so far.
     private(set) var samples: Int64 = 0
+    private let mostSamples: Int64
+    /// What packets may take; one that it doesn't reach for becomes silence.
+    private var budget: SoundBudget?
 
     /// Decoders need what lies shortly before the first sound that is heard.
     private static let preroll = 0.25
 
     init(
         _ facts: SoundFacts, of demuxer: borrowing Demuxer, as settings: Encoder.Samples, into muxer: borrowing Muxer,
-        zero: Double, duration: Double
+        zero: Double, duration: Double, budget: SoundBudget? = nil
     ) throws(FFmpegFailure) {
         guard let stream = unsafe demuxer.stream(facts.stream) else { throw FFmpegFailure(satchel_averror_invaliddata) }
         let decoder = try unsafe Decoder(for: stream, maximumPixels: 1)
@@ -42,7 +45,12 @@ struct SoundEncoding: ~Copyable {
         self.settings = settings
         self.zero = zero
         self.duration = duration
+        self.budget = budget
+        mostSamples = SoundPlan.mostSamples(settings, seconds: duration)
     }
+
+    /// When the last sound so far ends, in seconds of the output.
+    var seconds: Double { Double(samples) / Double(settings.rate) }
 
     /// Takes in a packet of the source.
     ///
@@ -71,6 +79,7 @@ struct SoundEncoding: ~Copyable {
     private mutating func takeFrames(into muxer: borrowing Muxer) throws(FFmpegFailure) {
         while try decoder.receive(frame) {
             guard frame.samples > 0 else { continue }
+            frame.nameChannels()
             let time = clock.time(of: frame)
             unsafe frame.raw.pointee.pts = time - facts.timeBase.ticks(zero)
             if chain?.suits(frame) != true {
@@ -78,7 +87,8 @@ struct SoundEncoding: ~Copyable {
                 try encodeFiltered(into: muxer)
                 chain = try FilterChain(
                     [
-                        .within(seconds: duration), .resample(rate: settings.rate, from: samples),
+                        .within(seconds: duration),
+                        .resample(rate: settings.rate, channels: settings.channels, from: samples),
                         .samples(
                             settings.codec == .aac ? "fltp" : "s16", rate: settings.rate, channels: settings.channels),
                     ], like: frame, timeBase: facts.timeBase.raw, frameSamples: encoder.frameSamples)
@@ -90,6 +100,10 @@ struct SoundEncoding: ~Copyable {
 
     private mutating func encodeFiltered(into muxer: borrowing Muxer) throws(FFmpegFailure) {
         while try chain?.receive(filtered) == true {
+            // What a resampler made up at the end is not part of it.
+            let left = mostSamples - samples
+            guard left > 0 else { continue }
+            if Int64(filtered.samples) > left { unsafe filtered.raw.pointee.nb_samples = Int32(clamping: left) }
             unsafe filtered.raw.pointee.pts = samples
             samples += Int64(filtered.samples)
             try encoder.send(filtered)
@@ -97,8 +111,12 @@ struct SoundEncoding: ~Copyable {
         }
     }
 
-    private func writeEncoded(into muxer: borrowing Muxer) throws(FFmpegFailure) {
+    private mutating func writeEncoded(into muxer: borrowing Muxer) throws(FFmpegFailure) {
         while try encoder.receive(packet) {
+            let time = Double(packet.pts ?? 0) / Double(settings.rate)
+            if let silence = budget?.silence, budget?.keeps(packet.bytes, at: time) == false {
+                try packet.replace(with: silence)
+            }
             try muxer.write(packet, to: track, timeBase: encoder.timeBase)
         }
     }
@@ -144,7 +162,13 @@ struct SoundCopy: ~Copyable {
     ) throws(FFmpegFailure) {
         guard let stream = unsafe demuxer.stream(facts.stream) else { throw FFmpegFailure(satchel_averror_invaliddata) }
         let primer = try Packet()
-        track = try unsafe muxer.addCopy(of: stream)
+        var priming: Int?
+        if facts.codec == .mp3, isFromStart, demuxer.name == "mp3", unsafe stream.pointee.start_time > 0 {
+            // FFmpeg's demuxer puts the beginning behind what LAME's tag says the encoder and the decoder add.
+            let seconds = unsafe facts.timeBase.seconds(stream.pointee.start_time)
+            priming = Int((min(seconds, 1) * Double(facts.rate)).rounded())
+        }
+        track = try unsafe muxer.addCopy(of: stream, priming: priming)
         self.primer = primer
         self.facts = facts
         self.zero = zero
@@ -200,6 +224,7 @@ struct SoundCopy: ~Copyable {
     private func write(_ packet: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) {
         packet.shift(by: facts.timeBase.ticks(zero))
         packet.dropSideData()
+        if facts.codec == .aac { try packet.clearAACElements() }
         try muxer.write(packet, to: track, timeBase: facts.timeBase.raw)
     }
 

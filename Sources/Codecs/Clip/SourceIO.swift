@@ -73,17 +73,9 @@ import Glibc
         guard let state = unsafe opaque?.assumingMemoryBound(to: State.self) else {
             return Int64(satchel_averror(EINVAL))
         }
-        let base: Int64
-        switch whence & ~AVSEEK_FORCE {
-        case AVSEEK_SIZE: return unsafe state.pointee.bytes
-        case SEEK_SET: base = 0
-        case SEEK_CUR: base = unsafe state.pointee.position
-        case SEEK_END: base = unsafe state.pointee.bytes
-        default: return Int64(satchel_averror(EINVAL))
-        }
-        let (target, overflow) = base.addingReportingOverflow(offset)
-        guard !overflow, target >= 0 else { return Int64(satchel_averror(EINVAL)) }
-        unsafe state.pointee.position = target
+        let target = unsafe SeekTarget.position(
+            offset, whence, from: state.pointee.position, of: state.pointee.bytes)
+        if target >= 0 && !SeekTarget.isQuestion(whence) { unsafe state.pointee.position = target }
         return target
     }
 }

@@ -12,20 +12,30 @@ struct PosterPicker {
 
     /// The pixels of a poster's longest side are never more than this before it is scaled to its profile.
     static let longestSide = 2048
-    /// How many pictures are looked at where the first ones are dull.
-    private static let candidates = 6
+    /// How many pictures are looked at.
+    private static let candidates = 8
+    /// With fewer keyframes than this the pictures between them are looked at too.
+    private static let fewKeyframes = 3
+    /// Pixels that are decoded at most in search of a picture: about a second's work.
+    private static let decodedPixels = 120_000_000.0
+    /// Seconds between a picture and those that tell whether it is one of a transition.
+    private static let step = 0.125
+    /// How many of the best are examined for being in a transition.
+    private static let examined = 3
     /// The part of the time that looking for a better one may take.
     private static let share = 0.2
-    /// A liveliness that ends the search.
-    private static let lively = 0.12
 
     /// A picture and when it is shown, on the stream's clock.
     struct Pick {
         var raster: Raster
         var time: Double
+        /// It is two fields, of two moments; its raster is not.
+        var isInterlaced: Bool
+        /// Why it was chosen, as a clause; nil where it was asked for.
+        var reason: String?
     }
 
-    /// The picture that is shown at `time`, or else a lively one of the part.
+    /// The picture that is shown at `time`, or else the most interesting one of the part.
     ///
     /// - Returns: Nil where not one picture of the part can be decoded.
     func pick(from demuxer: borrowing Demuxer, at time: Double?) throws(FFmpegFailure) -> Pick? {
@@ -33,33 +43,125 @@ struct PosterPicker {
             let wanted = max(start, min(time, end - picture.frame / 2))
             return try shown(at: wanted, in: demuxer)
         }
-        var best: (pick: Pick, score: Double)?
-        let count = effort == .full ? Self.candidates : 1
-        // From the middle of equal shares of the part: the first picture is often black, and the last a farewell.
-        for index in 0..<count {
-            if best != nil, WorkTime.isPast(Self.share) { break }
-            let wanted = start + (end - start) * (Double(index) + 0.5) / Double(count)
-            guard let pick = try near(wanted, in: demuxer) else { continue }
-            let score = Liveliness.of(pick.raster)
-            if score > best?.score ?? -1 { best = (pick, score) }
-            if score >= Self.lively { break }
+        let choice = try choose(in: demuxer)
+        if let choice, var pick = try shown(at: choice.time, in: demuxer) {
+            pick.reason = choice.reason
+            return pick
         }
-        if let best { return best.pick }
         return try shown(at: start, in: demuxer)
     }
 
-    /// The keyframe before `time` where it lies in the part, which costs one picture; else the picture at `time`.
-    private func near(_ time: Double, in demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Pick? {
-        let packet = try Packet()
-        guard try demuxer.seek(picture: picture, before: time, packet: packet) else { return nil }
-        while try demuxer.read(packet) {
-            guard packet.stream == picture.stream, packet.isKey, let found = packet.pts ?? packet.dts else { continue }
-            let seconds = picture.timeBase.seconds(found)
-            if seconds >= start - picture.frame / 4, seconds < end { return try shown(at: seconds, in: demuxer) }
-            break
+    // MARK: Looking around
+
+    private func choose(in demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (time: Double, reason: String)? {
+        let pixels = Double(max(1, picture.coded.area))
+        let affordable = max(1, Int(Self.decodedPixels / pixels))
+        let keyframes = try keyframes(in: demuxer, atMost: effort == .full ? min(Self.candidates, affordable) : 1)
+        if effort == .reduced || (keyframes.count >= Self.fewKeyframes && affordable > 1) {
+            return try chooseKeyframe(keyframes, in: demuxer, affordable: affordable)
         }
-        return try shown(at: time, in: demuxer)
+        return try chooseInSequence(in: demuxer, affordable: affordable)
     }
+
+    /// The keyframes before the middles of equal shares of the part: the first picture is often black, and the last a
+    /// farewell.
+    private func keyframes(in demuxer: borrowing Demuxer, atMost count: Int) throws(FFmpegFailure) -> [Double] {
+        let packet = try Packet()
+        var times: [Double] = []
+        for index in 0..<count {
+            let wanted = start + (end - start) * (Double(index) + 0.5) / Double(count)
+            guard try demuxer.seek(picture: picture, before: wanted, packet: packet) else { continue }
+            while try demuxer.read(packet) {
+                guard packet.stream == picture.stream, packet.isKey, let found = packet.pts ?? packet.dts else {
+                    continue
+                }
+                let seconds = picture.timeBase.seconds(found)
+                if seconds >= start - picture.frame / 4, seconds < end, !times.contains(seconds) {
+                    times.append(seconds)
+                }
+                break
+            }
+        }
+        return times.sorted()
+    }
+
+    private func chooseKeyframe(
+        _ keyframes: [Double], in demuxer: borrowing Demuxer, affordable: Int
+    ) throws(FFmpegFailure) -> (time: Double, reason: String)? {
+        var looks: [Look] = []
+        for time in keyframes {
+            if let look = try self.looks(at: [time], in: demuxer, affordable: affordable).first { looks.append(look) }
+            if WorkTime.isPast(Self.share) { break }
+        }
+        var choice = PosterChoice(looks)
+        guard effort == .full else { return choice.best.map { (looks[$0].time, choice.reason($0)) } }
+        // The best are looked at again, with what comes after them.
+        for _ in 0..<Self.examined {
+            guard let best = choice.best, !WorkTime.isPast(Self.share) else { break }
+            let time = looks[best].time
+            let after = try self.looks(
+                at: [time, time + Self.step, time + 2 * Self.step], in: demuxer, affordable: affordable)
+            guard after.count == 3, PosterChoice.isTransition(after[0], after[1], after[2]) else { break }
+            choice.markTransition(best)
+        }
+        return choice.best.map { (looks[$0].time, choice.reason($0)) }
+    }
+
+    /// Of one group of pictures, every few of them in turn.
+    private func chooseInSequence(
+        in demuxer: borrowing Demuxer, affordable: Int
+    ) throws(FFmpegFailure) -> (time: Double, reason: String)? {
+        let steps = min(96, max(1, Int((end - start) / Self.step)))
+        let times = (0..<steps).map { start + (end - start) * (Double($0) + 0.5) / Double(steps) }
+        let looks = try self.looks(at: times, in: demuxer, affordable: affordable)
+        var choice = PosterChoice(looks)
+        for index in looks.indices.dropFirst().dropLast()
+        where PosterChoice.isTransition(looks[index - 1], looks[index], looks[index + 1]) {
+            choice.markTransition(index)
+        }
+        return choice.best.map { (looks[$0].time, choice.reason($0)) }
+    }
+
+    /// Looks at the pictures that are shown at `times`, which ascend, as far as `affordable` decoded pictures reach.
+    private func looks(
+        at times: [Double], in demuxer: borrowing Demuxer, affordable: Int
+    ) throws(FFmpegFailure) -> [Look] {
+        guard let first = times.first, let stream = unsafe demuxer.stream(picture.stream) else { return [] }
+        let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels)
+        let packet = try Packet()
+        let frame = try Frame()
+        guard try demuxer.seek(picture: picture, before: first + picture.frame / 4, packet: packet) else { return [] }
+        var looks: [Look] = []
+        var decoded = 0
+        var isDrained = false
+        let sketcher = try Sketcher(picture)
+        while looks.count < times.count {
+            while looks.count < times.count, try decoder.receive(frame) {
+                decoded += 1
+                let time = frame.timestamp.map(picture.timeBase.seconds) ?? first
+                guard time >= times[looks.count] - picture.frame / 2, time < end else { continue }
+                looks.append(try sketcher.look(at: frame, time: time))
+            }
+            if isDrained || decoded >= affordable || WorkTime.isPast(Self.share) { break }
+            if try demuxer.read(packet) {
+                if packet.stream == picture.stream { try decoder.send(packet) }
+            } else {
+                decoder.drain()
+                isDrained = true
+            }
+            // One picture is wanted, and it stands alone.
+            if times.count == 1, !isDrained, packet.stream == picture.stream, packet.isKey,
+                let found = packet.pts ?? packet.dts,
+                picture.timeBase.seconds(found) >= first - picture.frame / 2
+            {
+                decoder.drain()
+                isDrained = true
+            }
+        }
+        return looks
+    }
+
+    // MARK: One picture
 
     /// The last picture that is shown at or before `time`, and the first after it where there is none.
     private func shown(at time: Double, in demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Pick? {
@@ -93,85 +195,70 @@ struct PosterPicker {
         return held.isEmpty ? nil : try pick(held)
     }
 
-    /// Upright, with square pixels.
+    /// Upright, with square pixels, in sRGB.
     private func pick(_ frame: borrowing Frame) throws(FFmpegFailure) -> Pick {
         let time = frame.timestamp.map(picture.timeBase.seconds) ?? start
         let size = VideoPlan.size(of: picture.upright, longestSide: Self.longestSide)
-        let stored =
-            picture.turn.swapsSides ? PixelSize(width: size.height, height: size.width) : size
+        let stored = picture.turn.swapsSides ? size.swapped : size
+        let isInterlaced = frame.isInterlaced && min(frame.width, frame.height) >= 4
+        picture.colours.mark(frame)
         let chain = try FilterChain(
-            (picture.isInterlaced ? [.deinterlace] : []) + [.scale(width: stored.width, height: stored.height)]
-                + [.rgb] + picture.turn.filters,
+            (isInterlaced ? [.deinterlaceStill] : [])
+                + picture.colours.stillFilters(to: stored, peak: PeakLight.nits(frame) ?? picture.peak)
+                + picture.turn.filters,
             like: frame, timeBase: picture.timeBase.raw)
         let output = try Frame()
         try chain.send(frame)
         chain.drain()
         guard try chain.receive(output) else { throw FFmpegFailure(satchel_averror_invaliddata) }
-        return Pick(raster: try output.raster(channels: 3), time: time)
+        return Pick(raster: try output.raster(channels: 3), time: time, isInterlaced: isInterlaced)
     }
 }
 
-/// How much there is to see in a picture.
-enum Liveliness {
-    /// 0 for one even colour, up to 1: how far brightness spreads, less where it is all dark or all bright.
-    static func of(_ raster: Raster) -> Double {
-        let pixels = raster.width * raster.height
-        // A few thousand samples tell as much as all.
-        let step = max(1, pixels / 4096)
-        var sum = 0.0
-        var squares = 0.0
-        var count = 0.0
-        for pixel in stride(from: 0, to: pixels, by: step) {
-            let offset = pixel * raster.channels
-            let red = Double(raster.bytes[offset])
-            let green = Double(raster.bytes[offset + 1])
-            let blue = Double(raster.bytes[offset + 2])
-            let brightness: Double = (0.299 * red + 0.587 * green + 0.114 * blue) / 255
-            sum += brightness
-            squares += brightness * brightness
-            count += 1
-        }
-        let mean = sum / count
-        let spread = max(0, squares / count - mean * mean).squareRoot()
-        return spread * 2 * (mean < 0.06 || mean > 0.97 ? 0.3 : 1)
-    }
-}
+/// Makes small grey pictures of frames, to compare them.
+private struct Sketcher: ~Copyable {
+    private let picture: PictureFacts
+    private let output: Frame
 
-/// An audio file's cover art.
-enum CoverArt {
-    /// Nil where it can't be decoded or is larger than `maximumPixels`: the sound is what counts.
-    static func raster(_ demuxer: borrowing Demuxer, stream index: Int, maximumPixels: Int64) throws(FFmpegFailure)
-        -> Raster?
-    {
-        guard let stream = unsafe demuxer.stream(index), unsafe stream.pointee.attached_pic.size > 0 else { return nil }
-        let decoder: Decoder
-        do throws(FFmpegFailure) {
-            decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels)
-        } catch {
-            return nil
-        }
-        let packet = try Packet()
-        let frame = try Frame()
-        try checked(unsafe av_packet_ref(packet.raw, &stream.pointee.attached_pic))
-        try decoder.send(packet)
-        decoder.drain()
-        guard try decoder.receive(frame), frame.width > 0, frame.height > 0 else { return nil }
-        var converter = PixelConverter()
-        let size = VideoPlan.size(
-            of: PixelSize(width: frame.width, height: frame.height), longestSide: 2048)
-        let pixels = try converter.rgba(of: frame, width: size.width, height: size.height)
-        return Raster(width: size.width, height: size.height, channels: 4, bytes: pixels)
+    init(_ picture: PictureFacts) throws(FFmpegFailure) {
+        self.picture = picture
+        output = try Frame()
+    }
+
+    func look(at frame: borrowing Frame, time: Double) throws(FFmpegFailure) -> Look {
+        let size = VideoPlan.size(of: picture.coded, longestSide: Look.side)
+        picture.colours.mark(frame)
+        let chain = try FilterChain(
+            [.sketch(width: size.width, height: size.height), .grey], like: frame, timeBase: picture.timeBase.raw)
+        try chain.send(frame)
+        chain.drain()
+        guard try chain.receive(output) else { throw FFmpegFailure(satchel_averror_invaliddata) }
+        return Look(time: time, width: output.width, height: output.height, luminance: try output.rows(bytes: 1))
     }
 }
 
 extension Filter {
     static let rgb = Filter(name: "format", options: ["pix_fmts": "rgb24"])
+    static let grey = Filter(name: "format", options: ["pix_fmts": "gray"])
+    /// For one picture without its neighbours.
+    static let deinterlaceStill = Filter(name: "yadif", options: ["mode": "send_frame", "deint": "interlaced"])
+
+    static func sketch(width: Int, height: Int) -> Filter {
+        Filter(
+            name: "scale",
+            options: ["w": String(width), "h": String(height), "flags": "area", "out_range": "pc"])
+    }
 }
 
 extension Frame {
     /// The pixels of a packed frame with 8 bits a channel.
     func raster(channels: Int) throws(FFmpegFailure) -> Raster {
-        let rowBytes = width * channels
+        Raster(width: width, height: height, channels: channels, bytes: try rows(bytes: channels))
+    }
+
+    /// The first plane without gaps between its rows, with so many bytes a pixel.
+    func rows(bytes pixel: Int) throws(FFmpegFailure) -> [UInt8] {
+        let rowBytes = width * pixel
         let stride = unsafe Int(raw.pointee.linesize.0)
         guard let pixels = unsafe raw.pointee.data.0, width > 0, height > 0, abs(stride) >= rowBytes else {
             throw FFmpegFailure(satchel_averror_invaliddata)
@@ -181,6 +268,6 @@ extension Frame {
         for row in 0..<height {
             unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: pixels + row * stride, count: rowBytes))
         }
-        return Raster(width: width, height: height, channels: channels, bytes: bytes)
+        return bytes
     }
 }

@@ -2,31 +2,89 @@ import Attachments
 import CFFmpeg
 
 extension VideoMaker {
-    /// Makes the rendition anew from the source's pictures.
+    /// Makes the rendition anew from the source's pictures, never over the cap.
     ///
     /// - Returns: Nil where `pace` is too slow.
     func encode(
         because reason: String, from demuxer: borrowing Demuxer, to descriptor: Int32, _ pace: inout EncodingPace
     ) throws(FFmpegFailure) -> MadeClip? {
-        let zero = facts.origin + part.start
-        let duration = part.isTrimmed ? part.duration : part.duration + picture.frame
         let aim = min(policy.aim ?? policy.cap, policy.cap)
         // Sound gets at most a quarter of the bytes.
         let soundRate =
             facts.sound == nil
             ? 0 : SoundPlan.bitRate(wanted: Self.soundBitRate, bytes: aim / 4, seconds: part.duration)
-        let settings = VideoPlan.pictures(
-            picture, policy, seconds: part.duration, soundBitRate: soundRate, effort: effort)
+        var ladder = PictureLadder(
+            VideoPlan.pictures(picture, policy, seconds: part.duration, soundBitRate: soundRate, effort: effort),
+            soundBitRate: soundRate, upright: picture.upright, seconds: part.duration, aim: policy.aim,
+            cap: policy.cap)
+        var tooLarge: [Int64] = []
+        while true {
+            guard let (outcome, attempt) = try attempt(ladder, from: demuxer, to: descriptor, &pace) else { return nil }
+            guard ladder.next(after: outcome) else {
+                guard var made = attempt else { throw unreachable(ladder) }
+                made.encodes = ladder.encodes
+                made.note = note(ladder, made, because: reason, tooLarge: tooLarge)
+                return made
+            }
+            if case .finished(let bytes) = outcome { tooLarge.append(bytes) }
+        }
+    }
 
+    /// Not even the last attempt has a place for one picture, or for silence.
+    private func unreachable(_ ladder: PictureLadder, silence: Int64 = 0) -> FFmpegFailure {
+        FFmpegFailure(
+            refusal: .capUnreachable(
+                rendition: "main", bytes: ladder.leastBytes(silence: silence), cap: policy.cap,
+                advice: silence > 0 ? "Ask for a shorter trim." : "Raise the cap."))
+    }
+
+    private func note(
+        _ ladder: PictureLadder, _ made: MadeClip, because reason: String, tooLarge: [Int64]
+    ) -> String {
+        let settings = ladder.settings
+        var note = "H.264 at rate factor \(settings.rateFactor)"
+        if let bound = settings.maximumBitRate { note += ", at most \(bound / 1000) kbit/s" }
+        if settings.spacing > 0 { note += ", at most \(rounded(1 / settings.spacing)) pictures a second" }
+        if picture.isInterlaced { note += ", deinterlaced" }
+        if let range = picture.colours.rangeName { note += ", tone-mapped from \(range)" }
+        if picture.turn.degrees != 0 { note += ", turned by \(picture.turn.degrees)°" }
+        note += ladder.encodes == 1 ? ", 1 encode" : ", \(ladder.encodes) encodes"
+        if let before = tooLarge.last {
+            note += ", because \(before) bytes before were over \(min(policy.aim ?? policy.cap, policy.cap))"
+        } else if ladder.encodes > 1 {
+            note += ", because more would have been over \(min(policy.aim ?? policy.cap, policy.cap)) bytes"
+        }
+        if let aim = policy.aim, made.bytes > aim { note += "; over the aim of \(aim) bytes, which costs too much" }
+        return note + ", because \(reason)"
+    }
+
+    /// One encode with the settings of `ladder`; nil where `pace` is too slow, which later ones are not asked.
+    private func attempt(
+        _ ladder: PictureLadder, from demuxer: borrowing Demuxer, to descriptor: Int32, _ pace: inout EncodingPace
+    ) throws(FFmpegFailure) -> (PictureLadder.Outcome, MadeClip?)? {
+        let zero = facts.origin + part.start
+        let duration = part.reach
+        let settings = ladder.settings
         let muxer = try Muxer(type: policy.type, descriptor: descriptor)
         var pictures = try PictureEncoding(
             picture, of: demuxer, as: settings, into: muxer, zero: zero, duration: duration,
-            maximumPixels: maximumPixels)
+            maximumPixels: maximumPixels,
+            budget: ladder.isLast
+                ? ByteBudget(total: ladder.pictureBytes, seconds: duration, head: PictureLadder.firstShare) : nil)
         var sound: SoundEncoding?
         if let facts = facts.sound {
+            let samples = soundSettings(facts, bitRate: ladder.soundBitRate)
+            var budget: SoundBudget?
+            if ladder.isLast {
+                let silence = try SilentPacket.bytes(samples)
+                let packets = SoundBudget.packets(samples, seconds: duration)
+                budget = SoundBudget(bytes: ladder.soundBytes, packets: packets, seconds: duration, silence: silence)
+                guard budget != nil else {
+                    throw unreachable(ladder, silence: packets * (Int64(silence.count) + ContainerSize.sample))
+                }
+            }
             sound = try SoundEncoding(
-                facts, of: demuxer, as: soundSettings(facts, bitRate: soundRate), into: muxer, zero: zero,
-                duration: duration)
+                facts, of: demuxer, as: samples, into: muxer, zero: zero, duration: duration, budget: budget)
         }
         try muxer.start()
         let packet = try Packet()
@@ -39,9 +97,13 @@ extension VideoMaker {
         while !(isPictureDone && isSoundDone), try demuxer.read(packet) {
             if packet.stream == picture.stream, !isPictureDone {
                 isPictureDone = try pictures.accept(packet, into: muxer)
-                if pace.isTooSlow(done: pictures.seconds / duration) { return nil }
+                if ladder.encodes < 2, pace.isTooSlow(done: pictures.seconds / max(part.duration, 0.001)) { return nil }
             } else if packet.stream == facts.sound?.stream, !isSoundDone {
                 isSoundDone = try sound?.accept(packet, into: muxer) ?? true
+            }
+            if !ladder.isLast, muxer.bound > ladder.limit {
+                let fraction = max(pictures.seconds, sound?.seconds ?? 0) / max(duration, 0.001)
+                if fraction < 0.9 || muxer.bound > policy.cap { return (.stopped(after: fraction), nil) }
             }
         }
         try pictures.finish(into: muxer)
@@ -49,12 +111,12 @@ extension VideoMaker {
         guard pictures.pictures > 0 else {
             throw FFmpegFailure(refusal: .corrupt(reason: "none of its pictures could be decoded"))
         }
+        guard !ladder.isLast || pictures.hasWritten else { throw unreachable(ladder) }
         let bytes = try muxer.finish()
-        let bound = settings.maximumBitRate.map { ", at most \($0 / 1000) kbit/s" } ?? ""
-        return MadeClip(
+        let made = MadeClip(
             type: policy.type, size: PixelSize(width: settings.width, height: settings.height), start: part.start,
-            duration: pictures.seconds, method: .encode, bytes: bytes,
-            note: "H.264 at rate factor \(settings.rateFactor)\(bound), because \(reason)",
+            duration: pictures.seconds, method: .encode, bytes: bytes, note: "",
             warnings: pictures.damagedPackets > 0 ? ["\(pictures.damagedPackets) packets could not be decoded"] : [])
+        return (.finished(bytes: bytes), made)
     }
 }

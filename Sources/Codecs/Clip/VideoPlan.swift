@@ -12,6 +12,7 @@ enum VideoPlan {
         guard facts.isH264 else { return "\(facts.codec) is not H.264" }
         guard facts.isPlain else { return "its pixels are not 8 bits, 4:2:0" }
         guard !facts.isInterlaced else { return "it is interlaced" }
+        if let range = facts.colours.rangeName { return "it is HDR (\(range)) and must be tone-mapped" }
         if let side = policy.longestSide, max(facts.upright.width, facts.upright.height) > side {
             return "its longest side is over \(side)"
         }
@@ -59,12 +60,14 @@ enum VideoPlan {
     }
 
     /// Processor seconds of encoding anew: decoding at 150 million pixels a second, encoding at 110, or at 300 with the
-    /// quickest preset.
+    /// quickest preset. Tone mapping takes 20 million pixels a second, 40 with the quick curves.
     static func cost(_ facts: PictureFacts, _ policy: VideoPolicy, seconds: Double) -> WorkCost {
         let frames = min(max(seconds, 0), 1e6) * facts.frameRate
         func cost(_ effort: Effort) -> Double {
             let output = size(of: facts.upright, longestSide: side(policy, effort))
-            return frames * (Double(facts.coded.area) / 150e6 + Double(output.area) / (effort == .full ? 110e6 : 300e6))
+            let mapping = facts.colours.isHDR ? Double(output.area) / (effort == .full ? 20e6 : 40e6) : 0
+            let encoding = Double(output.area) / (effort == .full ? 110e6 : 300e6)
+            return frames * (Double(facts.coded.area) / 150e6 + mapping + encoding)
         }
         return WorkCost(full: cost(.full), reduced: cost(.reduced))
     }
@@ -78,30 +81,5 @@ enum VideoPlan {
     private static func timeBase(_ source: TimeBase) -> TimeBase {
         let perSecond = 1 / source.seconds
         return source.numerator == 1 && perSecond >= 600 && perSecond <= 1_000_000 ? source : TimeBase(1, 90_000)
-    }
-}
-
-/// How sound is encoded: what a policy and a source come to. A value without input or output.
-enum SoundPlan {
-    /// What AAC knows, highest first.
-    private static let rates = [48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000]
-
-    static func samples(
-        _ facts: SoundFacts, as codec: Encoder.Samples.Codec, bitRate: Int
-    ) -> Encoder.Samples {
-        let channels = facts.channels == 1 || bitRate < 40_000 ? 1 : 2
-        guard codec == .aac else {
-            return Encoder.Samples(codec: .pcm, rate: min(facts.rate, 48_000), channels: channels, bitRate: 0)
-        }
-        let highest = bitRate < 24_000 ? 16_000 : (bitRate < 40_000 ? 24_000 : 48_000)
-        let rate = rates.first { $0 <= min(facts.rate, highest) } ?? 8_000
-        // More than four bits a sample are not heard.
-        return Encoder.Samples(codec: .aac, rate: rate, channels: channels, bitRate: min(bitRate, rate * channels * 4))
-    }
-
-    /// Bits per second with which `seconds` stay within `bytes`, at most `wanted`.
-    static func bitRate(wanted: Int, bytes: Int64, seconds: Double) -> Int {
-        let available = Double(max(0, bytes - 4_000)) * 8 * 0.93 / max(seconds, 0.1)
-        return max(LowestSettings.soundBitRate, Int(min(Double(wanted), available)))
     }
 }

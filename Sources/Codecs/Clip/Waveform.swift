@@ -4,44 +4,87 @@ import CFFmpeg
 /// The loudness of a sound over its time, and its picture.
 struct Waveform: Hashable, Sendable {
     /// 0…1, evenly spaced.
-    var columns: [Float]
+    var peaks: [Float]
+    /// The same for the bars of the picture.
+    var bars: [Float]
 
-    /// `count` peaks of 8 bits, evenly spaced.
-    func peaks(_ count: Int) -> [UInt8] {
-        resampled(count).map { UInt8(max(0, min(255, ($0 * 255).rounded()))) }
-    }
+    /// Peaks of 8 bits.
+    var levels: [UInt8] { peaks.map { UInt8(max(0, min(255, ($0 * 255).rounded()))) } }
 
-    private func resampled(_ count: Int) -> [Float] {
-        guard count > 0, !columns.isEmpty else { return [] }
-        return (0..<count).map { index in
-            let from = index * columns.count / count
-            let to = max(from + 1, (index + 1) * columns.count / count)
-            return columns[from..<min(to, columns.count)].max() ?? 0
-        }
-    }
+    /// Pixels of a bar's width, and from one bar to the next.
+    private static let barWidth = 4
+    private static let pitch = 6
+    /// What is softer than this stays small in the picture, however soft the rest is.
+    private static let soft: Float = 0.02
+    /// A grey blue that stands out on white (3.7 to 1) as on black (5.7 to 1).
+    private static let colour = RGB(red: 0x6b, green: 0x86, blue: 0xb8)
 
-    /// Bars around the middle, on a transparent ground; the loudest fills the height.
+    /// How many bars a picture of `width` pixels has.
+    static func bars(width: Int) -> Int { max(1, (width + pitch - barWidth) / pitch) }
+
+    /// Bars with round ends around the middle, on a transparent ground; the loudest fills the height, and silence is a row
+    /// of dots.
     func raster(width: Int, height: Int) -> Raster {
-        let barWidth = 3
-        let pitch = 4
-        let bars = resampled(max(1, width / pitch))
-        let loudest = max(bars.max() ?? 0, 0.001)
+        let loudest = max(bars.max() ?? 0, Self.soft)
+        let pitch = Double(width) / Double(max(1, bars.count))
+        let radius = min(Double(Self.barWidth), pitch) / 2
         var bytes = [UInt8](repeating: 0, count: width * height * 4)
         for (index, bar) in bars.enumerated() {
-            let length = max(2, Int((Float(height - 2) * min(1, bar / loudest)).rounded()))
-            let top = max(0, (height - length) / 2)
-            for row in top..<min(height, top + length) {
-                for column in index * pitch..<min(width, index * pitch + barWidth) {
+            // Between linear, in which speech is all spikes, and decibels, in which all is loud.
+            let level = Double(min(1, bar / loudest).squareRoot() * min(1, bar / loudest).squareRoot().squareRoot())
+            let half = max(0, Double(height) / 2 - radius) * (level.isFinite ? level : 0)
+            let centre = (Double(index) + 0.5) * pitch
+            let first = max(0, Int(centre - radius))
+            for column in first..<min(width, Int(centre + radius) + 1) {
+                for row in 0..<height {
+                    // The distance to the bar's axis; a pixel at its edge is partly covered.
+                    let across = Double(column) + 0.5 - centre
+                    let down = max(0, abs(Double(row) + 0.5 - Double(height) / 2) - half)
+                    let cover = max(0, min(1, radius - (across * across + down * down).squareRoot() + 0.5))
+                    guard cover > 0 else { continue }
                     let offset = (row * width + column) * 4
-                    // A grey blue that stands out on white as on black.
-                    bytes[offset] = 0x6b
-                    bytes[offset + 1] = 0x86
-                    bytes[offset + 2] = 0xb8
-                    bytes[offset + 3] = 0xff
+                    bytes[offset] = Self.colour.red
+                    bytes[offset + 1] = Self.colour.green
+                    bytes[offset + 2] = Self.colour.blue
+                    bytes[offset + 3] = UInt8((cover * 255).rounded())
                 }
             }
         }
         return Raster(width: width, height: height, channels: 4, bytes: bytes)
+    }
+}
+
+/// The greatest level in each of a number of equal times.
+struct PeakMeter: Hashable, Sendable {
+    private(set) var peaks: [Float]
+    private let perSecond: Double
+
+    init(count: Int, seconds: Double) {
+        peaks = [Float](repeating: 0, count: max(1, count))
+        perSecond = Double(max(1, count)) / max(seconds, 0.001)
+    }
+
+    /// Takes in samples of −1…1 of which the first is heard at `start`, in seconds; what lies outside counts for nothing.
+    mutating func add(_ samples: UnsafeBufferPointer<Float>, from start: Double, rate: Double) {
+        guard start.isFinite, rate > 0 else { return }
+        let step = perSecond / rate
+        var index = 0
+        while index < samples.count {
+            let position = start * perSecond + Double(index) * step
+            guard position < Double(peaks.count) else { return }
+            let bucket = position.rounded(.down)
+            // As far as this bucket goes.
+            let rest = min(Double(samples.count - index), max(1, ((bucket + 1 - position) / step).rounded(.up)))
+            let end = index + Int(rest)
+            defer { index = end }
+            guard bucket >= 0 else { continue }
+            var greatest = peaks[Int(bucket)]
+            for offset in index..<end {
+                let level = unsafe abs(samples[offset])
+                if level > greatest, level.isFinite { greatest = level }
+            }
+            peaks[Int(bucket)] = min(1, greatest)
+        }
     }
 }
 
@@ -50,9 +93,8 @@ struct WaveformReader {
     var facts: ClipFacts
     var sound: SoundFacts
     var part: ClipPart
-
-    /// Columns that are kept; both the picture and the peaks are made of them.
-    private static let columns = 1920
+    /// Nil where only damage is looked for.
+    var policy: WaveformPolicy?
 
     /// Nil where not one sample could be decoded.
     func read(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (waveform: Waveform, damage: SoundDamage)? {
@@ -60,26 +102,25 @@ struct WaveformReader {
         let decoder = try unsafe Decoder(for: stream, maximumPixels: 1)
         let packet = try Packet()
         let frame = try Frame()
-        let mono = try Frame()
+        let planes = try Frame()
         var chain: FilterChain?
-        var columns = [Float](repeating: 0, count: Self.columns)
+        var peaks = PeakMeter(count: policy?.buckets ?? 1, seconds: part.duration)
+        var bars = PeakMeter(count: Waveform.bars(width: policy?.width ?? 1), seconds: part.duration)
         var heard = 0.0
         var damage = SoundDamage()
         var clock = SoundClock(timeBase: sound.timeBase)
         let zero = facts.origin + part.start
-        let perSecond = Double(Self.columns) / max(part.duration, 0.01)
         guard try demuxer.seek(sound: sound, before: zero - 0.3) else { return nil }
 
+        // The loudest of all channels: in their sum, opposite ones would be silent.
         func take(_ frame: borrowing Frame, from base: Double, rate: Double) {
-            guard let samples = unsafe frame.raw.pointee.extended_data?[0] else { return }
             let count = frame.samples
-            unsafe samples.withMemoryRebound(to: Float.self, capacity: count) { samples in
-                for index in 0..<count {
-                    let position = (base + Double(index) / rate) * perSecond
-                    guard position >= 0, position < Double(Self.columns) else { continue }
-                    let column = Int(position)
-                    let level = unsafe abs(samples[index])
-                    if level.isFinite { columns[column] = max(columns[column], min(1, level)) }
+            for channel in 0..<(unsafe Int(frame.raw.pointee.ch_layout.nb_channels)) {
+                guard let samples = unsafe frame.raw.pointee.extended_data?[channel] else { continue }
+                unsafe samples.withMemoryRebound(to: Float.self, capacity: count) { samples in
+                    let samples = unsafe UnsafeBufferPointer(start: samples, count: count)
+                    unsafe peaks.add(samples, from: base, rate: rate)
+                    unsafe bars.add(samples, from: base, rate: rate)
                 }
             }
             heard = max(heard, base + Double(count) / rate)
@@ -88,18 +129,19 @@ struct WaveformReader {
         func takeFrames(failures: inout Int) throws(FFmpegFailure) {
             while try decoder.receive(frame, failures: &failures) {
                 guard frame.samples > 0 else { continue }
+                frame.nameChannels()
                 let time = clock.time(of: frame)
                 if sound.timeBase.seconds(time) > zero + part.duration { continue }
                 unsafe frame.raw.pointee.pts = time - sound.timeBase.ticks(zero)
                 if chain?.suits(frame) != true {
                     chain = try FilterChain(
-                        [.within(seconds: part.duration), .loudest], like: frame, timeBase: sound.timeBase.raw)
+                        [.within(seconds: part.duration), .floats], like: frame, timeBase: sound.timeBase.raw)
                 }
                 let rate = unsafe Double(frame.raw.pointee.sample_rate)
                 try chain?.send(frame)
-                while try chain?.receive(mono) == true {
+                while try chain?.receive(planes) == true {
                     let base = chain?.timeBase ?? AVRational(num: 1, den: 1)
-                    take(mono, from: mono.pts.map(TimeBase(base).seconds) ?? 0, rate: rate)
+                    take(planes, from: planes.pts.map(TimeBase(base).seconds) ?? 0, rate: rate)
                 }
             }
         }
@@ -122,14 +164,13 @@ struct WaveformReader {
         decoder.drain()
         var failures = 0
         try takeFrames(failures: &failures)
-        return heard > 0 ? (Waveform(columns: columns), damage) : nil
+        return heard > 0 ? (Waveform(peaks: peaks.peaks, bars: bars.peaks), damage) : nil
     }
 }
 
 extension Filter {
-    /// One channel of floating point.
-    static let loudest = Filter(
-        name: "aformat", options: ["sample_fmts": "flt", "channel_layouts": "mono"])
+    /// Floating point, each channel apart.
+    static let floats = Filter(name: "aformat", options: ["sample_fmts": "fltp"])
 }
 
 extension Demuxer {

@@ -23,7 +23,7 @@ extension Clip {
     /// A picture of a video, or a sound's cover art, whose size is known when it is decoded.
     private func still(_ role: RenditionRole) -> Forecast? {
         let policies = ImagePolicies(order: order, kind: facts.kind)
-        guard let still = stills(poster: order.profile.video?.poster).first(where: { $0.role == role })
+        guard let still = stills(policies, poster: order.profile.video?.poster).first(where: { $0.role == role })
         else { return nil }
         guard let size = facts.picture?.upright else {
             return Forecast(

@@ -21,6 +21,18 @@ struct Raster: Hashable, Sendable {
 
     var size: PixelSize { PixelSize(width: width, height: height) }
 
+    /// The part of the picture in `rect`, which lies within it.
+    func cropped(to rect: PixelRect) -> Raster {
+        guard rect.size != size else { return self }
+        var part: [UInt8] = []
+        part.reserveCapacity(Int(rect.size.area) * channels)
+        for row in rect.top..<rect.top + rect.size.height {
+            let first = (row * width + rect.left) * channels
+            part += bytes[first..<first + rect.size.width * channels]
+        }
+        return Raster(width: rect.size.width, height: rect.size.height, channels: channels, bytes: part)
+    }
+
     /// The same pixels as an image of libvips.
     func picture() throws(AttachmentError) -> Picture {
         satchel_error_clear()

@@ -1,0 +1,62 @@
+/// Pictures for which the authors of an algorithm publish what it makes of them.
+enum PublishedPictures {
+    /// `examples/flower.jpg` of github.com/evanw/thumbhash (MIT), 75×100, Base64 in lines.
+    static let flower = """
+        /9j/wAARCABkAEsDASIAAhEBAxEB/8QAHwAAAQUBAQEBAQEAAAAAAAAAAAECAwQFBgcICQoL/8QAtRAAAgEDAwIEAwUFBAQAAAF9AQIDAAQR
+        BRIhMUEGE1FhByJxFDKBkaEII0KxwRVS0fAkM2JyggkKFhcYGRolJicoKSo0NTY3ODk6Q0RFRkdISUpTVFVWV1hZWmNkZWZnaGlqc3R1dnd4
+        eXqDhIWGh4iJipKTlJWWl5iZmqKjpKWmp6ipqrKztLW2t7i5usLDxMXGx8jJytLT1NXW19jZ2uHi4+Tl5ufo6erx8vP09fb3+Pn6/8QAHwEA
+        AwEBAQEBAQEBAQAAAAAAAAECAwQFBgcICQoL/8QAtREAAgECBAQDBAcFBAQAAQJ3AAECAxEEBSExBhJBUQdhcRMiMoEIFEKRobHBCSMzUvAV
+        YnLRChYkNOEl8RcYGRomJygpKjU2Nzg5OkNERUZHSElKU1RVVldYWVpjZGVmZ2hpanN0dXZ3eHl6goOEhYaHiImKkpOUlZaXmJmaoqOkpaan
+        qKmqsrO0tba3uLm6wsPExcbHyMnK0tPU1dbX2Nna4uPk5ebn6Onq8vP09fb3+Pn6/9sAQwACAgICAgIDAgIDBQMDAwUGBQUFBQYIBgYGBgYI
+        CggICAgICAoKCgoKCgoKDAwMDAwMDg4ODg4PDw8PDw8PDw8P/9sAQwECAgIEBAQHBAQHEAsJCxAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ
+        EBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ/90ABAAF/9oADAMBAAIRAxEAPwD8i/CPhBrvadveveYPh7c29smpWgOYsb19RXmnhfU7jRr1L3bv
+        tyQJF9q+0vD2saPd6XHJbMskbqDn2NfL1MS7anuYelGUXfc8vs7WTUbQWiQlyeDiuZ1TwBIW3yQog6j1r3CyuLDTdRlt4MeXKdy47Z7VB4p1
+        DT7S2Qh13t15rWlUTVkclVNs+Y59CSwlOEHHoKxr63DgZH0r0LVZPtSyPHyM9a5FNNlnnO48KK5Hg2qnMyYz0MCLTo5SFC5q7NocLJll5Nb9
+        tbm3k3EcVNez+RD5jDntWVStaVjSOx45rnhmGUNgbWrz2TwrNvPy969mvbxZnI9e9VgkZAOa7I4ySW5lKJ//0PzO07TQYgZOARWlBrl74cLQ
+        Wjlom/h7D3FUtP1W3miWN/lxTL6eCVzEAGINfF+8nqerGTWqOt03xXc3B82Zjnpx2rN8WeIvsibmYsMZBPpVLw7pt3q122naXbyXVw/ISMZP
+        6VF8SPhz450L7Lc65pcsFo/Am2lo+ezEfdP1xSeYYeFaNKVRKT2V1d+iLdGrKLqKLt3sa/ha+j1W2GX3bufzrsbm1t7aPzVwOOT615Z4at5t
+        NijcLzkDA71+hXgr9lZvGXh+21TxLfyWj3MYYQRYG0NyMk8k183xbx1gcmpqvmFTljJ2Wl2/kjuyjJMRjZOGHjdrfyPiNbiGefZGQQKv3Vgk
+        8X7zpjpXt/iT9ljxz4d8RvZaNIl5YHlJmOHA9Co6mvGfE1jrPgzXJ/DfiSIx3CKGVgOGU9CK4sr4ty7MJJ4KvGbavZPW3puPFZNiMOn7aDVn
+        Y8h1jTVjn/d8AViefs+X0rv7xEuWJ9a519PiDkbf0r6+nK61PLaP/9H83vA3wl+IvjqH7R4b08PB/fkbYD+legT/ALOPxX0bdc31lHIB/cky
+        R+YFfeHiPx74b8AaMsWgLHMqLgGArn8QMV8qa78cPFuv3Dx21yFhzwhGx8V/JmXeIuf4+q62GowhS/vJ3/NfofsdThHAUYKNWbc/Kx9ufBP4
+        deDNL8H6XLDDDHqUkakucF/NxyCeuc16jLqHhbXVvPDetW0R1C2G2W2cA+Yh6FQfvA18BfDfTvFWv6nFIJ7nTQWDh23BWPsRxmvprx14O8nw
+        3N4r1W7lj1TSYS4uEBZZE4BEoBHyd25yBkivwPifJr5m3icU3OburXvFt6LfVdNNVufo+Uxg8OoUqdopa36nzl8VPhroWkeMLez8A6OBN5a6
+        pCC7bZBFLsuICjHA2fK4xzgnt0+8PAXijw/r/hHQdXuLoabfanalvIY7dksWVkQe4IPFfBmq/HW2+IFoLuDSoX8WaKs6qI2fy1dYeHY7h+I6
+        OMZGa5TQ/ifqfjm08PazrVtLNbaDdhnvLZHVWkChm2BTuBKkgh8gjnORx9xxBwvmWaYCjQx7alRunJvmlqnbd6qTUbPR72v02yvA4OhUk6DU
+        XO2islp8t9dfRdT7s8LfEDXPFvxpu/A9rp4TRtDtJJri4fl5Xkk2QdRwCFZgPTmvmD9tuw0Ke+0TUdMKPdiWWItGQcqo+ZeOpDD86kufixL4
+        V8V3ejeB7GWXUdV0n+0Z7qItK0k6gQwIRnqeNqDjnOBX0F8H/g0ui+GrLWfiPJ/bOvzAyhJRuSzWT5vKQn+LJy7d2z2r5vAex4dx1DOqkeWM
+        YpRpp+9Ubi+aT3sr9+lla9kZZ/lDxlGeFjLVve2is/zsfmDoXwu+Kni7YfD/AIfm8luk0w8lMf8AAuT+Ar06L9kb4yTRrK32NCwyQXckf+O1
+        +pWo69o+iDZG0cYHREAz+lcu/wAT41chLdyo6HFfRYnx4z/EPmweHhCPndv72/yR8tS8Osvpq1ao2/uP/9L8/wDwRNrOopFY3+6NZMBZHJwM
+        +tfXnhX9mRNeRLzXpjtcApJbn19cV8xaRrWmR2qx58x34REG4sT0AAr174faH+1E0zXPg2aXQNMzuUai4EZH+zG6s36Cv5t8S8mnQpOtg8XD
+        Dt/z6J+j1fysz9Z4azDmap1KUqnpq16/8OfZPh34XeOPh3Av/CL6pFqtkn/LtfLkY9nXkfiDVD4r+N9cs/h5rcd14UaK/W2Zgq7bmylQYD7x
+        kHbg9MA+leLX3xn/AGjvA6yx+NZLQwxMFF0lpmFgenzZHP4V83fFT41+N/iIYU1PVhJYwMMW1vH5Eb+u8g7mz6ZxX4VknAGYYvGU8Vi50qkU
+        0+aLld216JJ38z9Ar59To03GEJRfZ2/V/keW+DLnXvEd0NR8UFTBp7I77WJmij27YnjXKuyg4/dnO3HIPQ9XY3mt+H/Kt/BlzNa2sFzPqjyS
+        TR5uAzKjiXOFABGAq4BODjqK8dlhmnnvFXdm4zKWyu5GQFlG4kFVzngflS2GvanceHP7J1GySWV2BEkbF7hXdztAZSQMAFtrDBzkjPI/pPE5
+        Y6t5Rty6e7bRKz1tfXr+HXU+fweaKEUne+uvX8uun9aH1N4S1/XvDuuW0ugWDT3DOk09xIwCwwY4RUB3mR+NowMD61+iPhnxAdc8OpqXjHV4
+        7S5lUMbBZFEtvxysjg/M304HvX5yeBr3QYtasbfX530+ziVEkZBulaYjDSmQYyBkZGOMZHOc/e9x4I0248O28NnpcWq2DorpI0uZnx0bzOck
+        /Wv5u8TaOHdWlGpHlb+0lrbteTt8l9+9/wBCweIc4N3v5f0rlfXNT8LWhMtpfRRr6uwJ/OuEfxDoruW/tVDn06Uy+i0HR2Ftd+Hr6GIdgomX
+        8+TVZdV8AAAGwu1Pp9nbj9K+dwmBhGGkZy8/df8AmctWSb6L7z//0+w+FHwH8DfDS0jktIlv9UA+e9uVDNn/AGB0UfStb4n+OfEnh22uB4Xt
+        rST7LCZJbm8bhCOm1BjP51mfFX4lan4S0G/v9J0wpDa8C4k4DE8YUZya/NzxB428a+Lbi5uJp5Nt22X3sdvsAvTAr/O3hnhfH55iXmeY1FJX
+        +079tLJ6WXTbyP6hx2YUMBTWGw8behH41+JXjrx9cm48X6q0tvGSUT/VxL/uxr/M154txJenyNMjJHQysP5VvweFpLmTztQlMp9O1Xbya20q
+        EQWYDTNwu3ov/wBev6Owqw9CKoYaCstklaKPg5wq1G6lZv56s4nV4orKN7WL5nyAzHk7j/hWdoel39zew6TYg+ZdTwspUEvlW5C4/vAkH2Na
+        WoQlryG0JyQN7e7NXf8AgS7Hh3xzo+uoM/2ZcwzkeojYEj8RmvUr4yVLDycFeVm/VrYwpUOeqk9Fex9zeKP2fvDk2n6alvJ9judQtUMV2n+r
+        a4Vc/OOnzDnI968j8M/Fr4ifBDUpfBviaykubSJuYHzjaTxJC/8AdP5fSv0D1i20vxHosnh+w2wxyRrcWbp/AW+dWX6E9PSvL9K0qy8f2U/h
+        XxTClvr+ksVjkdQSDjpz1Rx+nvX8lZRxi6uHnSzSn7Wmnqn8Ub7SXW3Rrp07P9VxWAamp0ZcsvwfkYGj/GTwrrMcckl8dHnlwVi1GMojZ9HO
+        AfwNdt/wkeqHmGy0+dD0cSDDD1HFeSWWraZ4T1mT4a/FPTIbnRrttkEk8YdYyf8AlmxI6f3T6VJf/sc/DTULyW+0jVNX06znO+O3tL+VIIwe
+        0ahsAZ5wKxxOCymlU/2mUqcJK8Xy+0jJeTTg011Tv6i9pipRvRSk+qvytfgz/9Ty/wCOunfEzVtIuNf8V6jb2mkWIDLAmVUuewHc+5r4XvPi
+        Fp2mN9mtYzeTIPmIOI1PpnuaxviV8dviF8VFisvEF2IrCFtywRcKW9W9a4K201TDu6AivwXgvgapg8HGlmHLfpGCskvXq+5+mZ5xWqtVvCX9
+        Xq/+AaWrfETxHr93Foti32NLqRYv3f3zuODz/hXuGh+H7q9vZLO1gZk06HfJx91FwMmvKPhJFpei/Eyx1fWLf7dDZxzSww4yHuNu2MEemTmv
+        1R+EH7P11c2ep+KvFty8Vzq0fmTWyfKApbeEbv2GRXm+I/FGEyaChZRjZW/vSbs1bd2S3fdI9LhHA1sberUld3+5Jfq/yPn/AOEPwNk8Stc+
+        PvEq7NLtzI8MXeURA4J/2civnjS5Tc627oMI8jY9lBr9dNPs4rDw3caNa24trOK2ljRRx94GvzOPw58S6Fplz4imtsWtlceXKR1Abo30r864
+        O4xljq2LniZJfDGCvstbfN6XPscyyj2KpezXdt/cfevwN8YxeLfC0OkJMP8AhIfCsa5jJ+aa0ORG3uONp9x7ivVfG+gSazbW3j3wkNuq2S/v
+        Yl4M0Y5KH/aHVT+Ffi7bfHPV/hR8atP8Z+H286LTIktruDOFuLdzmWM+/QqezAGv2h8IeOdA8SaFp/xD8G3AvNB1hBI4XrGW67h2ZTkMOxr8
+        48SOCcXk+JpZhSj+7q6rtd6ypv13j6tLY9LIc+o432lC/vQdvVdGvyf/AATj9e0fw98dfCT2c+IdWgT93J0fI7H3B/I18iS+Mvjl4JlfwpFF
+        JcJphMSycfMo5B5Poa+rPiLpd54Tvj8R/A/722c7761Tv6yoB3/vDv1qhafGLwRqttFqNysDyzqGYtgMT05rl4fx1SjQvRoKvQbuoy1dOXVf
+        1o/y7sXQ5p6z5Jd11R//1fxL0z97ON/PIrvAdqYXgYrg9J/16/UV3Z+7+FfKYz4j0obHuf7Kui6dr/xz0a21WITRQRTTqp6b48bSR7Gv2SsL
+        2dbTXNpxsdgPYYr8gv2PP+S86X/163P8hX65WP8Ax6a9/wBdW/lX8ZfSEk3nEIvZU4/+ls/efDVf7A3/AHn+SOf1GaRdBuJQfmKgfnXm2p20
+        Evwn19pUDGWzuGbPcqhIP4EV6Jqf/Iuz/wC6K4K//wCSS63/ANeN1/6LavzXKXblt/z8j+Z9zXWkv8LP5+7m6nu2kubht8kjFmJ7k19vfsH/
+        ABJ8WaR8R5Ph5b3XmaBrEMs0ttICyrLGBh4+flJHDdj9RXwz/wAsvxr6q/Yj/wCS+ad/16XX8hX97+KeGpz4cxsZxTSg2rrZrZrzXQ/mfhKr
+        KOaUHF2uz9ZJNZv9P8S3uiwPmzKhtjcgbhyB7V8c+OPh7oLeLNSeB7i2R5d/lxSlUUsATtXsMnNfWOpf8j1ef9c1/lXg/jT/AJGe/wD95f8A
+        0EV/K3h/NwxUuR2vBXt12P3jOYKVNcyvqf/Z
+        """
+}
