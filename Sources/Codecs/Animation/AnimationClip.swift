@@ -70,13 +70,10 @@ struct AnimationClip {
 
     /// An encoder whose pictures say that they are in BT.709's colours.
     private static func encoder(_ pictures: Encoder.Pictures) throws(FFmpegFailure) -> Encoder {
-        var parameters = unsafe avcodec_parameters_alloc()
-        defer { unsafe avcodec_parameters_free(&parameters) }
-        guard let colours = unsafe parameters else { throw .noMemory }
-        unsafe colours.pointee.color_primaries = AVCOL_PRI_BT709
-        unsafe colours.pointee.color_trc = AVCOL_TRC_IEC61966_2_1
-        unsafe colours.pointee.color_space = AVCOL_SPC_BT709
-        return try unsafe Encoder(pictures, colours: colours)
+        let colours = Colours(
+            matrix: .bt709, primaries: .bt709, transfer: .standard(AVCOL_TRC_IEC61966_2_1.rawValue),
+            isFullRange: false)
+        return try Encoder(pictures, colours: colours)
     }
 }
 
