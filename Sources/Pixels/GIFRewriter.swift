@@ -6,6 +6,8 @@ package struct GIFRewriter {
     private var writer = GIFWriter()
     private var codes = LZWEncoder()
     private var isFirst = true
+    /// Of the global palette, what is seen somewhere.
+    private var isSeen = [Bool](repeating: false, count: 256)
 
     /// - Parameters:
     ///   - region: The part of the screen that is kept.
@@ -20,6 +22,16 @@ package struct GIFRewriter {
     package mutating func take() -> [UInt8] { writer.take() }
 
     package mutating func finish() { writer.end() }
+
+    /// Where the global palette lies in the file, and what is to stand there when all frames are in: its colours, without
+    /// those that are never seen; empty where there is none.
+    package var seenPalette: (offset: Int, bytes: [UInt8]) {
+        (GIFWriter.paletteOffset, GIFWriter.bytes(of: Self.seen(globalPalette, isSeen)))
+    }
+
+    private static func seen(_ palette: [UInt32], _ isSeen: [Bool]) -> [UInt32] {
+        zip(palette, isSeen).map { $1 ? $0 : 0 }
+    }
 
     /// Adds a frame.
     ///
@@ -49,6 +61,13 @@ package struct GIFRewriter {
             LZWEncoder.Source(
                 width: visible.width, area: picture.area, written: Self.identity, colours: picture.colours,
                 indices: Self.identity, codeSize: codeSize, loss: 0))
+        var isSeenHere = [Bool](repeating: false, count: 256)
+        for index in picture.held { isSeenHere[Int(index)] = true }
+        if let transparent = picture.transparent { isSeenHere[transparent] = false }
+        let ownPalette = isGlobal && !globalPalette.isEmpty ? nil : Self.seen(palette, isSeenHere)
+        if ownPalette == nil {
+            for index in isSeen.indices where isSeenHere[index] { isSeen[index] = true }
+        }
         writer.write(
             GIFWriter.Frame(
                 area: Rectangle(
@@ -58,7 +77,7 @@ package struct GIFRewriter {
                 delay: delay, disposal: stays ? min(frame.disposal, 1) : frame.disposal,
                 transparent: picture.transparent,
                 // A file without a palette of its own is drawn in black and white.
-                palette: isGlobal && !globalPalette.isEmpty ? nil : palette, codeSize: codeSize),
+                palette: ownPalette, codeSize: codeSize),
             codes: codes.bytes, count: codes.count)
     }
 

@@ -78,13 +78,21 @@ struct GIFWriter {
         bytes.append(UInt8(truncatingIfNeeded: value >> 8))
     }
 
-    private mutating func write(_ palette: [UInt32], bits: Int) {
-        for colour in palette {
-            bytes += [
+    /// Where a file's own palette begins.
+    static let paletteOffset = 13
+
+    /// Red, green and blue of each colour.
+    static func bytes(of palette: [UInt32]) -> [UInt8] {
+        palette.flatMap { colour in
+            [
                 UInt8(truncatingIfNeeded: colour), UInt8(truncatingIfNeeded: colour >> 8),
                 UInt8(truncatingIfNeeded: colour >> 16),
             ]
         }
+    }
+
+    private mutating func write(_ palette: [UInt32], bits: Int) {
+        bytes += Self.bytes(of: palette)
         for _ in palette.count..<(1 << bits) { bytes += [0, 0, 0] }
     }
 }

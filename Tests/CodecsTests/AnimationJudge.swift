@@ -26,14 +26,20 @@ struct AnimationJudge: Decodable {
     }
 
     static let script = """
-        import sys, json
+        import sys, json, subprocess
         import numpy
         from PIL import Image, ImageSequence
+        def coalesced(path, image):
+            # Pillow shows the colour of the transparent index, opaque, where a GIF's frame was cleared away.
+            pixels = subprocess.run(["convert", path, "-coalesce", "-depth", "8", "rgba:-"], check=True,
+                stdout=subprocess.PIPE).stdout
+            return numpy.frombuffer(pixels, numpy.uint8).reshape(-1, image.height, image.width, 4)
         def frames(path):
             image = Image.open(path)
+            composed = coalesced(path, image) if image.format == "GIF" else None
             for index in range(getattr(image, "n_frames", 1)):
                 image.seek(index)
-                frame = image.convert("RGBA")
+                frame = image.convert("RGBA") if composed is None else Image.fromarray(composed[index])
                 # The picture that an APNG shows where it can't move is no frame.
                 if index == 0 and image.info.get("default_image"): continue
                 delay = image.info.get("duration", 0)

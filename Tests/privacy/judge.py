@@ -46,10 +46,10 @@ ALLOWED_MP4 = {
     "MediaDataOffset", "PixelAspectRatio", "BufferSize", "MaxBitrate", "AverageBitrate", "ColorProfiles", "ColorPrimaries",
     "TransferCharacteristics", "MatrixCoefficients", "VideoFullRangeFlag", "FreeBytes", "Free", "EditListVersion",
     # Tables without text, which the structure's check has looked into.
-    "Unknown_edts", "SampleToChunk", "SampleSizes", "ChunkOffset", "Unknown_esds", "TimeToSampleTable", "SampleToGroup",
+    "Unknown_edts", "Unknown_free", "SampleToChunk", "SampleSizes", "ChunkOffset", "Unknown_esds", "TimeToSampleTable", "SampleToGroup",
     "SampleGroupDescription", "MediaData", "Unknown_btrt", "SyncSampleTable", "AVCConfiguration", "CompositionTimeToSample",
 }
-ONLY_VALUES = {"Encoder": {"Lavf"}, "CreateDate": {"0000:00:00 00:00:00"}, "ModifyDate": {"0000:00:00 00:00:00"},
+ONLY_VALUES = {"Encoder": {"Lavf"}, "Unknown_free": {""}, "CreateDate": {"0000:00:00 00:00:00"}, "ModifyDate": {"0000:00:00 00:00:00"},
                "HandlerDescription": {"VideoHandler", "SoundHandler"}, "MediaLanguageCode": {"und"},
                "ProfileDescription": {"Display P3", "sRGB", "sRGB built-in", "c2", "uP3", "sP3C"}}
 ALLOWED_PROBE = {"major_brand", "minor_version", "compatible_brands", "language", "handler_name", "vendor_id"}
@@ -58,10 +58,6 @@ ALLOWED_PROFILE = re.compile(
     r"Profile(Version|Class|ConnectionSpace|FileSignature|Description|CMMType|DateTime|ID|Creator|Copyright)|ColorSpaceData|"
     r"PrimaryPlatform|CMMFlags|Device(Manufacturer|Model|Attributes)|RenderingIntent|ConnectionSpaceIlluminant|MediaWhitePoint|"
     r"ChromaticAdaptation|(Red|Green|Blue)(MatrixColumn|TRC)|MediaBlackPoint|Chromaticity.*|ChromaticAdaptation")
-
-# What copied clips still carry: an empty list of tags that FFmpeg's muxer writes, and the elements before the first sound
-# of an AAC packet. A line here is a bug; it goes with it.
-KNOWN = ["box b'udta': b'\\x00\\x00\\x005meta\\x00", "QuickTime:HandlerVendorID = Apple", "b'm-element", "AAC-data-stream"]
 
 
 def shifted(text: bytes, bits: int) -> bytes:
@@ -168,8 +164,7 @@ def main() -> None:
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         found = [complaint for complaints in pool.map(one, files) for complaint in complaints]
     for name, text in found + list(tags(directory)):
-        if not any(known in text for known in KNOWN):
-            print(f"{name}: {text}")
+        print(f"{name}: {text}")
 
 
 if __name__ == "__main__":

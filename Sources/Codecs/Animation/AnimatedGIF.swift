@@ -70,6 +70,8 @@ struct AnimatedGIF {
         }
         writer.finish()
         try file.write(writer.take())
+        let seen = writer.seenPalette
+        try file.write(seen.bytes, at: Int64(seen.offset))
         return Encoded(bytes: file.bytes, note: "palettes kept")
     }
 

@@ -14,12 +14,18 @@ struct AnimationFile {
     }
 
     mutating func write(_ part: [UInt8]) throws(AttachmentError) {
+        try write(part, at: bytes)
+        bytes += Int64(part.count)
+    }
+
+    /// Writes over what was written before.
+    func write(_ part: [UInt8], at offset: Int64) throws(AttachmentError) {
         var written = 0
         while written < part.count {
             let result = unsafe part.withUnsafeBytes { buffer in
                 unsafe pwrite(
                     descriptor, buffer.baseAddress.map { unsafe $0 + written }, part.count - written,
-                    off_t(bytes) + written)
+                    off_t(offset) + written)
             }
             if result > 0 {
                 written += result
@@ -27,6 +33,5 @@ struct AnimationFile {
                 throw EncodedBytes.failure(SystemError("write an output"))
             }
         }
-        bytes += Int64(part.count)
     }
 }

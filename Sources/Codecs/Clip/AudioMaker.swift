@@ -89,6 +89,7 @@ struct AudioMaker {
                 continue
             }
             if damage.leavesOut(packet) { continue }
+            if type == .mp3, unsafe !MP3Frame.isWhole(packet.contents) { continue }
             if packet.changesParameters { return (nil, "its coding parameters change") }
             if first == nil {
                 first = (start, length)
@@ -223,6 +224,29 @@ struct AudioMaker {
 
 /// What an MP3 frame says of itself.
 enum MP3Frame {
+    /// Kilobits a second of layer III, by their number in a header: of MPEG 1, and of MPEG 2 and 2.5. ISO/IEC 11172-3,
+    /// 2.4.2.3, and ISO/IEC 13818-3, 2.4.2.3.
+    private static let bitRates = [
+        [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+        [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+    ]
+    private static let rates = [44_100, 48_000, 32_000]
+
+    /// Whether a frame has all the bytes that its header announces: the last one of a file may be cut off.
+    static func isWhole(_ frame: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard frame.count >= 4 else { return false }
+        let version = unsafe Int(frame[1]) >> 3 & 3
+        let bitRate = unsafe Int(frame[2]) >> 4
+        let rate = unsafe Int(frame[2]) >> 2 & 3
+        let padding = unsafe Int(frame[2]) >> 1 & 1
+        // A free bit rate, or none that there is: its length can't be told.
+        guard (1...14).contains(bitRate), rate < 3, version != 1 else { return true }
+        let isVersion1 = version == 3
+        let samples = rates[rate] >> (isVersion1 ? 0 : version == 2 ? 1 : 2)
+        let bits = bitRates[isVersion1 ? 0 : 1][bitRate] * 1000
+        return frame.count >= (isVersion1 ? 144 : 72) * bits / samples + padding
+    }
+
     /// Whether all its data lies in it, and none in the frames before.
     static func standsAlone(_ frame: UnsafeBufferPointer<UInt8>) -> Bool {
         guard frame.count > 8, unsafe frame[0] == 0xff, unsafe frame[1] & 0xe0 == 0xe0 else { return false }

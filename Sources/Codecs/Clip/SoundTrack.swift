@@ -204,6 +204,7 @@ struct SoundCopy: ~Copyable {
             return seconds > duration
         }
         if damage.leavesOut(packet) { return false }
+        if facts.codec == .mp3, unsafe !MP3Frame.isWhole(packet.contents) { return false }
         if heard == nil, let time = primer.pts ?? primer.dts, primer.bytes > 0 {
             let gap = seconds - (facts.timeBase.seconds(time) - zero) - length
             if abs(gap) < length / 2 { try write(primer, into: muxer) }
