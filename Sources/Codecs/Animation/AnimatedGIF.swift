@@ -18,8 +18,7 @@ struct AnimatedGIF {
     /// Bytes from which on the attempt is of no use.
     var limit: Int64
 
-    /// What each level of quality is, by measure: no dithering, which costs a third more bytes and is further away from the
-    /// picture.
+    /// What each level of quality is. None dithers: patterns cost bytes, and move where the picture doesn't.
     private var settings: GIFEncoder.Settings {
         let levels: [(colours: Int, keep: Int32, loss: Int32, enough: Float)] = [
             (255, 0, 0, 12), (127, 30, 60, 25), (63, 60, 200, 60), (31, 150, 600, 120),
