@@ -83,11 +83,7 @@ import Glibc
 private func configure(
     _ codec: UnsafeMutablePointer<AVCodecContext>, _ configuration: [UInt8]
 ) throws(FFmpegFailure) {
-    guard
-        let data = unsafe av_mallocz(configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))?
-            .assumingMemoryBound(to: UInt8.self)
-    else { throw .noMemory }
-    for (index, byte) in configuration.enumerated() { unsafe data[index] = byte }
+    let data = unsafe try paddedCopy(of: configuration)
     unsafe av_freep(&codec.pointee.extradata)
     unsafe codec.pointee.extradata = unsafe data
     unsafe codec.pointee.extradata_size = Int32(clamping: configuration.count)

@@ -66,3 +66,13 @@ enum DecoderConfiguration {
             && configuration[1] & 0x78 == 0
     }
 }
+
+/// A copy of a decoder's configuration in memory that FFmpeg frees, with the padding that its readers need.
+func paddedCopy(of configuration: [UInt8]) throws(FFmpegFailure) -> UnsafeMutablePointer<UInt8> {
+    guard
+        let data = unsafe av_mallocz(configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))?
+            .assumingMemoryBound(to: UInt8.self)
+    else { throw .noMemory }
+    for (index, byte) in configuration.enumerated() { unsafe data[index] = byte }
+    return unsafe data
+}

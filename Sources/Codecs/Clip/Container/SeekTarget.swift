@@ -19,4 +19,11 @@ enum SeekTarget {
 
     /// Whether `whence` asks for the number of bytes, and nothing is to be moved.
     static func isQuestion(_ whence: Int32) -> Bool { whence & ~AVSEEK_FORCE == AVSEEK_SIZE }
+
+    /// Answers a seek, and moves `position` where it is no question.
+    static func move(_ position: inout Int64, _ offset: Int64, _ whence: Int32, of bytes: Int64) -> Int64 {
+        let target = Self.position(offset, whence, from: position, of: bytes)
+        if target >= 0 && !isQuestion(whence) { position = target }
+        return target
+    }
 }

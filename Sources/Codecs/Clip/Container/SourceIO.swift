@@ -73,10 +73,7 @@ import Glibc
         guard let state = unsafe opaque?.assumingMemoryBound(to: State.self) else {
             return Int64(satchel_averror(EINVAL))
         }
-        let target = unsafe SeekTarget.position(
-            offset, whence, from: state.pointee.position, of: state.pointee.bytes)
-        if target >= 0 && !SeekTarget.isQuestion(whence) { unsafe state.pointee.position = target }
-        return target
+        return unsafe SeekTarget.move(&state.pointee.position, offset, whence, of: state.pointee.bytes)
     }
 }
 
