@@ -55,11 +55,29 @@ lint: ## Check the style.
 format: ## Correct the style.
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks
 
-.PHONY: bench
-bench: release ## Measure against the peers, in alternation.
+BENCH = Benchmarks/.build/release/bench --programs $(RELEASE)
+
+.PHONY: bench-build
+bench-build: release
 	SATCHEL_BENCHMARKS=1 $(SWIFT) build -c release --product inner-bench
 	$(SWIFT) build -c release --package-path Benchmarks
-	@Benchmarks/.build/release/bench $(RELEASE) Media/jpeg/earth-12-megapixels.jpg .bench
+
+.PHONY: bench-peers
+bench-peers: ## Install what is measured beside.
+	@./install-dependencies.sh bench
+	@Benchmarks/peers/environments.sh .bench
+
+.PHONY: bench
+bench: bench-build bench-peers ## Measure against the peers, in alternation: minutes.
+	@$(BENCH)
+
+.PHONY: bench-full
+bench-full: bench-build bench-peers ## The same with all parts, more inputs and more rounds: an hour or two.
+	@$(BENCH) --full
+
+.PHONY: bench-publish
+bench-publish: ## Put the plots and tables of the last run under Benchmarks.
+	@$(BENCH) --publish Benchmarks
 
 .PHONY: man
 man: dependencies ## Write the man pages into .build/man.

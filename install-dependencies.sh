@@ -2,6 +2,7 @@
 # Installs what Satchel needs on Debian 12, from Debian's own packages. make, CI and the image share this script.
 #
 #   ./install-dependencies.sh build test    what building and testing need
+#   ./install-dependencies.sh bench         what is measured beside
 #   ./install-dependencies.sh run           what a built Satchel needs
 #   ./install-dependencies.sh --list test   only prints the packages' names
 #
@@ -17,9 +18,11 @@ run="libvips42 libavformat59 libavcodec59 libavfilter8 libswscale6 libswresample
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp
     libheif-examples libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
     prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy libavif-bin libopenh264-7"
+bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-turbo-progs libjpeg-dev zlib1g-dev nginx-light wrk
+    valgrind util-linux procps python3 python3-dev python3-venv python3-pil python3-numpy"
 
 usage() {
-    echo "usage: $0 [--list] build|run|test ..." >&2
+    echo "usage: $0 [--list] build|run|test|bench ..." >&2
     exit 2
 }
 
@@ -36,6 +39,7 @@ for group in "$@"; do
         build) packages="$packages $build"; needs_swift=yes ;;
         run) packages="$packages $run" ;;
         test) packages="$packages $test" ;;
+        bench) packages="$packages $bench" ;;
         *) usage ;;
     esac
 done

@@ -210,9 +210,7 @@ final class Figures: Sendable {
 
     /// The value that this part of all is not over.
     func percentile(_ part: Double) -> Double {
-        let sorted = all.sorted()
-        guard !sorted.isEmpty else { return .infinity }
-        return sorted[min(sorted.count - 1, Int((Double(sorted.count) * part).rounded(.up)) - 1)]
+        Percentiles.percentile(part, of: all)
     }
 }
 

@@ -1,6 +1,14 @@
 import Foundation
 import Glibc
 
+extension Part {
+    static let delivery = Part(
+        "delivery", "content over HTTP beside nginx"
+    ) { run in
+        Findings(try DeliveryBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+    }
+}
+
 /// How quickly content comes, beside nginx with the same bytes as plain files.
 struct DeliveryBenchmark {
     private static let seconds = 3

@@ -1,5 +1,13 @@
 import Foundation
 
+extension Part {
+    static let soak = Part(
+        "soak", "what 1,000 mixed jobs leave behind", isInShortRun: false
+    ) { run in
+        Findings(try SoakBenchmark(workplace: run.workplace, samples: run.samples).measure())
+    }
+}
+
 /// A thousand mixed jobs: what the service holds afterwards must be what it held before.
 struct SoakBenchmark {
     let workplace: Workplace

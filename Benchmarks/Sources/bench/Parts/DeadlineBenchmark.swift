@@ -1,6 +1,17 @@
 import Foundation
 import Synchronization
 
+extension Part {
+    static let deadlines = Part(
+        "deadlines", "deadlines of 50 ms to 30 s: lateness, and what is delivered", isInShortRun: false
+    ) { run in
+        Findings(
+            try DeadlineBenchmark(
+                workplace: run.workplace, inputs: run.inputs, samples: run.samples, rounds: run.rounds
+            ).measure())
+    }
+}
+
 /// Deadlines from 50 ms to 30 s, over all the sample files, costly ones and slow origins: whether the answer is there in
 /// time, and whether what it delivers is what it says.
 struct DeadlineBenchmark {

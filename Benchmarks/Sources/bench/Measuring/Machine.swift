@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 
 /// What a run was measured on and with.
-struct Machine: Sendable, Encodable {
+struct Machine: Sendable, Codable {
     var processor: String
     /// That this process may run on.
     var cores: Int
@@ -11,10 +11,15 @@ struct Machine: Sendable, Encodable {
     var load: Double
     var kernel: String
     var satchel: String
-    var vipsthumbnail: String
-    var ffmpeg: String
+    /// Versions of the peers that there are, in order.
+    var peers: [Tool]
 
-    init(satchel: String) {
+    struct Tool: Sendable, Codable {
+        var name: String
+        var version: String
+    }
+
+    init(satchel: String, peers: [Tool] = []) {
         processor = Self.line(of: "/proc/cpuinfo", "model name")
         cores = Self.usableCores.count
         memoryBytes = Int64(sysconf(Int32(_SC_PHYS_PAGES))) * Int64(sysconf(Int32(_SC_PAGESIZE)))
@@ -22,9 +27,7 @@ struct Machine: Sendable, Encodable {
         load = unsafe getloadavg(&loads, 3) > 0 ? loads[0] : 0
         kernel = Self.firstLine(of: "uname", ["-sr"])
         self.satchel = Self.firstLine(of: satchel, ["--version"])
-        vipsthumbnail = Self.firstLine(of: "vipsthumbnail", ["--vips-version"])
-        let words = Self.firstLine(of: "ffmpeg", ["-version"]).split(separator: " ")
-        ffmpeg = words.count > 2 ? String(words[2]) : "?"
+        self.peers = peers
     }
 
     /// Others were at work: wall times, and the gain of a second core, say little.
@@ -44,8 +47,8 @@ struct Machine: Sendable, Encodable {
 
     var text: String {
         let memory = String(format: "%.1f", Double(memoryBytes) / 1e9)
-        return "\(processor), \(cores) cores, \(memory) GB; \(kernel); satchel \(satchel), \(vipsthumbnail), "
-            + "FFmpeg \(ffmpeg)"
+        let tools = ([Tool(name: "satchel", version: satchel)] + peers).map { "\($0.name) \($0.version)" }
+        return "\(processor), \(cores) cores, \(memory) GB; \(kernel); \(tools.joined(separator: ", "))"
     }
 
     private static func line(of path: String, _ key: String) -> String {
@@ -54,12 +57,17 @@ struct Machine: Sendable, Encodable {
         return line?.split(separator: ":").last?.trimmingCharacters(in: .whitespaces) ?? "?"
     }
 
-    private static func firstLine(of program: String, _ arguments: [String]) -> String {
+    /// What a program says first; nil where it fails.
+    static func answer(of program: String, _ arguments: [String]) -> String? {
         let url = FileManager.default.temporaryDirectory.appending(path: "bench-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: url) }
         var command = Command(program, arguments)
         command.output = url
-        guard (try? command.run()) != nil, let text = try? String(contentsOf: url, encoding: .utf8) else { return "?" }
-        return text.split(separator: "\n").first.map(String.init) ?? "?"
+        guard (try? command.run()) != nil, let text = try? String(contentsOf: url, encoding: .utf8) else { return nil }
+        return text
+    }
+
+    private static func firstLine(of program: String, _ arguments: [String]) -> String {
+        answer(of: program, arguments)?.split(separator: "\n").first.map(String.init) ?? "?"
     }
 }

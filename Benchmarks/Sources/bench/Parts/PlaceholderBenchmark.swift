@@ -1,5 +1,13 @@
 import Foundation
 
+extension Part {
+    static let placeholders = Part(
+        "placeholders", "ThumbHash and BlurHash of a picture"
+    ) { run in
+        Findings(try PlaceholderBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+    }
+}
+
 /// What ThumbHash and BlurHash cost together, for pictures of the size that they are made from.
 struct PlaceholderBenchmark {
     let workplace: Workplace

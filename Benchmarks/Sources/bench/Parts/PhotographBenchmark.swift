@@ -1,5 +1,22 @@
 import Foundation
 
+extension Part {
+    static let photographs = Part(
+        "photographs", "photographs to 1024 and 300 pixels beside peers and the floor"
+    ) { run in
+        Findings(try PhotographBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+    }
+}
+
+extension Part {
+    static let cores = Part(
+        "cores", "what a second core gains"
+    ) { run in
+        Findings(
+            try PhotographBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measureCores())
+    }
+}
+
 /// What a photograph of 12 megapixels costs beside two calls of `vipsthumbnail`, and what two cores gain.
 struct PhotographBenchmark {
     let workplace: Workplace

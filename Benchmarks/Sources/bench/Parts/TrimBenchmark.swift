@@ -1,5 +1,13 @@
 import Foundation
 
+extension Part {
+    static let trims = Part(
+        "trims", "cutting 10 s out of a minute, copied and at a frame"
+    ) { run in
+        Findings(try TrimBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+    }
+}
+
 /// What cutting 10 s out of a minute costs: on keyframes beside a bare remux, between them beside encoding it all again.
 struct TrimBenchmark {
     let workplace: Workplace

@@ -1,5 +1,13 @@
 import Foundation
 
+extension Part {
+    static let lanes = Part(
+        "lanes", "latency of small pictures beside 4K videos", isInShortRun: false
+    ) { run in
+        Findings(try LaneBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+    }
+}
+
 /// Whether costly sources hold up small ones: the latency of small pictures alone, and beside 4K videos.
 struct LaneBenchmark {
     let workplace: Workplace

@@ -1,5 +1,14 @@
 import Foundation
 
+extension Part {
+    static let memory = Part(
+        "memory", "what a source of 1 GB adds to the memory of the service"
+    ) { run in
+        Findings(
+            try MemoryBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: min(3, run.rounds)).measure())
+    }
+}
+
 /// What a source of 1 GB adds to the service side's memory, over a small one of the same kind.
 ///
 /// The service side is the process `satchel`: its codec processes are granted memory by themselves.

@@ -1,3 +1,11 @@
+extension Part {
+    static let isolation = Part(
+        "isolation", "what a process of its own costs each source"
+    ) { run in
+        Findings(try IsolationBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+    }
+}
+
 /// What it costs to give each source a confined process of its own.
 struct IsolationBenchmark {
     let workplace: Workplace

@@ -1,6 +1,14 @@
 import Foundation
 import Synchronization
 
+extension Part {
+    static let overload = Part(
+        "overload", "ten times as much as the service can do, for a minute", isInShortRun: false
+    ) { run in
+        Findings(try OverloadBenchmark(workplace: run.workplace, inputs: run.inputs).measure())
+    }
+}
+
 /// Ten times as much as the service can do, for a minute: what it takes it finishes, what it can't it refuses quickly, and
 /// its health is to be had all the time.
 struct OverloadBenchmark {

@@ -1,5 +1,13 @@
 import Foundation
 
+extension Part {
+    static let animations = Part(
+        "animations", "GIFs to 320 pixels: CPU, bytes and fidelity"
+    ) { run in
+        Findings(try AnimationBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+    }
+}
+
 /// What making GIFs smaller costs beside `vipsthumbnail` and gifsicle: processor time, bytes, and how near the frames
 /// come to a full-colour scaling of the source.
 struct AnimationBenchmark {

@@ -1,5 +1,13 @@
 import Foundation
 
+extension Part {
+    static let jobs = Part(
+        "jobs", "photographs over HTTP beside a batch of them", isInShortRun: false
+    ) { run in
+        Findings(try JobsBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+    }
+}
+
 /// Jobs over HTTP beside a batch over the same files: what the network side of the service costs.
 struct JobsBenchmark {
     let workplace: Workplace

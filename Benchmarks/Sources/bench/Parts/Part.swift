@@ -1,0 +1,56 @@
+/// Something that is measured by itself: one file in this folder, and one line in ``all``.
+struct Part: Sendable {
+    /// Named by it in `--only` and in the results: never changed.
+    let name: String
+    /// What it measures, in a line.
+    let summary: String
+    /// Whether `make bench` has it, or `make bench-full` alone.
+    let isInShortRun: Bool
+    let measure: @Sendable (RunContext) throws -> Findings
+
+    init(
+        _ name: String, _ summary: String, isInShortRun: Bool = true,
+        measure: @escaping @Sendable (RunContext) throws -> Findings
+    ) {
+        self.name = name
+        self.summary = summary
+        self.isInShortRun = isInShortRun
+        self.measure = measure
+    }
+
+    /// In the order in which they are measured.
+    static let all: [Part] = [
+        .photographs,
+        .cores,
+        .isolation,
+        .animations,
+        .trims,
+        .placeholders,
+        .memory,
+        .jobs,
+        .lanes,
+        .delivery,
+        .soak,
+        .overload,
+        .deadlines,
+    ]
+
+    /// For `--list`.
+    var line: String {
+        let name = name + (isInShortRun ? " *" : "")
+        return name + String(repeating: " ", count: max(1, 16 - name.count)) + summary
+    }
+}
+
+/// What a part found out.
+struct Findings: Sendable {
+    var measurements: [Measurement] = []
+    var comparisons: [Comparison] = []
+    var plots: [Plot] = []
+
+    init(_ measurements: [Measurement] = [], comparisons: [Comparison] = [], plots: [Plot] = []) {
+        self.measurements = measurements
+        self.comparisons = comparisons
+        self.plots = plots
+    }
+}

@@ -1,0 +1,51 @@
+/// A drawing as values, from which it can be drawn again without measuring.
+struct Plot: Sendable, Codable {
+    /// Of its file, without `.svg`.
+    var name: String
+    var title: String
+    var form: Form
+
+    enum Form: Sendable, Codable {
+        case bars([Bar], axis: Axis)
+        case lines([Series], x: Axis, y: Axis)
+    }
+
+    struct Axis: Sendable, Codable {
+        /// With the unit: `CPU per photograph, ms`.
+        var label: String
+        var isLogarithmic = false
+    }
+
+    struct Bar: Sendable, Codable {
+        var label: String
+        var role: Comparison.Role
+        var value: Double
+        var least: Double
+        var most: Double
+    }
+
+    struct Series: Sendable, Codable {
+        var label: String
+        var role: Comparison.Role
+        var points: [Point]
+    }
+
+    struct Point: Sendable, Codable {
+        var x: Double
+        var y: Double
+    }
+}
+
+extension Plot {
+    /// Bars of one column, the largest first; without those that have no figure.
+    init(_ name: String, _ title: String, of comparison: Comparison, column: String, axis: Axis) {
+        self.name = name
+        self.title = title
+        let bars = comparison.rows.compactMap { row in
+            row[column].map {
+                Bar(label: row.title, role: row.role, value: $0.median, least: $0.least, most: $0.most)
+            }
+        }
+        form = .bars(bars.sorted { $0.value > $1.value }, axis: axis)
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// What a part has to measure with.
+struct RunContext: Sendable {
+    let options: Options
+    let workplace: Workplace
+    let inputs: Inputs
+    /// Versions of the peers that there are.
+    let tools: [Machine.Tool]
+
+    init(_ options: Options) throws {
+        self.options = options
+        workplace = try Workplace(options.directory, programs: options.programs)
+        inputs = try Inputs(
+            in: options.directory.appending(path: "inputs"),
+            from: options.samples.appending(path: "jpeg/earth-12-megapixels.jpg"))
+        tools = Tools.versions(
+            environments: PythonEnvironment.names.map { PythonEnvironment($0, in: options.directory) })
+    }
+
+    var rounds: Int { options.rounds }
+    var isFull: Bool { options.isFull }
+    /// The sample files of every kind, good and bad.
+    var samples: URL { options.samples }
+
+    /// A virtual environment with peers in it.
+    func environment(_ name: String) -> PythonEnvironment { PythonEnvironment(name, in: options.directory) }
+
+    /// A part that fails has a result too, which says why.
+    func measure(_ part: Part) -> PartResult {
+        var result = PartResult(
+            part: part.name, extent: options.extent, rounds: rounds, seed: options.seed,
+            machine: Machine(satchel: workplace.satchel, peers: tools))
+        let start = ContinuousClock.now
+        Progress.say(part.name)
+        do {
+            result.findings = try part.measure(self)
+        } catch {
+            result.failure = "\(error)"
+            Progress.note("bench: \(part.name): \(error)")
+        }
+        result.seconds = (ContinuousClock.now - start) / .seconds(1)
+        return result
+    }
+}
