@@ -116,6 +116,7 @@ var targets: [Target] = [
         dependencies: [
             "Attachments", "Stores", "TestSupport",
             .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "GRDBSQLite", package: "GRDB.swift"),
             .product(name: "Crypto", package: "swift-crypto"),
         ]),
     // Follows the program's calls from outside, to kill it at one of them or to write them all down.

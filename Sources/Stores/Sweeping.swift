@@ -29,11 +29,12 @@ extension Store {
     func sweep(sparing age: Duration?) async throws(AttachmentError) -> SweepReport {
         let isOld = { (facts: Duration) in age.map { facts >= $0 } ?? true }
         var report = SweepReport(expired: 0, orphans: 0, bytes: 0, leftovers: 0)
-        while true {
-            let part = try await records.expire(limit: 500)
+        var place: SQLiteRecordStore.ExpiryPlace? = .start
+        while let from = place {
+            let part = try await records.expire(limit: 500, from: from)
             try blobs.remove(part.blobs)
             report.expired += part.attachments
-            if part.isComplete { break }
+            place = part.next
         }
         let old = try blobs.list().filter { isOld($0.age) }
         for start in stride(from: 0, to: old.count, by: 500) {

@@ -64,7 +64,7 @@ import Testing
 
         let store = try Backend.files.open(directory, clock: clock)
         let records = store.records
-        #expect(store.schemaVersion == "2")
+        #expect(store.schemaVersion == "3")
         try await records.expectTrueCounts()
         let acme = TenantID(rawValue: "acme")
         #expect(try await records.usage(of: acme) == TenantUsage(storedBytes: 14, pendingJobs: 1, liveLeases: 1))
@@ -73,6 +73,7 @@ import Testing
         #expect(statistics.queues[.quick]?.pending == 1)
         #expect(statistics.queues[.quick]?.running == 1)
         #expect(statistics.blobBytes == 7)
+        #expect(statistics.liveLeases == 1)
         let token = try #require(try await records.token("abcdefghijklmnopqrstuv", of: acme))
         #expect(try await records.open(token, role: .main)?.delivery == .private)
         #expect(records.revocations == 0)

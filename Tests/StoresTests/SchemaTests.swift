@@ -101,10 +101,12 @@ import Testing
             ]
         let ofTheService: [(String, StatementArguments)] = [
             (Database.accessByJob, ["", "", 0]),
+            (Database.attachmentsOver, [0, 0, 0, 0, 1]),
             (Database.callbacksDue, [0, "[]", 1]),
             (Database.oldestDue, ["quick", 0]),
-            (Database.liveAccess, ["lease", 0]),
-            (Database.liveLeasesOfTenant, ["", 0]),
+            (Database.accessThatRanOut, ["lease", 0]),
+            (Database.leasesOfTenantThatRanOut, ["", 0]),
+            ("SELECT open FROM open_access WHERE kind = ?", ["lease"]),
             (
                 "SELECT job, body_digest FROM idempotency_keys WHERE tenant = ? AND key = ? AND created_at > ?",
                 ["", "", 0]

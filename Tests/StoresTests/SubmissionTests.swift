@@ -371,6 +371,12 @@ extension SQLiteRecordStore {
                 WHERE blobs <> (SELECT count(*) FROM blobs)
                     OR blob_bytes <> (SELECT coalesce(sum(bytes), 0) FROM blobs)
                 UNION ALL
+                SELECT 'callbacks' FROM holdings
+                WHERE pending_callbacks <> (SELECT count(*) FROM callbacks WHERE state = 'pending')
+                UNION ALL
+                SELECT 'open ' || kind FROM open_access
+                WHERE open <> (SELECT count(*) FROM access WHERE kind = open_access.kind AND ended_at IS NULL)
+                UNION ALL
                 SELECT 'spool' FROM released_spool
                 UNION ALL
                 SELECT 'condemned' FROM condemned WHERE condemned_at = 0

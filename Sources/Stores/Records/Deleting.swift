@@ -40,22 +40,36 @@ extension SQLiteRecordStore {
         var attachments: Int
         /// Blobs that nothing refers to any more.
         var blobs: [BlobName]
-        /// False where there was more than fits in a part.
-        var isComplete: Bool
+        /// Where the next part begins; nil where there is none.
+        var next: ExpiryPlace?
+    }
+
+    /// How far a look at the attachments whose retention is over has come.
+    struct ExpiryPlace: Sendable {
+        var expiresAt: Int64
+        var key: Int64
+
+        static let start = ExpiryPlace(expiresAt: .min, key: .min)
     }
 
     /// One part of ``deleteExpired(limit:)``: at most `limit` of each kind.
-    func expire(limit: Int) async throws(AttachmentError) -> Expiry {
-        try await write { database, now in
-            let expired = try database.rows(
-                """
-                SELECT tenant, id, job FROM attachments
-                WHERE expires_at <= ? AND NOT EXISTS (
-                    SELECT 1 FROM access
-                    WHERE access.tenant = attachments.tenant AND access.attachment = attachments.id
-                        AND kind IN ('lease', 'link') AND ended_at IS NULL AND access.expires_at > ?)
-                ORDER BY expires_at LIMIT ?
-                """, [now.milliseconds, now.milliseconds, limit])
+    ///
+    /// What leases and links keep beyond its retention may be much more than what goes. It is passed over while reading,
+    /// once for all parts, so that no other write waits for that.
+    func expire(limit: Int, from place: ExpiryPlace = .start) async throws(AttachmentError) -> Expiry {
+        let expired = try await read { database, now in
+            try database.rows(
+                Database.attachmentsOver,
+                [place.expiresAt, place.key, now.milliseconds, now.milliseconds, limit]
+            ).map { (key: $0["key"] as Int64, expiresAt: $0["expires_at"] as Int64) }
+        }
+        return try await write { database, now in
+            var found: [Row] = []
+            for one in expired {
+                // A lease may have begun since.
+                found += try database.rows(
+                    Database.attachmentOver, [one.key, now.milliseconds, now.milliseconds])
+            }
             // Before the attachments go, with all of theirs.
             let ended = try database.rows(
                 """
@@ -68,16 +82,15 @@ extension SQLiteRecordStore {
                     "UPDATE holdings SET leases_left_to_expire = leases_left_to_expire + ?", [leftToExpire])
             }
             var blobs: [BlobName] = []
-            for row in expired {
+            for row in found {
                 blobs += try database.releaseAttachment(
                     AttachmentID(rawValue: row["id"]), of: TenantID(rawValue: row["tenant"]))
                 try database.deleteJobIfEmpty(row["job"])
                 try database.deleteJobIfBare(row["job"])
             }
-            let isComplete = try database.forget(limit: limit, at: now)
-            return Expiry(
-                attachments: expired.count, blobs: blobs,
-                isComplete: isComplete && max(expired.count, ended.count) < limit)
+            let isAll = try database.forget(limit: limit, at: now) && max(expired.count, ended.count) < limit
+            let last = expired.last.map { ExpiryPlace(expiresAt: $0.expiresAt, key: $0.key) } ?? place
+            return Expiry(attachments: found.count, blobs: blobs, next: isAll ? nil : last)
         }
     }
 
@@ -109,6 +122,21 @@ extension SQLiteRecordStore {
 }
 
 extension Database {
+    private static let isNotKept = """
+        NOT EXISTS (
+            SELECT 1 FROM access
+            WHERE access.tenant = attachments.tenant AND access.attachment = attachments.id
+                AND kind IN ('lease', 'link') AND ended_at IS NULL AND access.expires_at > ?)
+        """
+    static let attachmentsOver = """
+        SELECT key, expires_at FROM attachments
+        WHERE (expires_at, key) > (?, ?) AND expires_at <= ? AND \(isNotKept)
+        ORDER BY expires_at, key LIMIT ?
+        """
+    static let attachmentOver = """
+        SELECT tenant, id, job FROM attachments WHERE key = ? AND expires_at <= ? AND \(isNotKept)
+        """
+
     fileprivate func refers(to blob: BlobName) throws -> Bool {
         try row("SELECT 1 FROM blobs WHERE name = ?", [blob.rawValue]) != nil
     }

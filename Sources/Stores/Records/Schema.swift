@@ -12,6 +12,7 @@ enum Schema {
             try database.execute(sql: "PRAGMA application_id = \(applicationID)")
         }
         migrator.registerMigration("2") { database in try database.execute(sql: second) }
+        migrator.registerMigration("3") { database in try database.execute(sql: third) }
         return migrator
     }()
 

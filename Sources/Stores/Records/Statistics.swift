@@ -17,26 +17,21 @@ extension SQLiteRecordStore {
             statistics.liveGrants = try database.countLive(.grant, at: now)
             statistics.liveLeases = try database.countLive(.lease, at: now)
             statistics.liveLinks = try database.countLive(.link, at: now)
-            statistics.leasesLeftToExpire = Int(try database.number(Self.leasesThatRanOut, [now.milliseconds]) ?? 0)
+            statistics.leasesLeftToExpire = try database.countRanOut(.lease, at: now)
             if let row = try database.row("SELECT * FROM holdings") {
                 statistics.leasesLeftToExpire += row["leases_left_to_expire"]
                 statistics.blobs = row["blobs"]
                 statistics.blobBytes = row["blob_bytes"]
+                statistics.pendingCallbacks = row["pending_callbacks"]
             }
-            statistics.pendingCallbacks = Int(
-                try database.number("SELECT count(*) FROM callbacks WHERE state = 'pending'") ?? 0)
             return statistics
         }
     }
 
-    /// Those that are not swept yet.
-    private static let leasesThatRanOut =
-        "SELECT count(*) FROM access WHERE kind = 'lease' AND ended_at IS NULL AND expires_at <= ?"
-
     public func usage(of tenant: TenantID) async throws(AttachmentError) -> TenantUsage {
         try await read { database, now in
             var usage = try database.usage(of: tenant)
-            usage.liveLeases = try database.liveLeases(of: tenant, at: now)
+            usage.liveLeases -= try database.leasesThatRanOut(of: tenant, at: now)
             return usage
         }
     }
@@ -47,10 +42,17 @@ extension Database {
         SELECT due_at FROM jobs WHERE run = '' AND lane = ? AND priority = ? AND state = 'pending'
         ORDER BY due_at LIMIT 1
         """
-    static let liveAccess = "SELECT count(*) FROM access WHERE kind = ? AND ended_at IS NULL AND expires_at > ?"
+    /// What ran out and isn't swept yet. The rest of what is open lives: there is far more of that, and it is never
+    /// counted one by one.
+    static let accessThatRanOut = "SELECT count(*) FROM access WHERE kind = ? AND ended_at IS NULL AND expires_at <= ?"
+
+    fileprivate func countRanOut(_ kind: AccessRow.Kind, at now: Instant) throws -> Int {
+        Int(try number(Self.accessThatRanOut, [kind.rawValue, now.milliseconds]) ?? 0)
+    }
 
     fileprivate func countLive(_ kind: AccessRow.Kind, at now: Instant) throws -> Int {
-        Int(try number(Self.liveAccess, [kind.rawValue, now.milliseconds]) ?? 0)
+        let open = try number("SELECT open FROM open_access WHERE kind = ?", [kind.rawValue]) ?? 0
+        return try Int(open) - countRanOut(kind, at: now)
     }
 
     /// What a tenant uses. Leases that ran out and are not swept yet count here as live.
@@ -60,19 +62,19 @@ extension Database {
             storedBytes: row["stored_bytes"], pendingJobs: row["unfinished_jobs"], liveLeases: row["open_leases"])
     }
 
-    static let liveLeasesOfTenant = """
-        SELECT count(*) FROM access WHERE tenant = ? AND kind = 'lease' AND ended_at IS NULL AND expires_at > ?
+    static let leasesOfTenantThatRanOut = """
+        SELECT count(*) FROM access WHERE tenant = ? AND kind = 'lease' AND ended_at IS NULL AND expires_at <= ?
         """
 
-    func liveLeases(of tenant: TenantID, at now: Instant) throws -> Int {
-        Int(try number(Self.liveLeasesOfTenant, [tenant.rawValue, now.milliseconds]) ?? 0)
+    fileprivate func leasesThatRanOut(of tenant: TenantID, at now: Instant) throws -> Int {
+        Int(try number(Self.leasesOfTenantThatRanOut, [tenant.rawValue, now.milliseconds]) ?? 0)
     }
 
     /// - Throws: `quota_exceeded` where the tenant may not start another lease.
     func admitLease(of tenant: TenantID, within quotas: Quotas, at now: Instant) throws {
-        guard let limit = quotas.liveLeases, try usage(of: tenant).liveLeases >= limit,
-            try liveLeases(of: tenant, at: now) >= limit
-        else { return }
+        guard let limit = quotas.liveLeases else { return }
+        let open = try usage(of: tenant).liveLeases
+        guard open >= limit, try open - leasesThatRanOut(of: tenant, at: now) >= limit else { return }
         throw AttachmentError.quotaExceeded(what: "live leases")
     }
 }

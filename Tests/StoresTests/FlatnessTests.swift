@@ -1,0 +1,298 @@
+import Attachments
+import Dispatch
+import GRDB
+import GRDBSQLite
+import TestSupport
+import Testing
+
+@testable import Stores
+
+/// What a store is asked costs the same however much it holds. Counted are the steps of SQLite's machine, which are
+/// the same on every computer: time would only show it at sizes that take minutes to make.
+@Suite struct FlatnessTests {
+    @Test(arguments: ["work", "lists", "access", "upkeep"])
+    func `a question takes no more steps where there is ten times as much`(subject: String) async throws {
+        // Large enough that work for each record would be many times the work for one question.
+        let small = try await FilledStore.filled(20)
+        let large = try await FilledStore.filled(200)
+        for question in Question.all[subject] ?? [] {
+            let few = try await steps(of: question, in: small)
+            let many = try await steps(of: question, in: large)
+            #expect(few > 0)
+            // A few more, as an index stops at another place.
+            #expect(many <= few + few / 10 + 10, "\(question.name): \(few) steps became \(many)")
+        }
+    }
+
+    private func steps(of question: Question, in store: borrowing FilledStore) async throws -> Int {
+        // Statements are prepared, and what is found out once is known.
+        try await question.ask(store)
+        _ = try await store.records.takeSteps()
+        try await question.ask(store)
+        return try await store.records.takeSteps()
+    }
+}
+
+/// Something that can be asked of a store again and again.
+struct Question: Sendable {
+    let name: String
+    let ask: @Sendable (borrowing FilledStore) async throws -> Void
+
+    init(_ name: String, _ ask: @escaping @Sendable (borrowing FilledStore) async throws -> Void) {
+        self.name = name
+        self.ask = ask
+    }
+
+    static let all = ["work": work, "lists": lists, "access": access, "upkeep": upkeep]
+
+    private static let work = [
+        Question("claim a job") { store in
+            let claim = try await store.claim()
+            #expect(claim != nil)
+        },
+        Question("claim where nothing waits") { store in
+            let none = try await store.records.claim(
+                1, from: .service(.expensive), by: FilledStore.worker, for: .seconds(60))
+            #expect(none.isEmpty)
+        },
+        Question("submit a job") { store in
+            let answer = try await store.records.submit(
+                .sample(tenant: FilledStore.tenant),
+                idempotency: IdempotencyKey(text: JobID.generate().rawValue, bodyDigest: "x"),
+                within: Quotas(storedBytes: 1 << 40, pendingJobs: 1 << 20), queueLimit: 1 << 20,
+                offer: ClaimOffer(worker: FilledStore.worker, duration: .seconds(60)))
+            guard case .accepted = answer else { throw Unexpected() }
+        },
+        Question("admit a submission") { store in
+            try await store.records.admit(
+                FilledStore.tenant, within: Quotas(storedBytes: 1 << 40, pendingJobs: 1 << 20), queueLimit: 1 << 20)
+        },
+        Question("hold and hand back a claim") { store in
+            let first = try await store.claim()
+            let claim = try #require(first)
+            _ = try await store.records.heartbeat(claim, for: .seconds(60))
+            try await store.records.release(claim, after: .seconds(1000), countsAttempt: false)
+        },
+        Question("deliver") { store in
+            let first = try await store.claim()
+            let claim = try #require(first)
+            let blob = try await store.store.seal(claim.job.rawValue)
+            _ = try await store.records.deliver([.delivered(claim.attachments[0], [.main: blob])], under: claim)
+        },
+        Question("deliver a failure") { store in
+            let first = try await store.claim()
+            let claim = try #require(first)
+            _ = try await store.records.deliver(
+                [.failed(claim.attachments[0], .fetchFailed(reason: "x", status: nil))], under: claim)
+        },
+        Question("cancel and try again") { store in
+            let job = JobSubmission.sample(tenant: FilledStore.tenant)
+            _ = try await store.records.submit(
+                job, idempotency: nil, within: Quotas(), queueLimit: 1 << 20, offer: nil)
+            _ = try await store.records.cancel(job.id, of: FilledStore.tenant)
+            guard case .accepted = try await store.records.retry(job.id, of: FilledStore.tenant) else {
+                throw Unexpected()
+            }
+        },
+    ]
+
+    private static let common = [
+        RecordFilter(), RecordFilter(state: .pending), RecordFilter(state: .delivered), RecordFilter(state: .failed),
+        RecordFilter(run: RunID(rawValue: "none")),
+    ]
+    private static let ofKinds = [
+        RecordFilter(kind: .image), RecordFilter(kind: .video), RecordFilter(state: .failed, kind: .image),
+        RecordFilter(state: .delivered, kind: .image), RecordFilter(state: .delivered, kind: .video),
+    ]
+
+    private static let lists =
+        common.map { filter in
+            Question("list jobs where \(filter.words)") { store in
+                let first = try await store.records.jobs(of: FilledStore.tenant, where: filter, after: nil, limit: 5)
+                if let next = first.next {
+                    _ = try await store.records.jobs(of: FilledStore.tenant, where: filter, after: next, limit: 5)
+                }
+            }
+        }
+        + (common + ofKinds).map { filter in
+            Question("list attachments where \(filter.words)") { store in
+                let first = try await store.records.attachments(
+                    of: FilledStore.tenant, where: filter, after: nil, limit: 5)
+                if let next = first.next {
+                    _ = try await store.records.attachments(
+                        of: FilledStore.tenant, where: filter, after: next, limit: 5)
+                }
+            }
+        }
+
+    private static let access = [
+        Question("open a lease's rendition") { store in
+            let content = try await store.records.open(store.leases[7], role: .main)
+            #expect(content != nil)
+        },
+        Question("start, renew and stop a lease") { store in
+            let started = try await store.records.startLease(
+                on: store.attachments[3], of: FilledStore.tenant, renditions: nil, for: .seconds(60),
+                within: Quotas(liveLeases: 1 << 20))
+            let (lease, _) = try #require(started)
+            _ = try await store.records.renewLease(lease.id, of: FilledStore.tenant, for: .seconds(90))
+            let isRevoked = try await store.records.revoke(lease.id, of: FilledStore.tenant)
+            #expect(isRevoked)
+        },
+        Question("start a lease beyond the tenant's quota") { store in
+            let (records, attachment) = (store.records, store.attachments[3])
+            await #expect(throws: AttachmentError.quotaExceeded(what: "live leases")) {
+                try await records.startLease(
+                    on: attachment, of: FilledStore.tenant, renditions: nil, for: .seconds(60),
+                    within: Quotas(liveLeases: 10))
+            }
+        },
+        Question("start and stop a lease under a grant that had many") { store in
+            let started = try await store.records.startLease(under: store.grant, renditions: nil, for: .seconds(60))
+            let (lease, _) = try #require(started)
+            let isRevoked = try await store.records.revoke(lease.id, under: store.grant)
+            #expect(isRevoked)
+        },
+        Question("make and revoke a link") { store in
+            let made = try await store.records.link(
+                to: store.attachments[3], of: FilledStore.tenant, renditions: nil, for: .seconds(60))
+            let (link, _) = try #require(made)
+            let isRevoked = try await store.records.revoke(link.id, of: FilledStore.tenant)
+            #expect(isRevoked)
+        },
+    ]
+
+    private static let upkeep = [
+        Question("statistics") { store in
+            let statistics = try await store.records.statistics()
+            #expect(statistics.liveLeases >= store.size)
+            #expect(statistics.liveLinks >= store.size)
+            #expect(statistics.pendingCallbacks >= store.size)
+        },
+        Question("a tenant's usage") { store in
+            let usage = try await store.records.usage(of: FilledStore.tenant)
+            #expect(usage.liveLeases >= store.size)
+        },
+        Question("callbacks that are due") { store in
+            let due = try await store.records.dueCallbacks(1, for: .seconds(60))
+            #expect(due.count == 1)
+        },
+        Question("delete an attachment") { store in
+            let page = try await store.records.attachments(
+                of: FilledStore.tenant, where: RecordFilter(state: .delivered), after: nil, limit: 1)
+            let attachment = try #require(page.elements.first)
+            let isDeleted = try await store.store.delete(attachment.id, of: FilledStore.tenant)
+            #expect(isDeleted)
+        },
+        Question("expire where nothing is over") { store in
+            _ = try await store.records.deleteExpired(limit: 10)
+        },
+    ]
+}
+
+extension RecordFilter {
+    fileprivate var words: String {
+        let words = [state.map { "state = \($0)" }, kind.map { "kind = \($0)" }, run.map { _ in "run" }]
+        let known = words.compactMap(\.self)
+        return known.isEmpty ? "anything" : known.joined(separator: ", ")
+    }
+}
+
+/// A store with as many pending jobs, delivered attachments, live leases (with and without a grant), links and pending
+/// callbacks.
+struct FilledStore: ~Copyable {
+    static let tenant = TenantID(rawValue: "acme")
+    static let worker = WorkerID(rawValue: "me")
+
+    let fixture: Fixture
+    let size: Int
+    let attachments: [AttachmentID]
+    let leases: [AccessToken]
+    let grant: AccessToken
+
+    var store: Store { fixture.store }
+    var records: SQLiteRecordStore { fixture.records }
+
+    static func filled(_ size: Int) async throws -> FilledStore {
+        let fixture = try Fixture()
+        let (store, records) = (fixture.store, fixture.records)
+        let delivered = (0..<size).map { _ in
+            var job = JobSubmission.sample(tenant: Self.tenant)
+            job.callback = "https://example.com/hook"
+            return job
+        }
+        _ = try await records.accept(delivered, retryFailed: false)
+        let claims = try await records.claim(size, from: .service(.quick), by: Self.worker, for: .seconds(60))
+        let attachments = claims.flatMap(\.attachments)
+        try await withThrowingTaskGroup { group in
+            for claim in claims {
+                group.addTask {
+                    let blob = try await store.seal(claim.job.rawValue)
+                    _ = try await records.deliver([.delivered(claim.attachments[0], [.main: blob])], under: claim)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let granted = try await records.grant(
+            on: attachments[0], of: Self.tenant, renditions: nil, for: .seconds(86_400), leaseLimit: 1 << 20)
+        let grant = try #require(granted).1
+        let leases = try await withThrowingTaskGroup { group in
+            for id in attachments {
+                group.addTask {
+                    _ = try await records.link(to: id, of: Self.tenant, renditions: nil, for: .seconds(3600))
+                    let ended = try await records.startLease(under: grant, renditions: nil, for: .seconds(3600))
+                    _ = try await records.revoke(#require(ended).0.id, of: Self.tenant)
+                    let lease = try await records.startLease(
+                        on: id, of: Self.tenant, renditions: nil, for: .seconds(3600))
+                    return try #require(lease).1
+                }
+            }
+            return try await group.reduce(into: [AccessToken]()) { $0.append($1) }
+        }
+        _ = try await records.accept(
+            (0..<size).map { _ in .sample(tenant: Self.tenant) }, retryFailed: false)
+        return FilledStore(fixture: fixture, size: size, attachments: attachments, leases: leases, grant: grant)
+    }
+
+    func claim() async throws -> Claim? {
+        try await records.claim(1, from: .service(.quick), by: Self.worker, for: .seconds(60)).first
+    }
+}
+
+extension SQLiteRecordStore {
+    /// The steps that the connections' statements have taken since this was last asked.
+    fileprivate func takeSteps() async throws -> Int {
+        let readers = pool.configuration.maximumReaderCount
+        let pool = pool
+        // Each waits for the others, so that each is another connection.
+        let everyReader = DispatchGroup()
+        for _ in 0..<readers { everyReader.enter() }
+        let written = try await pool.writeWithoutTransaction { $0.takeSteps() }
+        return try await withThrowingTaskGroup { group in
+            for _ in 0..<readers {
+                group.addTask {
+                    try await withCheckedThrowingContinuation { continuation in
+                        pool.asyncRead { access in
+                            everyReader.leave()
+                            everyReader.wait()
+                            continuation.resume(with: Result { try access.get().takeSteps() })
+                        }
+                    }
+                }
+            }
+            return try await group.reduce(written, +)
+        }
+    }
+}
+
+extension Database {
+    fileprivate func takeSteps() -> Int {
+        var steps = 0
+        var statement = unsafe sqlite3_next_stmt(sqliteConnection, nil)
+        while unsafe statement != nil {
+            steps += Int(unsafe sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1))
+            unsafe statement = sqlite3_next_stmt(sqliteConnection, statement)
+        }
+        return steps
+    }
+}
