@@ -7,12 +7,13 @@ let targets: [Target] = [
     .executableTarget(
         name: "remux",
         linkerSettings: ["avformat", "avcodec", "avutil"].map { .linkedLibrary($0) }),
+    .executableTarget(name: "jpeg-floor", linkerSettings: [.linkedLibrary("jpeg")]),
     .executableTarget(name: "bench"),
     .testTarget(name: "BenchTests", dependencies: ["bench"]),
 ]
 
 // The root package's house rules.
-for target in targets where target.name != "remux" {
+for target in targets where target.name != "remux" && target.name != "jpeg-floor" {
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
         .strictMemorySafety(),

@@ -29,7 +29,15 @@ for name in system newest simd thumbor; do
         unset CC
     fi
     # shellcheck disable=SC2086
-    if "$pip" install -q --disable-pip-version-check --no-deps $options -r "$wanted"; then
+    "$pip" install -q --disable-pip-version-check --no-deps $options -r "$wanted"
+    made_all=$?
+    # pyvips and pyvips-binary bring a module of the same name: that of the latter is wanted.
+    if [ $made_all = 0 ] && [ "$name" = newest ]; then
+        binary=$(grep '^pyvips-binary' "$wanted")
+        "$pip" install -q --disable-pip-version-check --no-deps --force-reinstall "$binary"
+        made_all=$?
+    fi
+    if [ $made_all = 0 ]; then
         cp "$wanted" "$made"
     else
         echo "'$name' could not be made; its peers will have no figures" >&2

@@ -21,6 +21,7 @@ extension Options {
           --programs DIRECTORY   of satchel, satchel-codec and inner-bench (.build/release)
           --directory DIRECTORY  for inputs, virtual environments and results (.bench)
           --samples DIRECTORY    of the sample files (Media)
+          --peer-files DIRECTORY of the peers' scripts (Benchmarks/peers)
 
         What:
           --list                 name all parts

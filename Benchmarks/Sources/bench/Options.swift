@@ -7,6 +7,8 @@ struct Options: Sendable {
     /// Where inputs, virtual environments and results are kept.
     var directory = URL(filePath: ".bench", directoryHint: .isDirectory)
     var samples = URL(filePath: "Media", directoryHint: .isDirectory)
+    /// The scripts and settings of peers.
+    var peerFiles = URL(filePath: "Benchmarks/peers", directoryHint: .isDirectory)
     /// Sources of the user's own, in place of the synthetic ones.
     var corpus: URL?
     var seed: UInt64 = 20_260_701
@@ -64,6 +66,7 @@ enum Invocation {
             case "--programs": options.programs = try directory(of: option)
             case "--directory": options.directory = try directory(of: option)
             case "--samples": options.samples = try directory(of: option)
+            case "--peer-files": options.peerFiles = try directory(of: option)
             case "--corpus": options.corpus = try directory(of: option)
             case "--seed":
                 guard let seed = UInt64(try value(of: option)) else { throw wrong("--seed is a whole number") }

@@ -13,9 +13,14 @@ struct RunContext: Sendable {
         workplace = try Workplace(options.directory, programs: options.programs)
         inputs = try Inputs(
             in: options.directory.appending(path: "inputs"),
-            from: options.samples.appending(path: "jpeg/earth-12-megapixels.jpg"))
+            from: options.samples.appending(path: "jpeg/earth-12-megapixels.jpg"), seed: options.seed)
         tools = Tools.versions(
             environments: PythonEnvironment.names.map { PythonEnvironment($0, in: options.directory) })
+    }
+
+    /// What the user wants measured instead of the synthetic inputs.
+    var corpus: NamedCorpus? {
+        options.corpus.map { NamedCorpus(directory: $0, place: options.directory.appending(path: "corpus")) }
     }
 
     var rounds: Int { options.rounds }

@@ -5,13 +5,16 @@ import Foundation
 /// Made once by ffmpeg and kept: every file has a noise of its own, which also gives a photograph the bytes that a
 /// camera's has (about 4 MB).
 struct Inputs: Sendable {
-    private let directory: URL
+    let directory: URL
+    let seed: UInt64
     private let photograph: URL
 
     /// - Parameters:
     ///   - directory: Where they are kept.
     ///   - photograph: 4032 by 3024 pixels.
-    init(in directory: URL, from photograph: URL) throws {
+    ///   - seed: What the synthetic ones follow from.
+    init(in directory: URL, from photograph: URL, seed: UInt64) throws {
+        self.seed = seed
         self.directory = directory
         self.photograph = photograph
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

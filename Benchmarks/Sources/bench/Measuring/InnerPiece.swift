@@ -33,7 +33,12 @@ extension Workplace {
     var innerBench: URL { URL(filePath: satchel).deletingLastPathComponent().appending(path: "inner-bench") }
 
     /// Beside this program.
-    var remux: URL {
-        URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "remux")
+    var remux: URL { beside("remux") }
+
+    /// Beside this program.
+    var jpegFloor: String { beside("jpeg-floor").path(percentEncoded: false) }
+
+    private func beside(_ name: String) -> URL {
+        URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: name)
     }
 }

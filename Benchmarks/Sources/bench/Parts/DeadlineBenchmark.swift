@@ -324,21 +324,3 @@ private final class Deliveries: Sendable {
         state.withLock { $0.complaints.append(text) }
     }
 }
-
-/// SplitMix64: a small generator whose numbers follow from its seed (Steele, Lea and Flood, 2014).
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    /// From 0 up to, not including, 1.
-    mutating func unit() -> Double {
-        Double(next() >> 11) / Double(1 << 53)
-    }
-}

@@ -11,6 +11,8 @@ struct Contender: Sendable {
     var make: @Sendable (_ sources: [String], _ place: URL) throws -> Usage
     /// The same at the settings at which it is done soonest, where those are others.
     var makeSoonest: (@Sendable (_ sources: [String], _ place: URL) throws -> Usage)?
+    /// The same for somebody who looks at what is made, where else nobody would find it.
+    var makeToLook: (@Sendable (_ sources: [String], _ place: URL) throws -> Usage)?
     /// Whether it starts once for all sources, so that one source more costs less than the first.
     var startsOnce = false
     /// Processes that serve it and run all the time.

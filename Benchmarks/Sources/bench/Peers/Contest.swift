@@ -62,7 +62,8 @@ struct Contest {
         do {
             let place = try emptyPlace()
             defer { try? FileManager.default.removeItem(at: place) }
-            entry.memory = try MemoryWatch.peak(with: contender.services) { try contender.make(sources, place) }.bytes
+            let make = contender.makeToLook ?? contender.make
+            entry.memory = try MemoryWatch.peak(with: contender.services) { try make(sources, place) }.bytes
             entry.looks = try look(contender, place)
         } catch {
             entry.absence = "\(error)"

@@ -118,3 +118,21 @@ struct PeerTemplate: Sendable, Hashable {
         CommandFailure(command: ["bench", option, text], reason: reason)
     }
 }
+
+extension PeerTemplate {
+    /// To be measured on photographs.
+    func contender(_ task: StillTask) throws -> Contender {
+        switch call {
+        case .command(let words):
+            return .calls("peer-\(name)", name) { source, place in
+                task.sizes.map { size in
+                    let output = task.output(of: source, size, in: place)
+                    let line = Self.line(words, input: source, output: output, width: size, height: size)
+                    return Command(line[0], Array(line.dropFirst()))
+                }
+            }
+        case .url(let pattern, let process):
+            return try HTTPPeer(url: pattern, process: process).contender("peer-\(name)", name, task)
+        }
+    }
+}

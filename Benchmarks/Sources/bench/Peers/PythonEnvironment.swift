@@ -28,9 +28,11 @@ struct PythonEnvironment: Sendable {
         guard isThere, let answer = Machine.answer(of: python, ["-m", "pip", "freeze"]) else { return [] }
         return answer.split(separator: "\n").compactMap { line in
             let parts = line.lowercased().split(separator: "=", omittingEmptySubsequences: true)
-            guard parts.count == 2, packages.contains(String(parts[0])), name != "thumbor" || parts[0] == "thumbor"
-            else { return nil }
-            return Machine.Tool(name: "\(parts[0])", version: String(parts[1]))
+            guard parts.count == 2, packages.contains(String(parts[0])) else { return nil }
+            // What a peer only needs, or another environment names already, isn't said.
+            let own = ["thumbor": "thumbor", "newest": "pyvips-binary", "simd": "pillow-simd"][name]
+            guard own == nil || own == String(parts[0]) else { return nil }
+            return Machine.Tool(name: String(parts[0]), version: String(parts[1]))
         }
     }
 }

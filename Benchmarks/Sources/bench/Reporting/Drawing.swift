@@ -11,7 +11,7 @@ extension Plot {
 
     /// One beneath the other, each with its label and its value; a thin line is the spread.
     private func drawn(_ bars: [Bar], _ axis: Axis) -> String {
-        let (row, top, left, right, width) = (26.0, 44.0, 250.0, 90.0, 760.0)
+        let (row, top, left, right, width) = (26.0, 44.0, 280.0, 80.0, 800.0)
         let bottom = top + Double(bars.count) * row
         var drawing = SVG(width: width, height: bottom + 52)
         let scale = Scale(bars.flatMap { [$0.value, $0.most] }, isLogarithmic: axis.isLogarithmic)
@@ -39,7 +39,7 @@ extension Plot {
     // MARK: Lines
 
     private func drawn(_ series: [Series], _ xAxis: Axis, _ yAxis: Axis) -> String {
-        let (width, top, left, right, plotHeight) = (760.0, 44.0, 80.0, 24.0, 320.0)
+        let (width, top, left, right, plotHeight) = (800.0, 44.0, 80.0, 24.0, 320.0)
         let bottom = top + plotHeight
         let legend = Double((series.count + 1) / 2) * 20
         var drawing = SVG(width: width, height: bottom + 56 + legend)

@@ -37,8 +37,11 @@ struct Plot: Sendable, Codable {
 }
 
 extension Plot {
-    /// Bars of one column, the largest first; without those that have no figure.
-    init(_ name: String, _ title: String, of comparison: Comparison, column: String, axis: Axis) {
+    /// Bars of one column, the best first; without those that have no figure.
+    init(
+        _ name: String, _ title: String, of comparison: Comparison, column: String, axis: Axis,
+        lessIsBetter: Bool = false
+    ) {
         self.name = name
         self.title = title
         let bars = comparison.rows.compactMap { row in
@@ -46,6 +49,6 @@ extension Plot {
                 Bar(label: row.title, role: row.role, value: $0.median, least: $0.least, most: $0.most)
             }
         }
-        form = .bars(bars.sorted { $0.value > $1.value }, axis: axis)
+        form = .bars(bars.sorted { ($0.value > $1.value) != lessIsBetter }, axis: axis)
     }
 }

@@ -68,10 +68,11 @@ final class RunningService: Sendable {
     ///
     /// - Throws: ``CommandFailure`` unless it was delivered.
     func deliver(
-        _ body: Data, type: String, over connection: HTTPConnection, query: String = ""
+        _ body: Data, type: String, over connection: HTTPConnection, profile: String = "notification",
+        query: String = ""
     ) throws -> HTTPConnection.Answer {
         let answer = try connection.send(
-            "POST", "/v1/jobs?profile=notification\(query)",
+            "POST", "/v1/jobs?profile=\(profile)\(query)",
             headers: authorization.merging(["Content-Type": type, "Prefer": "wait=60"]) { $1 }, body: body)
         let state = try? JSONDecoder().decode(Job.self, from: answer.body).state
         guard answer.status == 200, state == "delivered" else {
@@ -92,7 +93,7 @@ final class RunningService: Sendable {
         get throws { try Footprint(of: process, store: store) }
     }
 
-    private static func freePort() throws -> UInt16 {
+    static func freePort() throws -> UInt16 {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }
         var place = sockaddr_in()
