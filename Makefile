@@ -32,6 +32,7 @@ test: dependencies lint ## Run every test.
 	./Tests/check-imports.sh .build/debug
 	./Tests/run.sh $(SWIFT)
 	./Docker/check.sh .build/debug
+	$(MAKE) bench-inner
 
 .PHONY: docker-check
 docker-check: build ## Check the image's runtime stage in a fresh Debian, without a Docker engine.
@@ -78,6 +79,11 @@ bench-full: bench-build bench-peers ## The same with all parts, more inputs and 
 .PHONY: bench-publish
 bench-publish: ## Put the plots and tables of the last run under Benchmarks.
 	@$(BENCH) --publish Benchmarks
+
+.PHONY: bench-inner
+bench-inner: dependencies ## Count the instructions of inner pieces, and compare them with their thresholds.
+	SATCHEL_BENCHMARKS=1 $(SWIFT) build -c release --product inner-bench
+	./Benchmarks/inner/check.sh
 
 .PHONY: man
 man: dependencies ## Write the man pages into .build/man.

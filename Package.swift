@@ -146,10 +146,19 @@ var targets: [Target] = [
         dependencies: ["Attachments", "Intake", "Stores", "TestSupport", "satchel", "satchel-codec", "fault-codec"]),
 ]
 
-// Pieces of the codec side, measured from the inside: a part of `make bench`, here because it needs this package's modules.
+// Pieces measured from the inside: a part of `make bench` and, in instructions, of `make test`; here because it needs this
+// package's modules.
 if Context.environment["SATCHEL_BENCHMARKS"] != nil {
+    targets.append(.systemLibrary(name: "CCallgrind", path: "Benchmarks/callgrind"))
     targets.append(
-        .executableTarget(name: "inner-bench", dependencies: ["Attachments", "Codecs"], path: "Benchmarks/inner"))
+        .executableTarget(
+            name: "inner-bench",
+            dependencies: [
+                "Attachments", "Codecs", "Stores", "CCallgrind",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Benchmarks/inner", exclude: ["check.sh", "thresholds.txt"]))
 }
 
 var dependencies: [Package.Dependency] = [

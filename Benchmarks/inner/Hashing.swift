@@ -1,0 +1,40 @@
+import Attachments
+import Codecs
+import Crypto
+import Glibc
+
+/// SHA-256 of what goes into the store, ThumbHash and BlurHash of what is shown until it comes.
+enum Hashing {
+    static func pieces() -> [Piece] {
+        var generator = SeededGenerator(seed: 2)
+        let pixels = generator.picture(width: 100, height: 75)
+        let bytes = generator.picture(width: 512, height: 256)
+        return [
+            Piece(name: "hash.sha256", repetitions: 4) {
+                var hash = SHA256()
+                unsafe bytes.withUnsafeBytes { unsafe hash.update(bufferPointer: $0) }
+                guard Array(hash.finalize()).count == 32 else { complain("a hash is empty") }
+            },
+            Piece(name: "hash.placeholder", repetitions: 4) {
+                let hashes = PlaceholderHashes(rgb: pixels, width: 100, height: 75)
+                guard !hashes.thumbhash.isEmpty else { complain("a hash is empty") }
+            },
+        ]
+    }
+
+    static func measure(width: Int, height: Int, frames path: String) throws(AttachmentError) {
+        let size = width * height * 3
+        let descriptor = opened(path, O_RDONLY)
+        var offset: off_t = 0
+        while true {
+            var frame = [UInt8](repeating: 0, count: size)
+            guard unsafe pread(descriptor, &frame, size, offset) == size else { break }
+            offset += off_t(size)
+            let start = milliseconds(CLOCK_PROCESS_CPUTIME_ID)
+            let hashes = PlaceholderHashes(rgb: frame, width: width, height: height)
+            let end = milliseconds(CLOCK_PROCESS_CPUTIME_ID)
+            // Printed, so that nothing of it can be left out.
+            print("\(end - start) \(hashes.thumbhash) \(hashes.blurhash)")
+        }
+    }
+}

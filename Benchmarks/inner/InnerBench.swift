@@ -1,0 +1,75 @@
+import Attachments
+import Codecs
+import Glibc
+
+/// What inner pieces cost, without processes around them. Prints a line for each input or question, times in
+/// milliseconds unless it says otherwise.
+///
+///     inner-bench hashes WIDTH HEIGHT FRAMES        ThumbHash and BlurHash of each frame of a raw RGB file:
+///                                                   processor time of both together
+///     inner-bench trim START SECONDS LIMIT OUTPUT INPUT…
+///                                                   the main rendition of each video, at most LIMIT pixels long: how it
+///                                                   was cut, processor time of everything, wall time of looking and
+///                                                   cutting
+///     inner-bench pieces SAMPLES DIRECTORY          every piece by turns, for callgrind: its name and how often
+///     inner-bench store DIRECTORY COUNT…            questions to a store that holds COUNT pending jobs, attachments and
+///                                                   leases, one COUNT after the other: see StoreQuestions
+@main
+enum InnerBench {
+    /// Not asynchronous: libdispatch would suspend the first thread in a way that valgrind 3.19 crashes on.
+    static func main() {
+        Task.detached {
+            await run(CommandLine.arguments.dropFirst().map(\.self))
+            exit(0)
+        }
+        while true { sleep(1000) }
+    }
+
+    private static func run(_ arguments: [String]) async {
+        do {
+            switch arguments.first {
+            case "hashes" where arguments.count == 4:
+                guard let width = Int(arguments[1]), let height = Int(arguments[2]), (1...100).contains(width),
+                    (1...100).contains(height)
+                else { complain("sides are 1 to 100 pixels") }
+                try Hashing.measure(width: width, height: height, frames: arguments[3])
+            case "trim" where arguments.count > 5:
+                guard let start = Double(arguments[1]), let seconds = Double(arguments[2]),
+                    let limit = Int(arguments[3])
+                else { complain("start, seconds and limit are numbers") }
+                try Trimming.measure(
+                    start: start, seconds: seconds, limit: limit, output: arguments[4], inputs: arguments.dropFirst(5))
+            case "pieces" where arguments.count == 3:
+                try await Piece.count(samples: arguments[1], directory: arguments[2])
+            case "store" where arguments.count > 2:
+                let counts = arguments.dropFirst(2).compactMap { Int($0) }
+                guard counts.count == arguments.count - 2, counts == counts.sorted(), counts[0] >= 1000 else {
+                    complain("counts are whole numbers from 1000, in order")
+                }
+                try await StoreQuestions.measure(in: arguments[1], counts: counts)
+            default:
+                complain("say 'hashes …', 'trim …', 'pieces …' or 'store …': the top of InnerBench.swift says how")
+            }
+        } catch {
+            complain("\(error)")
+        }
+    }
+}
+
+func milliseconds(_ clock: clockid_t) -> Double {
+    var now = timespec()
+    unsafe clock_gettime(clock, &now)
+    return Double(now.tv_sec) * 1e3 + Double(now.tv_nsec) / 1e6
+}
+
+func complain(_ text: String) -> Never {
+    let line = Array("inner-bench: \(text)\n".utf8)
+    _ = unsafe write(2, line, line.count)
+    exit(1)
+}
+
+func opened(_ path: String, _ flags: Int32) -> Int32 {
+    let descriptor = unsafe open(path, flags | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { complain("\(path) can't be opened") }
+    return descriptor
+}

@@ -1,0 +1,32 @@
+import Attachments
+import Codecs
+import Glibc
+
+/// Cutting a part out of a video, from the look at it to the last byte.
+enum Trimming {
+    static func measure(
+        start: Double, seconds: Double, limit: Int, output: String, inputs: some Sequence<String>
+    ) throws(AttachmentError) {
+        try Codec.prepare()
+        var profile = Profile(name: "bench")
+        profile.video = VideoPolicy(longestSide: limit, cap: 1_000_000_000, poster: nil)
+        let order = WorkOrder(
+            profile: profile, request: RenditionRequest(trim: TrimRequest(start: start, duration: seconds)),
+            limits: .commandLine)
+        for input in inputs {
+            let source = opened(input, O_RDONLY)
+            let result = opened(output, O_RDWR | O_CREAT | O_TRUNC)
+            let began = milliseconds(CLOCK_PROCESS_CPUTIME_ID)
+            let identified = try Codec.identify(source, order: order)
+            var spent = identified.findings.seconds
+            let goAhead = GoAhead(memory: 2 << 30, outputs: [.main])
+            let ending = try Codec.render(identified, goAhead: goAhead, outputs: [.main: result]) { report in
+                spent += report.seconds
+                close(result)
+            }
+            let method = ending.trim?.method.rawValue ?? "none"
+            print("\(method) \(milliseconds(CLOCK_PROCESS_CPUTIME_ID) - began) \(spent * 1000)")
+            close(source)
+        }
+    }
+}
