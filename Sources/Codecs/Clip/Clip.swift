@@ -79,11 +79,15 @@ package struct Clip: ~Copyable {
         guard var picture = facts.picture, let policy = order.profile.video else { return }
         let request = order.request
         let watch = Stopwatch()
+        let policies = ImagePolicies(order: order, kind: .video)
+        let stills = stills(policies, poster: policy.poster).filter { outputs[$0.role] != nil }
         let picker = PosterPicker(
             picture: picture, start: facts.origin + part.start, end: facts.origin + part.end,
-            maximumPixels: order.limits.framePixels, effort: effort)
+            maximumPixels: order.limits.framePixels, effort: effort,
+            size: PosterPicker.size(of: picture.upright, for: stills, in: policies))
         let pick = try refusing("decoding a picture") { () throws(FFmpegFailure) in
-            try picker.pick(from: demuxer, at: request.thumbnailTime.map { $0 + facts.origin })
+            let time = request.thumbnailTime.map { $0 + facts.origin }
+            return try stills.isEmpty ? picker.glimpse(from: demuxer, at: time) : picker.pick(from: demuxer, at: time)
         }
         guard let pick else { throw .corrupt(reason: "none of its pictures could be decoded") }
         let seconds = watch.seconds
@@ -92,10 +96,9 @@ package struct Clip: ~Copyable {
         let because = pick.reason.map { ", \($0)" } ?? ", as asked"
         let moment = "the picture at \(rounded(max(0, pick.time - facts.origin))) s\(because)"
         let mapping = picture.colours.rangeName.map { ", tone-mapped from \($0)" } ?? ""
-        let policies = ImagePolicies(order: order, kind: .video)
         let shown = pick.raster.cropped(to: policies.region(of: pick.raster.size))
         let areStillsDone = try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
-            for still in stills(policies, poster: policy.poster) {
+            for still in stills {
                 guard let descriptor = outputs[still.role] else { continue }
                 var report = try shown.write(as: still, effort: effort, to: descriptor)
                 report.seconds += seconds

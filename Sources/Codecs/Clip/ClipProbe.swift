@@ -8,8 +8,10 @@ struct ProbedClip: ~Copyable {
     let facts: ClipFacts
 
     /// Nil where no allowed demuxer and decoder agree that it is sound or video.
+    ///
+    /// - Parameter believesHeader: Whether decoders need not be asked where the container's header tells enough.
     static func open(
-        _ descriptor: Int32, sniffed: String, limits: Limits
+        _ descriptor: Int32, sniffed: String, limits: Limits, believesHeader: Bool = true
     ) throws(AttachmentError) -> ProbedClip? {
         guard let demuxers = Demuxers(sniffed: sniffed) else { return nil }
         let bytes = try fileBytes(descriptor)
@@ -18,7 +20,9 @@ struct ProbedClip: ~Copyable {
         do throws(FFmpegFailure) {
             let opened = try open(descriptor, bytes: bytes, demuxers: demuxers)
             guard let demuxer = opened else { return nil }
-            return try examine(demuxer, sniffed: sniffed, isExpected: demuxers.isExpected, limits: limits)
+            return try examine(
+                demuxer, sniffed: sniffed, isExpected: demuxers.isExpected, limits: limits,
+                believesHeader: believesHeader)
         } catch {
             if let refusal = error.refusal { throw refusal }
             if error.code == satchel_averror_invaliddata && !demuxers.isExpected { return nil }
@@ -48,13 +52,15 @@ struct ProbedClip: ~Copyable {
     }
 
     private static func examine(
-        _ demuxer: consuming Demuxer, sniffed: String, isExpected: Bool, limits: Limits
+        _ demuxer: consuming Demuxer, sniffed: String, isExpected: Bool, limits: Limits, believesHeader: Bool
     ) throws(FFmpegFailure) -> ProbedClip? {
         guard demuxer.streamCount <= limits.streams || demuxer.streamCount == 0 else {
             throw FFmpegFailure(
                 refusal: .tooMuch(what: "streams", count: Int64(demuxer.streamCount), limit: Int64(limits.streams)))
         }
-        try demuxer.probeStreams(maximumPixels: limits.framePixels)
+        var isKnown = false
+        if believesHeader { isKnown = try demuxer.believeHeader() }
+        if !isKnown { try demuxer.probeStreams(maximumPixels: limits.framePixels) }
         guard demuxer.streamCount <= limits.streams else {
             throw FFmpegFailure(
                 refusal: .tooMuch(what: "streams", count: Int64(demuxer.streamCount), limit: Int64(limits.streams)))

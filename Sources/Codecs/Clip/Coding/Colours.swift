@@ -268,12 +268,14 @@ extension Colours {
     ///
     /// Of the two sets of primaries of standard definition the numbers are kept: the difference is below what is seen, and
     /// they are often only guessed.
-    func stillFilters(to size: PixelSize, peak: Double) -> [Filter] {
-        let scale = Filter.scale(width: size.width, height: size.height)
+    ///
+    /// - Parameter flags: Of swscale.
+    func stillFilters(to size: PixelSize, peak: Double, flags: String = Filter.carefully) -> [Filter] {
+        let scale = Filter.scale(width: size.width, height: size.height, flags: flags)
         if isHDR { return [scale] + toneMapping(peak: peak, isExact: true) + [.rgb] }
         if case .other = matrix { return [scale, Self.precise, .convert(["m": "bt709", "p": "bt709"]), .rgb] }
         if isWide, matrix != .rgb { return [scale, Self.precise, .convert(["m": "bt709", "p": "bt709"]), .rgb] }
-        return [.scale(width: size.width, height: size.height, range: nil), .rgb]
+        return [.scale(width: size.width, height: size.height, range: nil, flags: flags), .rgb]
     }
 
     /// To linear light with BT.709's primaries, brightness pressed into the standard range with its hue kept, and back.

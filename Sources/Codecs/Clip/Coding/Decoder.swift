@@ -7,11 +7,12 @@ import Glibc
 
     /// - Parameters:
     ///   - maximumPixels: A larger frame is refused before its memory is taken.
+    ///   - isRough: Edges of blocks are left as they are, for what is looked at from far away.
     ///   - configuration: The decoder's, where it isn't the stream's.
     /// - Throws: `AVERROR_DECODER_NOT_FOUND` where no allowed decoder suits.
     init(
         for stream: UnsafeMutablePointer<AVStream>, maximumPixels: Int64, keyframesOnly: Bool = false,
-        configuration: [UInt8]? = nil
+        isRough: Bool = false, configuration: [UInt8]? = nil
     ) throws(FFmpegFailure) {
         let parameters = unsafe stream.pointee.codecpar
         guard let parameters = unsafe parameters,
@@ -24,6 +25,7 @@ import Glibc
             if let configuration { unsafe try configure(raw, configuration) }
             unsafe raw.pointee.thread_count = 1
             unsafe raw.pointee.max_pixels = maximumPixels
+            if isRough { unsafe raw.pointee.skip_loop_filter = AVDISCARD_ALL }
             if keyframesOnly { unsafe raw.pointee.skip_frame = AVDISCARD_NONKEY }
             try checked(unsafe avcodec_open2(raw, decoder, nil))
         } catch {

@@ -9,12 +9,20 @@ struct Filter: Hashable, Sendable {
     /// - Parameters:
     ///   - range: What comes out; nil for what suits the format.
     ///   - matrix: Of what comes out where RGB comes in.
-    static func scale(width: Int, height: Int, range: String? = "tv", matrix: String? = nil) -> Filter {
-        var options = ["w": String(width), "h": String(height), "flags": "bicubic+accurate_rnd+full_chroma_int"]
+    ///   - flags: Of swscale.
+    static func scale(
+        width: Int, height: Int, range: String? = "tv", matrix: String? = nil, flags: String = carefully
+    ) -> Filter {
+        var options = ["w": String(width), "h": String(height), "flags": flags]
         options["out_range"] = range
         options["out_color_matrix"] = matrix
         return Filter(name: "scale", options: options)
     }
+
+    /// swscale's flags for what is looked at.
+    static let carefully = "bicubic+accurate_rnd+full_chroma_int"
+    /// And for what only tells of colours and shapes.
+    static let roughly = "area"
 
     static let planar420 = Filter(name: "format", options: ["pix_fmts": "yuv420p"])
     static let squarePixels = Filter(name: "setsar", options: ["sar": "1"])

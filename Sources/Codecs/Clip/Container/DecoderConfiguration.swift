@@ -59,6 +59,25 @@ enum DecoderConfiguration {
         return Array(old.prefix(saysMore ? 5 : 2))
     }
 
+    /// Samples a second by their number in an `AudioSpecificConfig`: ISO/IEC 14496-3, table 1.18.
+    private static let rates = [
+        96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
+    ]
+
+    /// What an `AudioSpecificConfig` says where it is of low complexity, mono or stereo, with frames of 1024 samples and
+    /// nothing besides: neither spectral band replication nor what only a decoder understands. Nil of any other.
+    static func plainAAC(_ configuration: [UInt8]) -> (samples: Int, channels: Int)? {
+        guard configuration.count >= 2, configuration[0] >> 3 == 2 else { return nil }
+        let rate = Int((configuration[0] & 7) << 1 | configuration[1] >> 7)
+        let channels = Int(configuration[1] >> 3 & 15)
+        guard rate < rates.count, (1...2).contains(channels), configuration[1] & 7 == 0 else { return nil }
+        let deniesReplication =
+            configuration.count == 5 && configuration[2] == 0x56 && configuration[3] == 0xe5
+            && configuration[4] & 0x80 == 0
+        guard configuration.count == 2 || deniesReplication else { return nil }
+        return (rates[rate], channels)
+    }
+
     /// Whether an `AudioSpecificConfig` names its channels one by one, with room for a comment: such sound is never
     /// copied.
     static func listsChannels(_ configuration: [UInt8]) -> Bool {

@@ -51,6 +51,9 @@ struct Look: Hashable, Sendable {
         sharpness = inner == 0 ? 0 : Double(edges) / Double(inner) / (deviation + 4)
     }
 
+    /// There is nothing to see: it is of one colour, black or white.
+    var isDull: Bool { contrast < 0.04 || brightness < 0.06 || brightness > 0.95 }
+
     /// The mean difference to another of the same size, 0…255.
     func difference(_ other: Look) -> Double {
         guard luminance.count == other.luminance.count, !luminance.isEmpty else { return 255 }
@@ -100,8 +103,7 @@ struct PosterChoice: Hashable, Sendable {
     /// Why it was chosen, as a clause.
     func reason(_ index: Int) -> String {
         guard looks.count > 1 else { return "the only one that was looked at" }
-        func isDull(_ look: Look) -> Bool { look.contrast < 0.04 || look.brightness < 0.06 || look.brightness > 0.95 }
-        let dull = looks.count { isDull($0) }
+        let dull = looks.count(where: \.isDull)
         let crossing = isInTransition.count { $0 }
         var reason = "the first good one of \(looks.count)"
         if dull > 0 { reason += ", \(dull) of them empty" }

@@ -9,6 +9,8 @@ struct PosterPicker {
     var end: Double
     var maximumPixels: Int64
     var effort: Effort
+    /// Of the picture that is wanted: upright, with square pixels.
+    var size: PixelSize
 
     /// The pixels of a poster's longest side are never more than this before it is scaled to its profile.
     static let longestSide = 2048
@@ -51,6 +53,16 @@ struct PosterPicker {
         return try shown(at: start, in: demuxer)
     }
 
+    /// The size to which a picture is scaled so that all of `stills` can be made from it.
+    static func size(of upright: PixelSize, for stills: [StillPolicy], in policies: ImagePolicies) -> PixelSize {
+        let most = VideoPlan.size(of: upright, longestSide: longestSide)
+        let sizes = stills.map { $0.framing.scaledSize(of: most) }
+        guard policies.region(of: most).size == most, let largest = sizes.max(by: { $0.area < $1.area }),
+            stills.map({ $0.framing.scaledSize(of: largest) }) == sizes
+        else { return most }
+        return largest
+    }
+
     // MARK: Looking around
 
     private func choose(in demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (time: Double, reason: String)? {
@@ -88,9 +100,13 @@ struct PosterPicker {
     private func chooseKeyframe(
         _ keyframes: [Double], in demuxer: borrowing Demuxer, affordable: Int
     ) throws(FFmpegFailure) -> (time: Double, reason: String)? {
+        guard let stream = unsafe demuxer.stream(picture.stream) else { return nil }
+        let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels, isRough: true)
         var looks: [Look] = []
         for time in keyframes {
-            if let look = try self.looks(at: [time], in: demuxer, affordable: affordable).first { looks.append(look) }
+            if let look = try self.looks(at: [time], in: demuxer, by: decoder, affordable: affordable).first {
+                looks.append(look)
+            }
             if WorkTime.isPast(Self.share) { break }
         }
         var choice = PosterChoice(looks)
@@ -100,7 +116,7 @@ struct PosterPicker {
             guard let best = choice.best, !WorkTime.isPast(Self.share) else { break }
             let time = looks[best].time
             let after = try self.looks(
-                at: [time, time + Self.step, time + 2 * Self.step], in: demuxer, affordable: affordable)
+                at: [time, time + Self.step, time + 2 * Self.step], in: demuxer, by: decoder, affordable: affordable)
             guard after.count == 3, PosterChoice.isTransition(after[0], after[1], after[2]) else { break }
             choice.markTransition(best)
         }
@@ -113,7 +129,9 @@ struct PosterPicker {
     ) throws(FFmpegFailure) -> (time: Double, reason: String)? {
         let steps = min(96, max(1, Int((end - start) / Self.step)))
         let times = (0..<steps).map { start + (end - start) * (Double($0) + 0.5) / Double(steps) }
-        let looks = try self.looks(at: times, in: demuxer, affordable: affordable)
+        guard let stream = unsafe demuxer.stream(picture.stream) else { return nil }
+        let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels)
+        let looks = try self.looks(at: times, in: demuxer, by: decoder, affordable: affordable)
         var choice = PosterChoice(looks)
         for index in looks.indices.dropFirst().dropLast()
         where PosterChoice.isTransition(looks[index - 1], looks[index], looks[index + 1]) {
@@ -124,10 +142,10 @@ struct PosterPicker {
 
     /// Looks at the pictures that are shown at `times`, which ascend, as far as `affordable` decoded pictures reach.
     private func looks(
-        at times: [Double], in demuxer: borrowing Demuxer, affordable: Int
+        at times: [Double], in demuxer: borrowing Demuxer, by decoder: borrowing Decoder, affordable: Int
     ) throws(FFmpegFailure) -> [Look] {
-        guard let first = times.first, let stream = unsafe demuxer.stream(picture.stream) else { return [] }
-        let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels)
+        guard let first = times.first else { return [] }
+        decoder.flush()
         let packet = try Packet()
         let frame = try Frame()
         guard try demuxer.seek(picture: picture, before: first + picture.frame / 4, packet: packet) else { return [] }
@@ -196,15 +214,14 @@ struct PosterPicker {
     }
 
     /// Upright, with square pixels, in sRGB.
-    private func pick(_ frame: borrowing Frame) throws(FFmpegFailure) -> Pick {
+    func pick(_ frame: borrowing Frame, flags: String = Filter.carefully) throws(FFmpegFailure) -> Pick {
         let time = frame.timestamp.map(picture.timeBase.seconds) ?? start
-        let size = VideoPlan.size(of: picture.upright, longestSide: Self.longestSide)
         let stored = picture.turn.swapsSides ? size.swapped : size
         let isInterlaced = frame.isInterlaced && min(frame.width, frame.height) >= 4
         picture.colours.mark(frame)
         let chain = try FilterChain(
             (isInterlaced ? [.deinterlaceStill] : [])
-                + picture.colours.stillFilters(to: stored, peak: PeakLight.nits(frame) ?? picture.peak)
+                + picture.colours.stillFilters(to: stored, peak: PeakLight.nits(frame) ?? picture.peak, flags: flags)
                 + picture.turn.filters,
             like: frame, timeBase: picture.timeBase.raw)
         let output = try Frame()
