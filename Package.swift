@@ -10,6 +10,10 @@ var targets: [Target] = [
     .systemLibrary(
         name: "CFFmpeg", pkgConfig: "libavformat libavcodec libavfilter libswscale libswresample libavutil"),
     .systemLibrary(name: "CMagic", pkgConfig: "libmagic"),
+    .target(
+        name: "CJPEG", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))],
+        linkerSettings: [.linkedLibrary("jpeg")]),
+    .target(name: "CScaling", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
     .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
 
     // Values that every side shares.
@@ -17,7 +21,8 @@ var targets: [Target] = [
 
     // The confined side. Loops over every pixel: optimised in debug builds too, where they would take fifty times as long.
     .target(name: "Pixels", swiftSettings: [.unsafeFlags(["-O"], .when(configuration: .debug))]),
-    .target(name: "Codecs", dependencies: ["Attachments", "Pixels", "CVips", "CFFmpeg", "CMagic"]),
+    .target(
+        name: "Codecs", dependencies: ["Attachments", "Pixels", "CVips", "CJPEG", "CScaling", "CFFmpeg", "CMagic"]),
     .target(name: "Confinement", dependencies: ["Attachments", "CSandbox"]),
     .executableTarget(name: "satchel-codec", dependencies: ["Attachments", "Codecs", "Confinement"]),
 

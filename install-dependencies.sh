@@ -12,8 +12,9 @@
 set -eu
 
 build="build-essential pkg-config git make libvips-dev libavformat-dev libavcodec-dev libavfilter-dev
-    libswscale-dev libswresample-dev libmagic-dev libseccomp-dev libsqlite3-dev"
-run="libvips42 libavformat59 libavcodec59 libavfilter8 libswscale6 libswresample4 libmagic1 libseccomp2
+    libswscale-dev libswresample-dev libjpeg62-turbo-dev libmagic-dev libseccomp-dev
+    libsqlite3-dev"
+run="libvips42 libjpeg62-turbo libavformat59 libavcodec59 libavfilter8 libswscale6 libswresample4 libmagic1 libseccomp2
     libsqlite3-0 ca-certificates"
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp
     libheif-examples libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light

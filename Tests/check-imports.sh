@@ -34,7 +34,7 @@ allow() { # target, names
 }
 allow Attachments FoundationEssentials
 allow Pixels
-allow Codecs Attachments Pixels CVips CFFmpeg CMagic
+allow Codecs Attachments Pixels CVips CJPEG CScaling CFFmpeg CMagic
 allow Confinement Attachments CSandbox
 allow satchel-codec Attachments Codecs Confinement
 allow Intake Attachments CSandbox AsyncHTTPClient NIO NIOCore NIOPosix NIOHTTP1 NIOSSL NIOFoundationCompat Crypto Logging Metrics CoreMetrics

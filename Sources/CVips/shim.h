@@ -17,6 +17,10 @@
 // MARK: Ownership
 
 /// Gives a reference back; the last one frees the object.
+static inline void satchel_ref(void *object) {
+    g_object_ref(object);
+}
+
 static inline void satchel_unref(void *object) {
     g_object_unref(object);
 }
@@ -199,14 +203,42 @@ static inline int satchel_load_jxl(VipsSource *source, VipsImage *_Nullable *_No
     return vips_jxlload_source(source, out, SATCHEL_LOAD, NULL);
 }
 
+/// Savers write it out: 72 to the inch, as where nothing is known.
+static inline void satchel_forget_resolution(VipsImage *image) { image->Xres = image->Yres = 72.0 / 25.4; }
+
 /// A copy of `height` rows of `width` pixels of `bands` bytes, as sRGB.
 static inline VipsImage *_Nullable satchel_image_from_bytes(
     const void *bytes, size_t length, int width, int height, int bands) {
     VipsImage *image = vips_image_new_from_memory_copy(bytes, length, width, height, bands, VIPS_FORMAT_UCHAR);
     if (image) {
         image->Type = VIPS_INTERPRETATION_sRGB;
+        satchel_forget_resolution(image);
     }
     return image;
+}
+
+static inline void satchel_free_pixels(VipsImage *image, void *bytes) {
+    (void)image;
+    free(bytes);
+}
+
+/// `height` rows of `width` pixels of RGB, as sRGB; takes over the memory, which malloc gave.
+static inline VipsImage *_Nullable satchel_image_owning(void *bytes, size_t length, int width, int height) {
+    VipsImage *image = vips_image_new_from_memory(bytes, length, width, height, 3, VIPS_FORMAT_UCHAR);
+    if (!image) {
+        free(bytes);
+        return NULL;
+    }
+    image->Type = VIPS_INTERPRETATION_sRGB;
+    satchel_forget_resolution(image);
+    g_signal_connect(image, "postclose", G_CALLBACK(satchel_free_pixels), bytes);
+    return image;
+}
+
+/// The pixels of an image that has all of them in memory, in rows without gaps; a null pointer for others.
+static inline const unsigned char *_Nullable satchel_pixels(VipsImage *image) {
+    int is_in_memory = image->dtype == VIPS_IMAGE_SETBUF || image->dtype == VIPS_IMAGE_SETBUF_FOREIGN;
+    return is_in_memory && image->Coding == VIPS_CODING_NONE ? image->data : NULL;
 }
 
 /// A copy of `height` rows of `width` pixels with the format, bands, colour space, colour profile and orientation of
@@ -217,6 +249,7 @@ static inline int satchel_image_like(
         vips_image_new_from_memory_copy(bytes, length, width, height, original->Bands, original->BandFmt);
     if (!image) return -1;
     image->Type = original->Type;
+    satchel_forget_resolution(image);
     const void *profile;
     size_t size;
     if (vips_image_get_typeof(original, VIPS_META_ICC_NAME) &&
@@ -237,8 +270,7 @@ static inline int satchel_has_field(VipsImage *image, const char *name) {
 /// Drops every field that is not part of the image's shape, and what is said of its resolution. The image must be the
 /// caller's alone.
 static inline void satchel_remove_fields(VipsImage *image) {
-    // Savers write it out: 72 to the inch, as where nothing is known.
-    image->Xres = image->Yres = 72.0 / 25.4;
+    satchel_forget_resolution(image);
     gchar **fields = vips_image_get_fields(image);
     for (gchar **field = fields; field && *field; field++) {
         vips_image_remove(image, *field);
@@ -398,15 +430,6 @@ static inline int satchel_read_rows(VipsImage *image, int top, int height, unsig
 
 // The buffers are the caller's, to be given back with g_free. What is saved has had its metadata removed; the savers of
 // stills are told to strip besides, those of animations would drop the delays.
-
-/// `progressive` takes fewer bytes and twice the time; without it, and with chroma at half its resolution, the bytes a
-/// picture takes at most are known.
-static inline int satchel_save_jpeg(
-    VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int quality, int progressive, int full_chroma) {
-    return vips_jpegsave_buffer(
-        in, buffer, length, "Q", quality, "optimize_coding", TRUE, "interlace", progressive, "subsample_mode",
-        full_chroma ? VIPS_FOREIGN_SUBSAMPLE_OFF : VIPS_FOREIGN_SUBSAMPLE_ON, "strip", TRUE, NULL);
-}
 
 /// `palette`: at most 256 colours, quantised at `quality`.
 static inline int satchel_save_png(

@@ -80,7 +80,10 @@ import Testing
             """, [directory.url.path])
         #expect(names.count >= 27)
         for (name, difference) in try differences(names.map { ($0, "expected-\($0).png") }) {
-            #expect(difference.most <= 1 && difference.mean < 0.2 && difference.alpha == 0, "\(name): \(difference)")
+            // Colours at half the resolution are rounded once here, and twice by libjpeg.
+            let most = name == "progressive.jpg" ? 2.0 : 1
+            #expect(
+                difference.most <= most && difference.mean < 0.2 && difference.alpha == 0, "\(name): \(difference)")
         }
     }
 

@@ -1,4 +1,4 @@
-import CVips
+import CJPEG
 import Glibc
 
 /// At what resolution a JPEG keeps its colours, beside its light.
@@ -13,12 +13,11 @@ enum ChromaResolution: Hashable, Sendable {
     /// where it was 0 to +0.7 where it was 1.3; 0.9 lies between gains and losses.
     static func best(of picture: borrowing Picture, quality: Int) throws(VipsFailure) -> ChromaResolution {
         guard picture.bands == 3, picture.width >= 16, picture.height >= 16 else { return .half }
-        let raster = try picture.raster()
+        let (width, height) = (Int32(picture.width), Int32(picture.height))
         var full = satchel_jpeg_cost()
         var half = satchel_jpeg_cost()
-        unsafe raster.bytes.withUnsafeBufferPointer { bytes in
-            guard let start = bytes.baseAddress else { return }
-            unsafe satchel_jpeg_costs(start, Int32(raster.width), Int32(raster.height), Int32(quality), &full, &half)
+        try unsafe picture.withPixels {
+            unsafe satchel_jpeg_costs($0, width, height, Int32(quality), &full, &half)
         }
         let fidelity = 10 * log10(max(half.error, 1e-6) / max(full.error, 1e-6))
         let bytes = 10 * log10(max(full.bits, 1) / max(half.bits, 1))

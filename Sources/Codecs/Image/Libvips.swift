@@ -22,6 +22,7 @@ enum Libvips {
             allow()
             let lacking = needed.first { unsafe satchel_operation_prepare($0) == 0 }
             guard let name = lacking else {
+                LanczosWeights.prepare()
                 isReady = true
                 return nil
             }
@@ -65,7 +66,7 @@ enum Libvips {
     private static let families = [
         "VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadNsgif", "VipsForeignLoadWebp",
         "VipsForeignLoadTiff", "VipsForeignLoadHeif", "VipsForeignLoadJxl",
-        "VipsForeignSaveJpeg", "VipsForeignSavePng", "VipsForeignSaveSpng", "VipsForeignSaveWebp",
+        "VipsForeignSavePng", "VipsForeignSaveSpng", "VipsForeignSaveWebp",
         "VipsForeignSaveCgif",
     ]
 
@@ -74,7 +75,7 @@ enum Libvips {
     private static let needed = [
         "jpegload_source", "pngload_source", "gifload_source", "webpload_source", "tiffload_source",
         "heifload_source", "jxlload_source",
-        "jpegsave_buffer", "pngsave_buffer", "webpsave_buffer", "gifsave_buffer",
+        "pngsave_buffer", "webpsave_buffer", "gifsave_buffer",
         "copy", "extract_area", "extract_band", "cast", "colourspace", "icc_transform", "autorot", "rot", "flip",
         "resize", "shrink", "shrinkh", "shrinkv", "reduce", "reduceh", "reducev", "affine", "premultiply",
         "unpremultiply", "flatten", "smartcrop", "min", "sequential", "linecache", "tilecache", "embed",

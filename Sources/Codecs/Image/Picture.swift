@@ -129,6 +129,31 @@ extension Picture {
         return picture
     }
 
+    /// The same pixels once more: pictures don't change.
+    func shared() -> Picture {
+        unsafe withHandle { handle in
+            unsafe satchel_ref(handle)
+            return unsafe Picture(owning: handle)
+        }
+    }
+
+    /// RGB with 8 bits in sRGB, as it comes out of most decoders.
+    var isPlain: Bool { format == VIPS_FORMAT_UCHAR && interpretation == VIPS_INTERPRETATION_sRGB && bands == 3 }
+
+    /// Lends the pixels, computed, in rows without gaps.
+    func withPixels<Result: ~Copyable>(
+        _ body: (UnsafePointer<UInt8>) throws(VipsFailure) -> Result
+    ) throws(VipsFailure) -> Result {
+        satchel_error_clear()
+        return try unsafe withHandle { (handle) throws(VipsFailure) in
+            // Whatever has to be computed first becomes memory by that.
+            guard unsafe vips_image_wio_input(handle) == 0, let data = unsafe satchel_pixels(handle) else {
+                throw VipsFailure.current()
+            }
+            return try unsafe body(data)
+        }
+    }
+
     /// Has whatever is computed from this picture fail once ``WorkTime`` is up.
     func stopInTime() {
         unsafe withHandle { unsafe satchel_stop_when($0, WorkTime.stops) }
@@ -143,7 +168,8 @@ extension Picture {
     }
 
     func extracted(_ area: PixelRect) throws(VipsFailure) -> Picture {
-        try unsafe derive {
+        if area.size == size { return shared() }
+        return try unsafe derive {
             unsafe satchel_extract(
                 $0, $1, Int32(area.left), Int32(area.top), Int32(area.size.width), Int32(area.size.height))
         }
@@ -173,6 +199,7 @@ extension Picture {
 
     /// sRGB with 8 bits and 3 or 4 bands, through the embedded profile where there is a usable one.
     func standardColour() throws(VipsFailure) -> Picture {
+        if isPlain, !needsProfile { return shared() }
         if let managed = try transformed() {
             return try managed.trimmedBands()
         }
@@ -183,13 +210,18 @@ extension Picture {
 
     /// Through the embedded profile; nil where there is none, or where it is sRGB already, or doesn't fit the pixels.
     private func transformed() throws(VipsFailure) -> Picture? {
+        guard needsProfile else { return nil }
+        return try? unsafe derive { unsafe satchel_icc_to_srgb($0, $1) }
+    }
+
+    /// Whether there is a profile, and its colours are not those of sRGB anyway.
+    var needsProfile: Bool {
         // Lab needs no profile, and one that comes with it leads nowhere.
         guard has("icc-profile-data"), interpretation != VIPS_INTERPRETATION_LAB,
             interpretation != VIPS_INTERPRETATION_LABS
-        else { return nil }
-        let isPlain = format == VIPS_FORMAT_UCHAR && interpretation == VIPS_INTERPRETATION_sRGB
-        if isPlain, unsafe withBlob("icc-profile-data", { unsafe ColourProfile.isStandard($0) }) { return nil }
-        return try? unsafe derive { unsafe satchel_icc_to_srgb($0, $1) }
+        else { return false }
+        let isBytes = format == VIPS_FORMAT_UCHAR && interpretation == VIPS_INTERPRETATION_sRGB
+        return unsafe !isBytes || !withBlob("icc-profile-data", { unsafe ColourProfile.isStandard($0) })
     }
 
     /// sRGB from colours that code points describe. Computes the pixels.

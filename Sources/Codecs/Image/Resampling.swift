@@ -76,24 +76,55 @@ extension Picture {
     }
 
     private func lanczos(_ area: Area, to size: PixelSize) throws(VipsFailure) -> Picture {
-        let plain = try unpacked().withoutSpareBands().inScalableFormat()
+        let plain = isPlain ? shared() : try unpacked().withoutSpareBands().inScalableFormat()
         let cut = try plain.extracted(area.pixels(of: plain.size))
-        let scaling = Scaling(
+        let bytes = try cut.scaledRows(
             across: LanczosWeights(area.relative.across, of: cut.width, to: size.width),
-            down: LanczosWeights(area.relative.down, of: cut.height, to: size.height),
-            bands: cut.bands,
-            format: cut.format, hasAlpha: cut.hasAlpha)
-        let bytes = try scaling.run(cut)
-        let picture = try unsafe cut.derive { original, out in
-            unsafe bytes.withUnsafeBytes { bytes in
-                guard let start = bytes.baseAddress else { return -1 }
-                return unsafe satchel_image_like(
-                    original, start, bytes.count, Int32(size.width), Int32(size.height), out)
-            }
+            down: LanczosWeights(area.relative.down, of: cut.height, to: size.height))
+        return try unsafe cut.like(bytes, size: size)
+    }
+
+    /// A copy of pixels without gaps as a picture of this one's format, colour space and colour profile; in memory.
+    func like(_ pixels: UnsafePointer<UInt8>, size: PixelSize) throws(VipsFailure) -> Picture {
+        let bytes = Int(size.area) * pixelBytes
+        let picture = try unsafe derive { original, out in
+            unsafe satchel_image_like(original, pixels, bytes, Int32(size.width), Int32(size.height), out)
         }
         if WorkTime.secondsLeft != nil { picture.stopInTime() }
         return picture
     }
+
+    /// The rows of this picture scaled, without gaps. Rows are asked for in order, once.
+    private func scaledRows(across: LanczosWeights, down: LanczosWeights) throws(VipsFailure) -> [UInt8] {
+        let rowBytes = width * pixelBytes
+        let chunk = min(max(1, Self.chunkBytes / rowBytes), 32)
+        var scaler = RowScaler(
+            across: across, down: down, format: RowFormat(format), bands: bands, hasAlpha: hasAlpha, chunk: chunk)
+        var source = [UInt8](repeating: 0, count: rowBytes * chunk + RowScaler.slack)
+        var top = 0
+        while !scaler.isComplete {
+            if WorkTime.isUp { throw VipsFailure(text: "no time is left") }
+            let rows = top..<min(top + chunk, height)
+            let failed = unsafe withHandle { handle in
+                unsafe source.withUnsafeMutableBufferPointer { source in
+                    guard let start = source.baseAddress else { return true }
+                    if let pixels = unsafe satchel_pixels(handle) {
+                        let part = unsafe pixels + rows.lowerBound * rowBytes
+                        unsafe start.update(from: part, count: rows.count * rowBytes)
+                        return false
+                    }
+                    return unsafe satchel_read_rows(handle, Int32(rows.lowerBound), Int32(rows.count), start) != 0
+                }
+            }
+            if failed { throw VipsFailure.current() }
+            unsafe source.withUnsafeBufferPointer { unsafe scaler.add($0, stride: rowBytes, rows: rows) }
+            top = rows.upperBound
+        }
+        return scaler.result
+    }
+
+    /// Bytes of source that are computed at once, in whole rows.
+    private static let chunkBytes = 1 << 19
 
     /// From the packed pixels of an 8 bit Lab TIFF to plain ones.
     private func unpacked() throws(VipsFailure) -> Picture {
@@ -121,115 +152,13 @@ extension Picture {
     }
 }
 
-/// One scaling of rows that come in order.
-@safe
-private struct Scaling {
-    var across: LanczosWeights
-    var down: LanczosWeights
-    var bands: Int
-    var format: VipsBandFormat
-    var hasAlpha: Bool
-
-    /// Bytes of source that are computed at once, in whole rows.
-    private static let chunkBytes = 1 << 19
-
-    /// - Returns: The rows of the result without gaps.
-    func run(_ picture: borrowing Picture) throws(VipsFailure) -> [UInt8] {
-        let count = picture.width * bands
-        // Vectors of eight, and four that are read past the end.
-        let stride = (count + 7) / 8 * 8 + 8
-        let rowBytes = picture.width * picture.pixelBytes
-        let chunk = min(max(1, Self.chunkBytes / rowBytes), 32)
-        let resultBytes = across.count * picture.pixelBytes
-        let sums = down.overlap
-        var source = [UInt8](repeating: 0, count: rowBytes * chunk)
-        var row = [Float](repeating: 0, count: stride)
-        var sum = [Float](repeating: 0, count: stride * sums)
-        var line = [Float](repeating: 0, count: across.count * bands + 8)
-        var result = [UInt8](repeating: 0, count: resultBytes * down.count)
-        // The first result that is not complete, and the first that has not begun.
-        var (oldest, next) = (0, 0)
-        var top = Int(down.starts.first ?? 0)
-        let end = Int((down.starts.last ?? 0) + (down.counts.last ?? 0))
-        while top < end {
-            if WorkTime.isUp { throw VipsFailure(text: "no time is left") }
-            let rows = min(chunk, end - top)
-            try unsafe picture.withHandle { (handle) throws(VipsFailure) in
-                let failed = unsafe source.withUnsafeMutableBufferPointer { source in
-                    guard let start = source.baseAddress else { return true }
-                    return unsafe satchel_read_rows(handle, Int32(top), Int32(rows), start) != 0
-                }
-                if failed { throw VipsFailure.current() }
-            }
-            for y in top..<top + rows {
-                read(source, at: (y - top) * rowBytes, into: &row, count)
-                while next < down.count, Int(down.starts[next]) <= y { next += 1 }
-                for index in oldest..<next {
-                    let weight = down.weights[index * down.taps + y - Int(down.starts[index])]
-                    add(row, weight, to: &sum, at: index % sums * stride, count)
-                }
-                while oldest < next, Int(down.starts[oldest] + down.counts[oldest]) <= y + 1 {
-                    let at = oldest % sums * stride
-                    finish(&sum, at: at, stride, through: &line, into: &result, at: oldest * resultBytes)
-                    oldest += 1
-                }
-            }
-            top += rows
-        }
-        return result
-    }
-
-    private func read(_ source: [UInt8], at offset: Int, into row: inout [Float], _ count: Int) {
-        unsafe source.withUnsafeBufferPointer { source in
-            unsafe row.withUnsafeMutableBufferPointer { row in
-                guard let source = source.baseAddress, let row = row.baseAddress else { return }
-                switch format {
-                case VIPS_FORMAT_UCHAR: unsafe satchel_row_from_bytes(source + offset, row, count)
-                case VIPS_FORMAT_USHORT: unsafe satchel_row_from_shorts(source + offset, row, count)
-                default: unsafe satchel_row_from_floats(source + offset, row, count)
-                }
-                if hasAlpha { unsafe satchel_row_premultiply(row, count / bands, Int32(bands)) }
-            }
-        }
-    }
-
-    private func add(_ row: [Float], _ weight: Float, to sum: inout [Float], at offset: Int, _ count: Int) {
-        unsafe row.withUnsafeBufferPointer { row in
-            unsafe sum.withUnsafeMutableBufferPointer { sum in
-                guard let row = row.baseAddress, let sum = sum.baseAddress else { return }
-                unsafe satchel_row_add(row, weight, sum + offset, count)
-            }
-        }
-    }
-
-    /// Scales a complete sum across, writes it into the result, and makes room for another.
-    private func finish(
-        _ sum: inout [Float], at offset: Int, _ stride: Int, through line: inout [Float], into result: inout [UInt8],
-        at position: Int
-    ) {
-        let count = across.count * bands
-        unsafe sum.withUnsafeMutableBufferPointer { sum in
-            unsafe line.withUnsafeMutableBufferPointer { line in
-                unsafe result.withUnsafeMutableBufferPointer { result in
-                    guard let sum = sum.baseAddress, let line = line.baseAddress, let result = result.baseAddress
-                    else { return }
-                    unsafe across.weights.withUnsafeBufferPointer { weights in
-                        guard let weights = weights.baseAddress else { return }
-                        unsafe satchel_row_convolve(
-                            sum + offset, Int32(bands), across.starts, across.counts, weights, Int32(across.taps), line,
-                            Int32(across.count))
-                    }
-                    // Half a step of 8 or 16 bits; in floats alpha's own range isn't known.
-                    let least: Float = format == VIPS_FORMAT_FLOAT ? 1e-6 : 0.5
-                    if hasAlpha { unsafe satchel_row_unpremultiply(line, across.count, Int32(bands), least) }
-                    switch format {
-                    case VIPS_FORMAT_UCHAR: unsafe satchel_row_to_bytes(line, result + position, count)
-                    case VIPS_FORMAT_USHORT: unsafe satchel_row_to_shorts(line, result + position, count)
-                    default: unsafe satchel_row_to_floats(line, result + position, count)
-                    }
-                    unsafe (sum + offset).update(repeating: 0, count: stride)
-                }
-            }
+extension RowFormat {
+    /// - Parameter format: One of those that scaling takes.
+    fileprivate init(_ format: VipsBandFormat) {
+        switch format {
+        case VIPS_FORMAT_UCHAR: self = .bytes
+        case VIPS_FORMAT_USHORT: self = .shorts
+        default: self = .floats
         }
     }
 }

@@ -46,10 +46,12 @@ struct SourceBytes: ~Copyable {
         unsafe satchel_blob_unref(blob)
     }
 
-    borrowing func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    borrowing func withBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         var length = 0
         let start = unsafe vips_blob_get(blob, &length)
-        return unsafe body(UnsafeRawBufferPointer(start: start, count: length))
+        return try unsafe body(UnsafeRawBufferPointer(start: start, count: length))
     }
 
     /// Lends the bytes to what corrects them, before anything else has read them.

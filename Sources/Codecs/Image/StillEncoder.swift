@@ -1,4 +1,5 @@
 import Attachments
+import CJPEG
 import CVips
 
 /// A still picture as a file, and how it came about.
@@ -108,14 +109,15 @@ struct StillEncoder {
         let isThorough = policy.speed == .standard && effort == .full && !isBounded
         // The tables of ten scans outweigh what they save of a small picture.
         let isProgressive = isThorough && picture.size.area >= 128 * 128
+        // Of a small picture the usual tables are a good part, and making better ones costs little.
+        let isOptimised = policy.speed == .standard || isBounded || picture.size.area < 512 * 512
         // By the policy's quality, so that another one is tried with the same.
         let chroma = isThorough ? try ChromaResolution.best(of: picture, quality: policy.quality) : .half
-        return try unsafe picture.withHandle { (handle) throws(VipsFailure) in
-            try unsafe EncodedBytes { buffer, length in
-                unsafe satchel_save_jpeg(
-                    handle, buffer, length, Int32(quality), isProgressive ? 1 : 0, chroma == .full ? 1 : 0)
-            }
-        }
+        return try picture.jpeg(
+            satchel_jpeg_form(
+                quality: Int32(quality), is_progressive: isProgressive ? 1 : 0,
+                is_optimised: isOptimised ? 1 : 0,
+                has_full_chroma: chroma == .full ? 1 : 0))
     }
 
     private func png(_ picture: borrowing Picture, hasPalette: Bool) throws(VipsFailure) -> EncodedBytes {
@@ -145,4 +147,20 @@ struct StillEncoder {
 
     private static let costlyPixels: Int64 = 100_000
     private static let strips = 5
+}
+
+extension Picture {
+    /// As a JPEG; of RGB in memory.
+    fileprivate func jpeg(_ form: satchel_jpeg_form) throws(VipsFailure) -> EncodedBytes {
+        let (width, height) = (Int32(width), Int32(height))
+        return try unsafe withPixels { (pixels) throws(VipsFailure) in
+            try unsafe EncodedBytes { buffer, length in
+                var bytes: UnsafeMutablePointer<UInt8>?
+                let result = unsafe satchel_jpeg_write(
+                    pixels, width, height, form, WorkTime.stops, &bytes, &length.pointee)
+                unsafe buffer.pointee = UnsafeMutableRawPointer(bytes)
+                return result
+            }
+        }
+    }
 }

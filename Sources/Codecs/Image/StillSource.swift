@@ -162,17 +162,41 @@ private struct StillDecoding {
                 Double(facts.storedSize.width) / Double(loaded.width),
                 Double(facts.storedSize.height) / Double(loaded.height)
             )
-        let stored = Area(region.stored(orientation: facts.orientation, upright: facts.size))
-            .divided(by: divisor.0, divisor.1)
+        let area = Area(region.stored(orientation: facts.orientation, upright: facts.size))
+        let stored = area.divided(by: divisor.0, divisor.1)
         let target = facts.orientation >= 5 ? size.swapped : size
+        if format == .jpeg, loaded.isPlain, let scaled = try planes(bytes, area, to: target) {
+            // Most need nothing else.
+            guard loaded.needsProfile || facts.orientation != 1 else { return scaled }
+            return try unsafe small(
+                scaled.withPixels { (pixels) throws(VipsFailure) in
+                    try unsafe loaded.like(pixels, size: target)
+                })
+        }
         let isPremultiplied = facts.heif?.isPremultiplied == true
         let scaled = try (isPremultiplied ? loaded.dividedByAlpha() : loaded).resampled(
             stored, to: target, speed: speed)
         if let coded = facts.heif?.colour, !coded.isStandard, scaled.isUnmanaged {
             return try scaled.upright().standardColour(from: coded)
         }
-        let small = try scaled.standardColour().computed()
-        return facts.orientation == 1 ? try small.stripped() : try small.upright().stripped().computed()
+        return try small(scaled)
+    }
+
+    /// Upright, in sRGB, without metadata; in memory.
+    private func small(_ scaled: borrowing Picture) throws(VipsFailure) -> Picture {
+        let small = try scaled.standardColour()
+        return try facts.orientation == 1
+            ? small.stripped().computed() : small.computed().upright().stripped().computed()
+    }
+
+    /// Pixels of a JPEG whose planes can be scaled one by one; nil for others.
+    private func planes(
+        _ bytes: borrowing SourceBytes, _ area: Area, to target: PixelSize
+    ) throws(VipsFailure) -> Picture? {
+        try unsafe bytes.withBytes { (bytes) throws(VipsFailure) in
+            guard let reader = try unsafe JPEGReader.open(bytes, shrink: loading.shrink) else { return nil }
+            return try reader.scaled(area, of: facts.storedSize, to: target)
+        }
     }
 
     /// As much of the scaling as the decoder can do by itself.

@@ -52,10 +52,10 @@ struct StillWriter {
         let size = framing.scaledSize(of: picture.size)
         let scaled =
             size == picture.size
-            ? try picture.stripped() : try picture.resampled(Area(PixelRect(picture.size)), to: size).stripped()
+            ? picture.shared() : try picture.resampled(Area(PixelRect(picture.size)), to: size).stripped()
         let result = framing.resultSize(of: picture.size)
         guard result != scaled.size else {
-            return Framed(picture: try scaled.stripped(), part: .whole, whole: scaled)
+            return Framed(picture: scaled.shared(), part: .whole, whole: scaled)
         }
         let square =
             switch framing.gaze {
@@ -64,6 +64,6 @@ struct StillWriter {
             case .attention: try scaled.attention(result)
             }
         return Framed(
-            picture: try scaled.extracted(square), part: square.part(of: scaled.size), whole: scaled)
+            picture: try scaled.extracted(square).computed(), part: square.part(of: scaled.size), whole: scaled)
     }
 }

@@ -17,7 +17,9 @@ struct VipsFailure: Error, Hashable {
         // What was stopped looks like damage.
         if WorkTime.isUp { return WorkTime.failure }
         let text = self.text.lowercased()
-        if text.contains("memory") && (text.contains("out of") || text.contains("alloc") || text.contains("not enough"))
+        if text.contains("memory")
+            && (text.contains("out of") || text.contains("alloc") || text.contains("not enough")
+                || text.contains("insufficient"))
         {
             return .tooExpensive(resource: "memory", granted: "share")
         }

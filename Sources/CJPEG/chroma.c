@@ -1,22 +1,15 @@
-#ifndef SATCHEL_CVIPS_CHROMA_H
-#define SATCHEL_CVIPS_CHROMA_H
+// What it costs and what it brings to keep a JPEG's chroma at full resolution, from a sample of a picture's blocks.
 
-// What it costs and what it brings to keep a JPEG's chroma at full resolution, from a sample of a picture's blocks: in C
-// as the loops of scaling.h are.
+#include "CJPEG.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <string.h>
 
-#pragma clang assume_nonnull begin
-
-/// Squared error in RGB, and bits, of blocks as JPEG codes them.
-typedef struct {
-    double error;
-    double bits;
-} satchel_jpeg_cost;
+// Vectors that functions here hand to each other don't leave this file, where all of them are inlined.
+#pragma clang diagnostic ignored "-Wpsabi"
 
 /// The tables of ITU-T T.81, annex K, at a quality as libjpeg has it.
-static inline void satchel_jpeg_tables(int quality, float *luma, float *chroma) {
+static void make_tables(int quality, float *luma, float *chroma) {
     static const unsigned char luma_steps[64] = {
         16, 11, 10, 16, 24,  40,  51,  61,  12, 12, 14, 19, 26,  58,  60,  55,  14, 13, 16, 24, 40,  57,
         69, 56, 14, 17, 22,  29,  51,  87,  80, 62, 18, 22, 37,  56,  68,  109, 103, 77, 24, 35, 55,  64,
@@ -27,40 +20,61 @@ static inline void satchel_jpeg_tables(int quality, float *luma, float *chroma) 
         int chroma_step = i / 8 < 4 && i % 8 < 4 ? chroma_steps[i / 8 * 4 + i % 8] : 99;
         luma[i] = (float)fmin(fmax(floor((luma_steps[i] * scale + 50) / 100), 1), 255);
         chroma[i] = (float)fmin(fmax(floor((chroma_step * scale + 50) / 100), 1), 255);
+        luma[64 + i] = 1 / luma[i];
+        chroma[64 + i] = 1 / chroma[i];
     }
+}
+
+/// One row of a block.
+typedef float row __attribute__((vector_size(32)));
+typedef int32_t whole_row __attribute__((vector_size(32)));
+
+static inline row load(const float *from) {
+    row value;
+    memcpy(&value, from, sizeof value);
+    return value;
 }
 
 /// Transforms and quantises 8 by 8 values that lie `stride` apart, and adds up. A code takes about 3½ bits besides its
 /// value's, and each block 3.
-static inline void satchel_jpeg_block(
+///
+/// - `cosines`: of the transform: by frequency and place, then by place and frequency.
+/// - `steps`: of the quantisation, then one divided by them.
+static void add_block(
     const float *from, int stride, const float *cosines, const float *steps, double weight, satchel_jpeg_cost *cost) {
-    float rows[64];
+    row across[8];
     for (int y = 0; y < 8; y++) {
-        for (int u = 0; u < 8; u++) {
-            float sum = 0;
-            for (int x = 0; x < 8; x++) sum += cosines[u * 8 + x] * from[y * stride + x];
-            rows[y * 8 + u] = sum;
-        }
+        across[y] = load(cosines + 64) * from[y * stride];
+        for (int x = 1; x < 8; x++) across[y] += load(cosines + 64 + x * 8) * from[y * stride + x];
+    }
+    row error = {0}, bits = {0};
+    for (int v = 0; v < 8; v++) {
+        row sum = across[0] * cosines[v * 8];
+        for (int y = 1; y < 8; y++) sum += across[y] * cosines[v * 8 + y];
+        // A number this large has no room for parts: what is added to it is rounded.
+        row level = sum * load(steps + 64 + v * 8) + 0x1.8p23f;
+        level -= 0x1.8p23f;
+        row rest = sum - level * load(steps + v * 8);
+        error += rest * rest;
+        // The exponent is the logarithm, and its sign bit doesn't count.
+        whole_row exponent = (((whole_row)level & 0x7fffffff) >> 23) - 127;
+        row length = __builtin_convertvector(exponent, row) + 4.5f;
+        whole_row is_coded = level != 0;
+        bits += (row)((whole_row)length & is_coded);
+    }
+    for (int i = 0; i < 8; i++) {
+        cost->error += weight * error[i];
+        cost->bits += bits[i];
     }
     cost->bits += 3;
-    for (int v = 0; v < 8; v++) {
-        for (int u = 0; u < 8; u++) {
-            float sum = 0;
-            for (int y = 0; y < 8; y++) sum += cosines[v * 8 + y] * rows[y * 8 + u];
-            float level = rintf(sum / steps[v * 8 + u]);
-            float rest = sum - level * steps[v * 8 + u];
-            cost->error += weight * rest * rest;
-            if (level != 0) cost->bits += 4.5 + floor(log2(fabs(level)));
-        }
-    }
 }
 
 /// Adds up one chroma plane of 16 by 16 values in both ways: as it is, and halved.
-static inline void satchel_jpeg_chroma(
+static void add_chroma(
     const float *plane, const float *cosines, const float *steps, double weight, satchel_jpeg_cost *full,
     satchel_jpeg_cost *half) {
     for (int i = 0; i < 4; i++) {
-        satchel_jpeg_block(plane + i / 2 * 128 + i % 2 * 8, 16, cosines, steps, weight, full);
+        add_block(plane + i / 2 * 128 + i % 2 * 8, 16, cosines, steps, weight, full);
     }
     float small[64];
     for (int y = 0; y < 8; y++) {
@@ -69,7 +83,7 @@ static inline void satchel_jpeg_chroma(
             small[y * 8 + x] = (from[0] + from[1] + from[16] + from[17]) / 4;
         }
     }
-    satchel_jpeg_block(small, 8, cosines, steps, weight * 4, half);
+    add_block(small, 8, cosines, steps, weight * 4, half);
     // As decoders make it large again: three parts of the nearest value, one of the next.
     for (int y = 0; y < 16; y++) {
         int near_y = y / 2, far_y = y % 2 ? (near_y < 7 ? near_y + 1 : 7) : (near_y > 0 ? near_y - 1 : 0);
@@ -83,14 +97,14 @@ static inline void satchel_jpeg_chroma(
     }
 }
 
-/// Samples at most 12 by 12 squares of 16 by 16 pixels of an RGB picture of 8 bits, without gaps.
-static inline void satchel_jpeg_costs(
+void satchel_jpeg_costs(
     const unsigned char *pixels, int width, int height, int quality, satchel_jpeg_cost *full,
     satchel_jpeg_cost *half) {
-    float cosines[64], luma_steps[64], chroma_steps[64], planes[3][256];
-    satchel_jpeg_tables(quality, luma_steps, chroma_steps);
+    float cosines[128], luma_steps[128], chroma_steps[128], planes[3][256];
+    make_tables(quality, luma_steps, chroma_steps);
     for (int i = 0; i < 64; i++) {
         cosines[i] = (float)(cos((2 * (i % 8) + 1) * (i / 8) * M_PI / 16) * (i < 8 ? sqrt(0.125) : 0.5));
+        cosines[64 + i % 8 * 8 + i / 8] = cosines[i];
     }
     int across = width / 16 < 12 ? width / 16 : 12, down = height / 16 < 12 ? height / 16 : 12;
     satchel_jpeg_cost luma = {0, 0};
@@ -106,18 +120,14 @@ static inline void satchel_jpeg_costs(
             planes[2][at] = 0.5f * red - 0.418688f * green - 0.081312f * blue;
         }
         for (int block = 0; block < 4; block++) {
-            satchel_jpeg_block(planes[0] + block / 2 * 128 + block % 2 * 8, 16, cosines, luma_steps, 3, &luma);
+            add_block(planes[0] + block / 2 * 128 + block % 2 * 8, 16, cosines, luma_steps, 3, &luma);
         }
         // What an error of chroma is in red, green and blue together.
-        satchel_jpeg_chroma(planes[1], cosines, chroma_steps, 3.258, full, half);
-        satchel_jpeg_chroma(planes[2], cosines, chroma_steps, 2.476, full, half);
+        add_chroma(planes[1], cosines, chroma_steps, 3.258, full, half);
+        add_chroma(planes[2], cosines, chroma_steps, 2.476, full, half);
     }
     full->error += luma.error;
     full->bits += luma.bits;
     half->error += luma.error;
     half->bits += luma.bits;
 }
-
-#pragma clang assume_nonnull end
-
-#endif

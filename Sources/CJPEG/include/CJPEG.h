@@ -1,0 +1,84 @@
+#ifndef SATCHEL_CJPEG_H
+#define SATCHEL_CJPEG_H
+
+// libjpeg-turbo's planes: what its colour conversion and its interpolation of colours would only make larger, before they
+// do. Its errors leave by longjmp, which stays in here.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma clang assume_nonnull begin
+
+/// A JPEG that is being decoded.
+typedef struct satchel_jpeg_reader satchel_jpeg_reader;
+
+/// Asked while there is something to wait for: whether to stop.
+typedef int (*satchel_jpeg_stops)(void);
+
+/// One component of a JPEG, as it comes out of the inverse transform.
+typedef struct {
+    /// Samples that show something.
+    int width, height;
+    /// Samples from one row to the next, of which those at the end show nothing.
+    size_t stride;
+    /// How many rows come at once.
+    int rows;
+    /// How many pixels of the picture a sample stands for, in each direction: `across / 8`.
+    int across, down;
+} satchel_jpeg_plane;
+
+/// Opens a JPEG for decoding `1 / shrink` of its sides.
+///
+/// - `bytes`: live until the reader is closed.
+/// - `shrink`: 1, 2, 4 or 8.
+/// Returns a null pointer where there is no memory.
+satchel_jpeg_reader *_Nullable satchel_jpeg_open(
+    const unsigned char *bytes, size_t count, int shrink, satchel_jpeg_stops stops);
+
+/// Reads the header: 1 where the JPEG has the three components of YCbCr, 8 bits each; 0 where it has others; -1 on failure.
+int satchel_jpeg_read_header(satchel_jpeg_reader *reader);
+
+/// Begins to decode, and says what the planes are; of a progressive JPEG it reads all scans. Returns 0, or -1 on failure.
+int satchel_jpeg_start(satchel_jpeg_reader *reader, satchel_jpeg_plane *planes);
+
+/// Decodes the next rows of all planes into buffers of `stride * rows` bytes. Returns 0, or -1 on failure.
+int satchel_jpeg_read(
+    satchel_jpeg_reader *reader, unsigned char *first, unsigned char *second, unsigned char *third);
+
+/// What libjpeg said of a failure.
+const char *satchel_jpeg_message(const satchel_jpeg_reader *reader);
+
+void satchel_jpeg_close(satchel_jpeg_reader *reader);
+
+/// How a JPEG is written.
+typedef struct {
+    /// 1 to 100.
+    int quality;
+    /// In scans: fewer bytes, twice the work.
+    int is_progressive;
+    /// With Huffman tables of its own: fewer bytes, some more work.
+    int is_optimised;
+    /// Colours at the full resolution, not the half.
+    int has_full_chroma;
+} satchel_jpeg_form;
+
+/// Encodes RGB of 8 bits without gaps into memory that the caller frees. Returns 0, or -1 where there is no memory left or
+/// `stops` said so.
+int satchel_jpeg_write(
+    const unsigned char *pixels, int width, int height, satchel_jpeg_form form, satchel_jpeg_stops stops,
+    unsigned char *_Nullable *_Nonnull bytes, size_t *count);
+
+/// Squared error in RGB, and bits, of blocks as JPEG codes them.
+typedef struct {
+    double error;
+    double bits;
+} satchel_jpeg_cost;
+
+/// What a picture costs with chroma at its full and at half its resolution, from at most 12 by 12 squares of 16 by 16
+/// pixels of RGB of 8 bits, without gaps.
+void satchel_jpeg_costs(
+    const unsigned char *pixels, int width, int height, int quality, satchel_jpeg_cost *full, satchel_jpeg_cost *half);
+
+#pragma clang assume_nonnull end
+
+#endif

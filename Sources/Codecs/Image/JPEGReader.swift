@@ -1,0 +1,104 @@
+import Attachments
+import CJPEG
+import CScaling
+
+/// A JPEG that is decoded plane by plane: light, and the colours at the resolution in which they were coded.
+@safe
+struct JPEGReader: ~Copyable {
+    private let handle: OpaquePointer
+    private let planes: [satchel_jpeg_plane]
+    private let shrink: Int
+
+    /// Opens a JPEG, for `1 / shrink` of its sides.
+    ///
+    /// - Parameters:
+    ///   - bytes: Live as long as the reader.
+    ///   - shrink: 1, 2, 4 or 8.
+    /// - Returns: nil where it has other components than those of YCbCr.
+    static func open(
+        _ bytes: UnsafeRawBufferPointer, shrink: Int
+    ) throws(VipsFailure) -> JPEGReader? {
+        guard let start = unsafe bytes.bindMemory(to: UInt8.self).baseAddress,
+            let handle = unsafe satchel_jpeg_open(start, bytes.count, Int32(shrink), WorkTime.stops)
+        else { throw VipsFailure(text: "out of memory") }
+        var planes = [satchel_jpeg_plane](repeating: satchel_jpeg_plane(), count: 3)
+        var result = unsafe satchel_jpeg_read_header(handle)
+        if result == 1 { result = unsafe satchel_jpeg_start(handle, &planes) < 0 ? -1 : 1 }
+        guard result == 1 else {
+            let text = unsafe String(cString: satchel_jpeg_message(handle))
+            unsafe satchel_jpeg_close(handle)
+            if result == 0 { return nil }
+            throw VipsFailure(text: text)
+        }
+        return unsafe JPEGReader(handle: handle, planes: planes, shrink: shrink)
+    }
+
+    private init(handle: OpaquePointer, planes: [satchel_jpeg_plane], shrink: Int) {
+        unsafe self.handle = handle
+        self.planes = planes
+        self.shrink = shrink
+    }
+
+    deinit {
+        unsafe satchel_jpeg_close(handle)
+    }
+
+    /// Decodes, and scales the part of the picture in `area` to RGB of `size`, in memory; without a colour profile.
+    ///
+    /// Each plane is scaled by itself, by the same kernel, so that nothing is interpolated or converted that is left out
+    /// afterwards. Where a decoder would have interpolated colours first, its weights are folded into the kernel's.
+    ///
+    /// - Parameters:
+    ///   - area: In pixels of the picture as stored.
+    ///   - whole: The size of the picture as stored.
+    consuming func scaled(_ area: Area, of whole: PixelSize, to size: PixelSize) throws(VipsFailure) -> Picture {
+        var scalers: [RowScaler] = []
+        var buffers: [[UInt8]] = []
+        for plane in planes {
+            let across = weights(area.across, of: whole.width, \.across, \.width, in: plane, to: size.width)
+            let down = weights(area.down, of: whole.height, \.down, \.height, in: plane, to: size.height)
+            scalers.append(RowScaler(across: across, down: down, format: .bytes, bands: 1, chunk: Int(plane.rows)))
+            buffers.append([UInt8](repeating: 0, count: plane.stride * Int(plane.rows) + RowScaler.slack))
+        }
+        var tops = [0, 0, 0]
+        while !scalers.allSatisfy(\.isComplete) {
+            try read(into: &buffers)
+            for index in 0..<3 {
+                let end = min(tops[index] + Int(planes[index].rows), Int(planes[index].height))
+                guard tops[index] < end else { continue }
+                unsafe buffers[index].withUnsafeBufferPointer {
+                    unsafe scalers[index].add($0, stride: planes[index].stride, rows: tops[index]..<end)
+                }
+                tops[index] = end
+            }
+        }
+        let pixels = try PixelMemory(size)
+        unsafe pixels.fill {
+            unsafe satchel_row_rgb(scalers[0].result, scalers[1].result, scalers[2].result, $0, Int(size.area))
+        }
+        return try pixels.picture()
+    }
+
+    /// - Parameter length: Of the line in pixels.
+    private func weights(
+        _ span: Span, of length: Int, _ share: KeyPath<satchel_jpeg_plane, Int32>,
+        _ samples: KeyPath<satchel_jpeg_plane, Int32>, in plane: satchel_jpeg_plane, to count: Int
+    ) -> LanczosWeights {
+        let pixels = Int(plane[keyPath: share]) / 8
+        let samples = Int(plane[keyPath: samples])
+        // The narrowest are repeated, not interpolated.
+        if shrink == 1, pixels == 2, plane.width > 2 {
+            return LanczosWeights(span, of: length, to: count).halved(samples)
+        }
+        let part = Span(start: span.start / Double(pixels), length: span.length / Double(pixels))
+        return LanczosWeights(part, of: samples, to: count)
+    }
+
+    private func read(into buffers: inout [[UInt8]]) throws(VipsFailure) {
+        var (light, blue, red) = (buffers[0], buffers[1], buffers[2])
+        buffers = []
+        let result = unsafe satchel_jpeg_read(handle, &light, &blue, &red)
+        buffers = [light, blue, red]
+        guard result == 0 else { throw VipsFailure(text: unsafe String(cString: satchel_jpeg_message(handle))) }
+    }
+}
