@@ -53,6 +53,17 @@ extension Inputs {
         }
     }
 
+    /// Photographs of one size, 4:3, with 0.3 bytes for each pixel.
+    func photographs(width: Int, _ count: Int, group: Int) throws -> Directory {
+        try made("photographs-of-\(width)-\(group)", count, named: "jpg") { index, file, scratch in
+            let height = width * 3 / 4
+            let scene = Scene(
+                width: width, height: height, seed: seed, "photograph of \(width)", group * 100 + index)
+            try CameraJPEG.write(
+                scene, to: file, bytes: width * height * 3 / 10, orientation: .upright, scratch: scratch)
+        }
+    }
+
     /// Pictures of about 20 kB, 360 to 480 pixels wide.
     func storm(_ count: Int) throws -> Directory {
         try made("storm", count, named: "jpg") { index, file, scratch in
@@ -70,6 +81,14 @@ extension Inputs {
         _ name: String, _ count: Int, named fileExtension: String,
         _ make: @escaping @Sendable (_ index: Int, _ file: URL, _ scratch: URL) throws -> Void
     ) throws -> Directory {
+        try made(name, count, named: { _ in fileExtension }, make)
+    }
+
+    /// The same where files are of several kinds.
+    func made(
+        _ name: String, _ count: Int, named fileExtension: @escaping @Sendable (_ index: Int) -> String,
+        _ make: @escaping @Sendable (_ index: Int, _ file: URL, _ scratch: URL) throws -> Void
+    ) throws -> Directory {
         let home = directory.appending(path: "seed-\(seed)", directoryHint: .isDirectory)
         let place = home.appending(path: "\(name)-\(count)", directoryHint: .isDirectory)
         let done = Directory(url: place)
@@ -85,7 +104,7 @@ extension Inputs {
         try Clients.run(Machine.usableCores.count) { _ in
             while case let index = next.next(), index < count {
                 if index.isMultiple(of: 100) { Progress.say("making the inputs: \(name), \(index) of \(count)") }
-                try make(index, making.appending(path: String(format: "%05d.", index) + fileExtension), scratch)
+                try make(index, making.appending(path: String(format: "%05d.", index) + fileExtension(index)), scratch)
             }
         }
         try FileManager.default.removeItem(at: scratch)

@@ -92,26 +92,6 @@ struct Inputs: Sendable {
         return url
     }
 
-    /// GIFs of 640 by 480 pixels and 60 frames with delays of 50 ms, alone in a directory: half of them a camera that
-    /// moves over the photograph, half a drawing.
-    func animations(_ count: Int) throws -> Directory {
-        try each("animations", count, named: "gif") { index, output in
-            let film =
-                index.isMultiple(of: 2)
-                ? "loop=loop=59:size=1,setpts=N/20/TB,crop=1280:960:x='\(index * 191)+n*12':y='\(index * 97)+n*9',scale=640:480"
-                : "hue=h=\(index * 40),crop=640:480:x=\(index * 3):y=0"
-            let source =
-                index.isMultiple(of: 2)
-                ? ["-framerate", "20", "-i", photograph.path(percentEncoded: false)]
-                : ["-f", "lavfi", "-i", "testsrc2=size=720x480:rate=20:duration=3"]
-            return source + [
-                "-frames:v", "60", "-vf",
-                "\(film),split[one][two];[one]palettegen=stats_mode=full[palette];[two][palette]paletteuse=dither=sierra2_4a",
-                output,
-            ]
-        }
-    }
-
     /// Videos of a minute, 1280 by 720 pixels, H.264 with a keyframe in each second, AAC; alone in a directory.
     func clips(_ count: Int) throws -> Directory {
         try each("clips", count, named: "mp4") { index, output in

@@ -11,6 +11,8 @@ struct Command: Sendable {
     var cores: [Int]?
     /// Where its standard output goes; nil for nowhere.
     var output: URL?
+    /// With which it has done what it was to do.
+    var acceptedStatuses: Set<Int32> = [0]
 
     init(_ executable: String, _ arguments: [String], environment: [String: String] = [:]) {
         self.executable = executable
@@ -34,7 +36,7 @@ struct Command: Sendable {
     ///
     /// - Parameter watchingMemory: Looks at the peak of the program's own memory while it runs, which costs a little
     ///   processor time in this process.
-    /// - Throws: ``CommandFailure`` unless it exits with 0.
+    /// - Throws: ``CommandFailure`` unless it exits with a status that is accepted.
     @discardableResult
     func run(watchingMemory: Bool = false) throws -> Usage {
         try RunningCommand(self).wait(watchingMemory: watchingMemory)
@@ -117,7 +119,7 @@ struct RunningCommand: ~Copyable {
         unsafe String(cString: strerror(code))
     }
 
-    /// - Throws: ``CommandFailure`` unless it exits with 0.
+    /// - Throws: ``CommandFailure`` unless it exits with a status that is accepted.
     consuming func wait(watchingMemory: Bool = false) throws -> Usage {
         defer { try? FileManager.default.removeItem(at: errors) }
         var status: Int32 = 0
@@ -133,9 +135,10 @@ struct RunningCommand: ~Copyable {
             while unsafe wait4(process, &status, 0, &resources) < 0 && errno == EINTR {}
         }
         let wall = start.duration(to: .now)
-        guard status == 0 else {
+        let hasExited = status & 0x7F == 0
+        guard hasExited, command.acceptedStatuses.contains((status >> 8) & 0xFF) else {
             let text = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
-            let how = status & 0x7F == 0 ? "exit status \((status >> 8) & 0xFF)" : "signal \(status & 0x7F)"
+            let how = hasExited ? "exit status \((status >> 8) & 0xFF)" : "signal \(status & 0x7F)"
             throw CommandFailure(command: command.line, reason: "\(how)\n\(text.suffix(2_000))")
         }
         return Usage(

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The peak of all processes beneath this one together, while something runs.
 enum MemoryWatch {
-    /// Looks every 10 ms, which costs time in this process and a little in those that are looked at: not for rounds
+    /// Looks every 20 ms, which costs time in this process and a little in those that are looked at: not for rounds
     /// that are timed.
     ///
     /// - Parameter services: Processes that ran before, and are counted with all beneath them. Nothing else that ran
@@ -23,7 +23,7 @@ enum MemoryWatch {
                 for service in services { tree.processes.formUnion(ProcessTree(of: service).processes) }
                 let bytes = tree.memory
                 if bytes > state.peak.load(ordering: .relaxed) { state.peak.store(bytes, ordering: .relaxed) }
-                usleep(10_000)
+                usleep(20_000)
             }
             state.hasEnded.signal()
         }

@@ -21,9 +21,13 @@ struct Part: Sendable {
     /// In the order in which they are measured.
     static let all: [Part] = [
         .photographs,
+        .sizes,
+        .storm,
         .cores,
         .isolation,
         .animations,
+        .frames,
+        .mixed,
         .trims,
         .placeholders,
         .memory,

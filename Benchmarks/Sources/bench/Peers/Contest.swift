@@ -31,7 +31,9 @@ struct Contest {
             for turn in entries.indices {
                 // Another one begins in each round.
                 let index = (turn + round) % entries.count
-                guard entries[index].absence == nil else { continue }
+                guard entries[index].absence == nil, round == 0 || entries[index].lookSeconds < Self.patience else {
+                    continue
+                }
                 Progress.say("\(name), round \(round + 1) of \(rounds): \(entries[index].contender.title)")
                 do {
                     try run(&entries[index])
@@ -46,10 +48,14 @@ struct Contest {
             rows: entries.map { row($0, reference: reference) })
     }
 
+    /// Seconds: who took longer to make everything in the look has one round alone.
+    private static let patience = 60.0
+
     private struct Entry {
         var contender: Contender
         var absence: String?
         var memory: Int64 = 0
+        var lookSeconds = 0.0
         var looks: [Comparison.Figure] = []
         /// Milliseconds for each source.
         var cpu: [Double] = []
@@ -63,7 +69,9 @@ struct Contest {
             let place = try emptyPlace()
             defer { try? FileManager.default.removeItem(at: place) }
             let make = contender.makeToLook ?? contender.make
-            entry.memory = try MemoryWatch.peak(with: contender.services) { try make(sources, place) }.bytes
+            let (usage, memory) = try MemoryWatch.peak(with: contender.services) { try make(sources, place) }
+            entry.memory = memory
+            entry.lookSeconds = usage.wall
             entry.looks = try look(contender, place)
         } catch {
             entry.absence = "\(error)"

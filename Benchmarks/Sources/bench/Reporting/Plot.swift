@@ -49,6 +49,6 @@ extension Plot {
                 Bar(label: row.title, role: row.role, value: $0.median, least: $0.least, most: $0.most)
             }
         }
-        form = .bars(bars.sorted { ($0.value > $1.value) != lessIsBetter }, axis: axis)
+        form = .bars(bars.sorted { lessIsBetter ? $0.value < $1.value : $0.value > $1.value }, axis: axis)
     }
 }

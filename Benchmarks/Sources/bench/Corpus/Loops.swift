@@ -1,0 +1,70 @@
+import Foundation
+
+extension Inputs {
+    /// Frames of the GIFs, which repeat.
+    static let frames = [44, 52, 60, 72, 80, 96, 110, 125]
+
+    /// GIFs of 44 to 125 frames, 480 by 360 or 640 by 480 pixels, 12 to 25 frames a second: by turns a camera that moves, a
+    /// drawing in which most moves, and a still camera before which something moves. Each has one palette of its own and
+    /// is dithered, as the tools that people make GIFs with do it.
+    func loops(_ count: Int) throws -> Directory {
+        try made("loops", count, named: "gif") { index, file, scratch in
+            var random = SplitMix(seed: seed, "loop", index)
+            let (width, height) = index % 4 != 3 ? (480, 360) : (640, 480)
+            try makeLoop(
+                index, frames: Self.frames[index % Self.frames.count], width: width, height: height, &random,
+                file: file,
+                scratch: scratch)
+        }
+    }
+
+    /// GIFs of 480 by 360 pixels that differ in the number of frames alone: a camera that moves.
+    func loops(frames: Int, _ count: Int, group: Int) throws -> Directory {
+        try made("loops-of-\(frames)-\(group)", count, named: "gif") { index, file, scratch in
+            let number = group * 100 + index
+            var random = SplitMix(seed: seed, "loop of frames", number)
+            try makeLoop(
+                number * 3, frames: frames, width: 480, height: 360, &random, file: file, scratch: scratch)
+        }
+    }
+
+    func makeLoop(
+        _ index: Int, frames: Int, width: Int, height: Int, _ random: inout SplitMix, file: URL, scratch: URL
+    ) throws {
+        let rate = 12 + Int(random.next() % 14)
+        let picture = scratch.appending(path: "\(UUID().uuidString).ppm")
+        defer { try? FileManager.default.removeItem(at: picture) }
+        let (dx, dy) = (random.between(1, 6), random.between(0.5, 3))
+        let scene = ["-loop", "1", "-framerate", "\(rate)", "-i", picture.path(percentEncoded: false)]
+        var input = scene
+        let film: String
+        switch index % 3 {
+        case 0:
+            try Scene(width: width * 5 / 2, height: height * 5 / 2, seed: seed, "film", index).ppm.write(to: picture)
+            let (w, h) = (width * 3 / 2, height * 3 / 2)
+            film =
+                "crop=\(w):\(h):x='mod(n*\(dx),\(width))':y='mod(n*\(dy),\(height))',scale=\(width):\(height)"
+                + ",noise=alls=3:allf=t:all_seed=\(index)"
+        case 1:
+            input = ["-f", "lavfi", "-i", "testsrc2=size=\(width)x\(height):rate=\(rate)"]
+            film = "hue=h=\(Int(random.between(0, 360)))"
+        default:
+            try Scene(width: width, height: height, seed: seed, "stage", index).ppm.write(to: picture)
+            // A piece of the picture itself goes to and fro over it.
+            let (w, h) = (width / 4, height / 4)
+            film =
+                "split[stage][piece];[piece]crop=\(w):\(h):\(width / 2):\(height / 2),hue=h=120[piece];"
+                + "[stage][piece]overlay=x='abs(mod(n*\(dx * 2),\(width))-\(w))':y='\(height / 3)+\(height / 5)*sin(n/9)'"
+        }
+        let dither = index % 3 == 2 ? "bayer:bayer_scale=3:diff_mode=rectangle" : "sierra2_4a"
+        try Command(
+            "ffmpeg",
+            ["-v", "error", "-y", "-bitexact"] + input + [
+                "-frames:v", "\(frames)", "-filter_complex",
+                "\(film),split[one][two];[one]trim=end_frame=\(frames),palettegen=stats_mode=full[palette];"
+                    + "[two][palette]paletteuse=dither=\(dither)",
+                "-f", "gif", file.path(percentEncoded: false),
+            ]
+        ).run()
+    }
+}

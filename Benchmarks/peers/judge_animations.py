@@ -1,0 +1,100 @@
+"""Says how near animations come to a full-colour Lanczos 3 scaling of their sources, frame by frame.
+
+    judge_animations.py CACHE LIST
+
+LIST has lines of SOURCE, OUTPUT and SIDE with tabs between them; SIDE is what the longest side has to be. Prints a line for
+each: the frames of the source, the mean of their PSNRs in dB, and the least; or 'wrong' and why.
+
+Each frame of the source, as it is shown (decoded and composed by Pillow), is compared with what the output shows in the middle of
+the time of that frame: frames may be left out or put together where nothing changes. The whole must last as long.
+"""
+
+import hashlib
+import multiprocessing
+import os
+import sys
+
+import numpy
+from PIL import Image
+
+LANCZOS = Image.LANCZOS if not hasattr(Image, "Resampling") else Image.Resampling.LANCZOS
+
+
+def shown(path):
+    """Each frame as it is shown, and how many milliseconds."""
+    with Image.open(path) as animation:
+        for index in range(getattr(animation, "n_frames", 1)):
+            animation.seek(index)
+            # Browsers and viewers show what says 0 or 10 ms for 100 ms.
+            duration = animation.info.get("duration", 100)
+            yield animation.convert("RGB"), duration if duration > 10 else 100
+
+
+def references(path, size):
+    """Each frame, scaled, in whole 1/256; and how long each is shown. Kept in a file."""
+    stat = os.stat(path)
+    key = hashlib.sha256(f"{os.path.abspath(path)} {stat.st_size} {stat.st_mtime_ns}".encode()).hexdigest()[:24]
+    name = os.path.join(cache, f"{key}-{size[0]}x{size[1]}.npz")
+    if not os.path.exists(name):
+        frames, durations = [], []
+        for frame, duration in shown(path):
+            full = numpy.asarray(frame, dtype=numpy.float32)
+            planes = [
+                numpy.asarray(Image.fromarray(numpy.ascontiguousarray(full[:, :, c])).resize(size, LANCZOS))
+                for c in range(3)
+            ]
+            frames.append((numpy.clip(numpy.stack(planes, axis=2), 0, 255) * 256).round().clip(0, 65535).astype("u2"))
+            durations.append(duration)
+        part = f"{name}.{os.getpid()}.npz"
+        numpy.savez(part, frames=numpy.stack(frames), durations=numpy.array(durations))
+        os.replace(part, name)
+    with numpy.load(name) as kept:
+        return kept["frames"], kept["durations"].tolist()
+
+
+def judge(line):
+    source, output, side = line
+    try:
+        with Image.open(source) as animation:
+            wanted = [length * min(1.0, side / max(animation.size)) for length in animation.size]
+        with Image.open(output) as animation:
+            made = animation.size
+        if any(abs(a - b) >= 1 for a, b in zip(made, wanted)):
+            return f"wrong it made {made[0]}x{made[1]} of {os.path.basename(source)}"
+        results = shown(output)
+        result, duration = next(results)
+        end, now, values, pixels = duration, 0, [], None
+        for frame, duration in zip(*references(source, made)):
+            middle = now + duration / 2
+            now += duration
+            while middle >= end:
+                following = next(results, None)
+                if following is None:
+                    return f"wrong it shows nothing after {end} ms of {os.path.basename(source)}"
+                result, length = following
+                end, pixels = end + length, None
+            if pixels is None:
+                pixels = numpy.asarray(result, dtype=numpy.float32)
+            reference = frame.astype(numpy.float32) / 256
+            error = float(((pixels - reference) ** 2).mean(dtype=numpy.float64))
+            values.append(100.0 if error == 0 else min(100.0, 10 * numpy.log10(255 * 255 / error)))
+        total = end + sum(length for _, length in results)
+        if abs(total - now) > max(20, now * 0.01):
+            return f"wrong it lasts {total} ms, {os.path.basename(source)} {now} ms"
+        return f"{len(values)} {sum(values) / len(values):.4f} {min(values):.4f}"
+    except Exception as error:
+        return "wrong " + str(error).replace("\n", " ")
+
+
+def main():
+    global cache
+    cache = sys.argv[1]
+    os.makedirs(cache, exist_ok=True)
+    with open(sys.argv[2], encoding="utf-8") as file:
+        lines = [line.rstrip("\n").split("\t") for line in file]
+    with multiprocessing.Pool(len(os.sched_getaffinity(0))) as pool:
+        for answer in pool.imap(judge, [(source, output, int(side)) for source, output, side in lines]):
+            print(answer)
+
+
+main()
