@@ -4,48 +4,56 @@ import Stores
 
 /// What a store is asked all the time, at several sizes of the same store.
 ///
-/// Prints, for each size and question: the size, the question's name, how often it was asked, the 50th and the 99th
-/// percentile of its time and the processor time of one, all in microseconds.
+/// Prints, for each size, round and question: the size, the question's name, how often it was asked, the 50th and the
+/// 99th percentile of its time and the processor time of one, all in microseconds.
 enum StoreQuestions {
-    /// Of each question.
-    private static let repetitions = 200
+    /// Of each question in each round.
+    private static let repetitions = 100
+    private static let rounds = 3
 
     static func measure(in directory: String, counts: [Int]) async throws {
         var copies = try await StoreOfCopies(in: directory)
-        // Enough for every round, beside what is copied; claimed first, as they are due first.
         for count in counts {
             try copies.grow(to: count)
-            try await ask(copies)
+            // Caches and statements are as in a service that has run for a while.
+            if count == counts[0] { try await ask(copies, prints: false) }
+            for _ in 0..<rounds { try await ask(copies, prints: true) }
         }
     }
 
-    private static func ask(_ copies: StoreOfCopies) async throws {
+    private static func ask(_ copies: StoreOfCopies, prints: Bool) async throws {
+        func time(_ name: String, _ ask: (Int) async throws -> Void) async throws {
+            let line = "\(copies.count) \(name) \(repetitions) \(try await times(of: ask))"
+            guard prints else { return }
+            print(line)
+            fflush(nil)
+        }
         let (store, samples) = (copies.store, copies.samples)
         let records = store.records
         let tenant = SampleRecords.tenant
         let quotas = Quotas(storedBytes: 1 << 50, pendingJobs: 1 << 40, liveLeases: 1 << 40)
         var claims: [Claim] = []
-        try await time("submit", copies) { _ in
+        try await time("submit") { _ in
             _ = try await records.submit(
                 samples.submission, idempotency: nil, within: quotas, queueLimit: 1 << 40, offer: nil)
         }
-        try await time("claim", copies) { _ in claims.append(try await samples.claim()) }
+        try await time("claim") { _ in claims.append(try await samples.claim()) }
         var sealed: [[RenditionRole: SealedBlob]] = []
         for claim in claims { sealed.append(try await samples.seal(claim)) }
-        try await time("deliver", copies) { _ = try await samples.deliver(claims[$0], sealed[$0]) }
-        try await time("list", copies) { _ in
+        try await time("deliver") { _ = try await samples.deliver(claims[$0], sealed[$0]) }
+        try await time("list") { _ in
             _ = try await records.attachments(of: tenant, where: RecordFilter(), after: nil, limit: 50)
         }
-        try await time("list.jobs", copies) { _ in
+        try await time("list.jobs") { _ in
             _ = try await records.jobs(of: tenant, where: RecordFilter(state: .pending), after: nil, limit: 50)
         }
         let middle = try await records.attachments(of: tenant, where: RecordFilter(), after: nil, limit: 1000)
         let images = RecordFilter(state: .delivered, kind: .image)
-        try await time("list.filtered", copies) { _ in
+        try await time("list.filtered") { _ in
             _ = try await records.attachments(of: tenant, where: images, after: middle.next, limit: 50)
         }
         let attachments = try await records.attachments(of: tenant, where: images, after: nil, limit: repetitions)
-        try await time("read", copies) {
+        try await time("read") {
             _ = try await records.attachment(attachments.elements[$0].id, of: tenant)
         }
         var tokens: [AccessToken] = []
@@ -53,23 +61,21 @@ enum StoreQuestions {
             guard let token = try await records.token(id, of: tenant) else { complain("a lease has no token") }
             tokens.append(token)
         }
-        try await time("lease-check", copies) {
+        try await time("lease-check") {
             guard try await records.open(tokens[$0], role: .main) != nil else { complain("a lease opens nothing") }
         }
         var leases: [String] = []
-        try await time("lease.start", copies) {
+        try await time("lease.start") {
             let started = try await records.startLease(
                 on: attachments.elements[$0].id, of: tenant, renditions: nil, for: .seconds(20 * 86_400),
                 within: quotas)
             if let (lease, _) = started { leases.append(lease.id) }
         }
-        try await time("lease.stop", copies) { _ = try await records.revoke(leases[$0], of: tenant) }
-        try await time("statistics", copies) { _ in _ = try await records.statistics() }
+        try await time("lease.stop") { _ = try await records.revoke(leases[$0], of: tenant) }
+        try await time("statistics") { _ in _ = try await records.statistics() }
     }
 
-    private static func time(
-        _ name: String, _ copies: StoreOfCopies, _ ask: (Int) async throws -> Void
-    ) async throws {
+    private static func times(of ask: (Int) async throws -> Void) async throws -> String {
         var times: [Double] = []
         let cpu = milliseconds(CLOCK_PROCESS_CPUTIME_ID)
         for index in 0..<repetitions {
@@ -79,7 +85,6 @@ enum StoreQuestions {
         }
         let each = (milliseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) * 1000 / Double(repetitions)
         times.sort()
-        print(copies.count, name, repetitions, times[repetitions / 2], times[repetitions * 99 / 100], each)
-        fflush(nil)
+        return "\(times[repetitions / 2]) \(times[repetitions * 99 / 100]) \(each)"
     }
 }

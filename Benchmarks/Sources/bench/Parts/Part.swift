@@ -31,6 +31,8 @@ struct Part: Sendable {
         .trims,
         .placeholders,
         .memory,
+        .store,
+        .growth,
         .jobs,
         .lanes,
         .delivery,
