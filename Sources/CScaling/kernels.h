@@ -112,14 +112,22 @@ static void KERNEL(lines_convolve)(
     }
 }
 
-static void KERNEL(row_rgb)(
+INLINE void KERNEL(rgb)(
     const unsigned char *restrict luma, const unsigned char *restrict blue, const unsigned char *restrict red,
-    unsigned char *restrict to, size_t width) {
+    unsigned char *restrict to, size_t width, int shift) {
     for (size_t x = 0; x < width; x++) {
         // In parts of 65,536, as libjpeg has it.
-        int light = (luma[x] << 16) + 32768, b = blue[x] - 128, r = red[x] - 128;
+        int light = (luma[x] << 16) + 32768, b = blue[x >> shift] - 128, r = red[x >> shift] - 128;
         to[3 * x] = byte((light + 91881 * r) >> 16);
         to[3 * x + 1] = byte((light - 22554 * b - 46802 * r) >> 16);
         to[3 * x + 2] = byte((light + 116130 * b) >> 16);
     }
+}
+
+static void KERNEL(row_rgb)(
+    const unsigned char *luma, const unsigned char *blue, const unsigned char *red, unsigned char *to, size_t width,
+    int is_halved) {
+    // Twice, so that each loop is as plain as can be.
+    if (is_halved) KERNEL(rgb)(luma, blue, red, to, width, 1);
+    else KERNEL(rgb)(luma, blue, red, to, width, 0);
 }

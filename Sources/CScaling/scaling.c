@@ -55,8 +55,9 @@ void satchel_lines_convolve(
 }
 
 void satchel_row_rgb(
-    const unsigned char *luma, const unsigned char *blue, const unsigned char *red, unsigned char *to, size_t width) {
-    CHOOSE(row_rgb, luma, blue, red, to, width);
+    const unsigned char *luma, const unsigned char *blue, const unsigned char *red, unsigned char *to, size_t width,
+    int is_halved) {
+    CHOOSE(row_rgb, luma, blue, red, to, width, is_halved);
 }
 
 // MARK: From and to the formats of pixels

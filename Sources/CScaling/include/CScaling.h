@@ -43,9 +43,10 @@ void satchel_row_to_bytes(const float *from, unsigned char *to, size_t count);
 void satchel_row_to_shorts(const float *from, unsigned char *to, size_t count);
 void satchel_row_to_floats(const float *from, unsigned char *to, size_t count);
 
-/// RGB from YCbCr, as JFIF has it.
+/// RGB from YCbCr, as JFIF has it; with colours for every two pixels where `is_halved`.
 void satchel_row_rgb(
-    const unsigned char *luma, const unsigned char *blue, const unsigned char *red, unsigned char *to, size_t width);
+    const unsigned char *luma, const unsigned char *blue, const unsigned char *red, unsigned char *to, size_t width,
+    int is_halved);
 
 #pragma clang assume_nonnull end
 

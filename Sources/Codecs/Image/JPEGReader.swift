@@ -51,12 +51,17 @@ struct JPEGReader: ~Copyable {
     /// - Parameters:
     ///   - area: In pixels of the picture as stored.
     ///   - whole: The size of the picture as stored.
-    consuming func scaled(_ area: Area, of whole: PixelSize, to size: PixelSize) throws(VipsFailure) -> Picture {
+    ///   - chroma: The resolution of the colours, beside that of light: half is what an encoder keeps that halves them,
+    ///     and saves half of the work.
+    consuming func scaled(
+        _ area: Area, of whole: PixelSize, to size: PixelSize, chroma: ChromaResolution
+    ) throws(VipsFailure) -> Picture {
         var scalers: [RowScaler] = []
         var buffers: [[UInt8]] = []
-        for plane in planes {
-            let across = weights(area.across, of: whole.width, \.across, \.width, in: plane, to: size.width)
-            let down = weights(area.down, of: whole.height, \.down, \.height, in: plane, to: size.height)
+        for (index, plane) in planes.enumerated() {
+            let isHalved = index > 0 && chroma == .half
+            let across = weights(area.across, of: whole.width, \.across, \.width, in: plane, to: size.width, isHalved)
+            let down = weights(area.down, of: whole.height, \.down, \.height, in: plane, to: size.height, isHalved)
             scalers.append(RowScaler(across: across, down: down, format: .bytes, bands: 1, chunk: Int(plane.rows)))
             buffers.append([UInt8](repeating: 0, count: plane.stride * Int(plane.rows) + RowScaler.slack))
         }
@@ -73,8 +78,24 @@ struct JPEGReader: ~Copyable {
             }
         }
         let pixels = try PixelMemory(size)
-        unsafe pixels.fill {
-            unsafe satchel_row_rgb(scalers[0].result, scalers[1].result, scalers[2].result, $0, Int(size.area))
+        let isHalved = chroma == .half
+        let stride = isHalved ? (size.width + 1) / 2 : size.width
+        let (light, blue, red) = (scalers[0].result, scalers[1].result, scalers[2].result)
+        unsafe pixels.fill { to in
+            unsafe light.withUnsafeBufferPointer { light in
+                unsafe blue.withUnsafeBufferPointer { blue in
+                    unsafe red.withUnsafeBufferPointer { red in
+                        guard let light = light.baseAddress, let blue = blue.baseAddress, let red = red.baseAddress
+                        else { return }
+                        for row in 0..<size.height {
+                            let colours = (isHalved ? row / 2 : row) * stride
+                            unsafe satchel_row_rgb(
+                                light + row * size.width, blue + colours, red + colours, to + row * size.width * 3,
+                                size.width, isHalved ? 1 : 0)
+                        }
+                    }
+                }
+            }
         }
         return try pixels.picture()
     }
@@ -82,15 +103,20 @@ struct JPEGReader: ~Copyable {
     /// - Parameter length: Of the line in pixels.
     private func weights(
         _ span: Span, of length: Int, _ share: KeyPath<satchel_jpeg_plane, Int32>,
-        _ samples: KeyPath<satchel_jpeg_plane, Int32>, in plane: satchel_jpeg_plane, to count: Int
+        _ samples: KeyPath<satchel_jpeg_plane, Int32>, in plane: satchel_jpeg_plane, to pixels: Int,
+        _ isHalved: Bool
     ) -> LanczosWeights {
-        let pixels = Int(plane[keyPath: share]) / 8
+        let count = isHalved ? (pixels + 1) / 2 : pixels
+        // Of an odd number of pixels the last value stands for one that is not there.
+        let span = Span(
+            start: span.start, length: span.length * Double(isHalved ? 2 * count : count) / Double(pixels))
+        let share = Int(plane[keyPath: share]) / 8
         let samples = Int(plane[keyPath: samples])
         // The narrowest are repeated, not interpolated.
-        if shrink == 1, pixels == 2, plane.width > 2 {
+        if shrink == 1, share == 2, plane.width > 2 {
             return LanczosWeights(span, of: length, to: count).halved(samples)
         }
-        let part = Span(start: span.start / Double(pixels), length: span.length / Double(pixels))
+        let part = Span(start: span.start / Double(share), length: span.length / Double(share))
         return LanczosWeights(part, of: samples, to: count)
     }
 

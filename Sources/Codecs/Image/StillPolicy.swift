@@ -36,6 +36,10 @@ struct StillPolicy: Hashable, Sendable {
     /// Whether pixels may not become fewer for the bytes' sake.
     var isFixed: Bool { framing.side == nil }
 
+    /// Whether what is written of an opaque picture has its colours at half their resolution, where no effort is made for
+    /// more.
+    var halvesChroma: Bool { types.first == .jpeg || types.first == .webp }
+
     /// The lowest quality that an aim is worth.
     var floorQuality: Int { min(minimumQuality, quality) }
 

@@ -22,7 +22,11 @@ struct StillRendering {
         if goAhead.effort == .reduced { policies = policies.reduced(for: size) }
         let region = policies.region(of: size)
         let working = policies.workingSize(of: region.size)
-        let picture = try source.decode(region, scaledTo: working, speed: isHurried ? .fast : order.profile.speed)
+        let speed = isHurried ? .fast : order.profile.speed
+        // What is quick is encoded so; of the others the encoder decides by the picture.
+        let isHalved = speed == .fast && policies.stills(goAhead.outputs).allSatisfy(\.halvesChroma)
+        let picture = try source.decode(
+            region, scaledTo: working, speed: speed, chroma: isHalved ? .half : .full)
         return try StillRenditions(
             order: order, goAhead: goAhead, outputs: outputs, policies: policies, region: region, size: size,
             haste: isHurried ? EffortChoice.reduced.note(cost, secondsLeft: left) : nil

@@ -96,14 +96,15 @@ struct StillSource: ~Copyable {
 
     /// Decodes `region` of the upright picture once, scaled to `size`.
     ///
+    /// - Parameter chroma: At what resolution colours are needed, where the decoder has a choice.
     /// - Returns: Upright, sRGB, 8 bits, 3 or 4 bands, without metadata; in memory.
     borrowing func decode(
-        _ region: PixelRect, scaledTo size: PixelSize, speed: Speed
+        _ region: PixelRect, scaledTo size: PixelSize, speed: Speed, chroma: ChromaResolution = .full
     ) throws(AttachmentError) -> Picture {
         switch origin {
         case .vips(let source):
             let decode = StillDecoding(
-                facts: facts, format: source.format, region: region, size: size, speed: speed)
+                facts: facts, format: source.format, region: region, size: size, speed: speed, chroma: chroma)
             return try decode.runOrRefuse(source.bytes)
         case .bitmap(let source):
             guard var reader = try FrameReader.open(source.descriptor, format: .bmp, limits: source.limits),
@@ -143,6 +144,7 @@ private struct StillDecoding {
     var region: PixelRect
     var size: PixelSize
     var speed: Speed
+    var chroma: ChromaResolution
 
     func runOrRefuse(_ bytes: borrowing SourceBytes) throws(AttachmentError) -> Picture {
         do {
@@ -195,7 +197,8 @@ private struct StillDecoding {
     ) throws(VipsFailure) -> Picture? {
         try unsafe bytes.withBytes { (bytes) throws(VipsFailure) in
             guard let reader = try unsafe JPEGReader.open(bytes, shrink: loading.shrink) else { return nil }
-            return try reader.scaled(area, of: facts.storedSize, to: target)
+            return try reader.scaled(
+                area, of: facts.storedSize, to: target, chroma: chroma)
         }
     }
 
