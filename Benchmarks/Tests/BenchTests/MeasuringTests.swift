@@ -42,9 +42,17 @@ import Testing
     }
 
     @Test func `loops run side by side`() throws {
-        let sleep = Command("sleep", ["0.2"])
-        let usage = try Loops.run([[sleep, sleep], [sleep, sleep]])
-        #expect(usage.wall > 0.39 && usage.wall < 0.75)
+        let place = FileManager.default.temporaryDirectory.appending(path: "loops-\(UUID().uuidString)")
+            .path(percentEncoded: false)
+        defer { for end in ["a", "b"] { try? FileManager.default.removeItem(atPath: place + end) } }
+        // Each waits for the other: one after the other they would wait for ever.
+        func waiting(for other: String, saying own: String) -> Command {
+            Command(
+                "timeout",
+                ["60", "sh", "-c", "touch '\(place)\(own)'; until [ -e '\(place)\(other)' ]; do sleep 0.01; done"])
+        }
+        let usage = try Loops.run([[waiting(for: "b", saying: "a")], [waiting(for: "a", saying: "b")]])
+        #expect(usage.wall > 0)
     }
 
     @Test func `the kernel's list of processors is understood`() {

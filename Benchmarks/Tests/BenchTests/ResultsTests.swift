@@ -77,6 +77,15 @@ import Testing
         #expect(Set(Part.all.map(\.name)).count == Part.all.count)
     }
 
+    @Test func `every part has its place on the page`() throws {
+        let page = try String(
+            contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../README.md"),
+            encoding: .utf8)
+        for part in Part.all {
+            #expect(page.contains("<!-- results: \(part.name) -->\n"), "\(part.name) has none")
+        }
+    }
+
     @Test func `a page has its figures replaced between the marks, and failed parts leave it alone`() {
         var results = Results()
         results.merge(result("photographs", 2))

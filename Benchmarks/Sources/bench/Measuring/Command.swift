@@ -86,6 +86,8 @@ struct RunningCommand: ~Copyable {
     private let process: pid_t
     private let start = ContinuousClock.now
     private let errors: URL
+    /// Seconds.
+    private static let patience = 1800.0
 
     init(_ command: Command) throws {
         self.command = command
@@ -122,6 +124,10 @@ struct RunningCommand: ~Copyable {
     /// - Throws: ``CommandFailure`` unless it exits with a status that is accepted.
     consuming func wait(watchingMemory: Bool = false) throws -> Usage {
         defer { try? FileManager.default.removeItem(at: errors) }
+        // Whoever hangs is to cost its own figure and not those of the parts that follow.
+        let alarm = DispatchWorkItem { [process] in kill(process, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: alarm)
+        defer { alarm.cancel() }
         var status: Int32 = 0
         var resources = rusage()
         var peak: Int64?

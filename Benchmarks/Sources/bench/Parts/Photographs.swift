@@ -51,7 +51,8 @@ private struct PhotographContest {
         let judge = StillJudge(run.options, run.workplace)
         let comparison = try Contest(
             name: "photographs", title: "\(sources.count) photographs to 1024 and 300 pixels, JPEG of quality 80",
-            item: "photograph", contenders: contenders, sources: sources, moreSources: more, measure: "vipsthumbnail",
+            item: "photograph", contenders: contenders, sources: sources, moreSources: more,
+            moreRounds: run.isFull ? run.rounds : 1, measure: "vipsthumbnail",
             rounds: run.rounds, workplace: run.workplace, lookColumns: StillJudge.columns(task)
         ).hold { contender, place in
             // The floor scales by leaving pixels out: only its cost is of interest.

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Part {
-    static let sizes = Part("sizes", "CPU of a photograph by its megapixels") { run in
+    static let sizes = Part("sizes", "CPU of a photograph by its megapixels", isInShortRun: false) { run in
         let task = StillTask.photographs
         let stills = try SatchelStills(task, run.workplace)
         let libraries = StillPeers.libraries(task, run).filter { ["pillow-simd", "pyvips-forced"].contains($0.name) }
@@ -22,7 +22,7 @@ extension Part {
             costAxis: Plot.Axis(label: "ms of CPU for one photograph more"), unit: "megapixels")
     }
 
-    static let frames = Part("frames", "CPU of a GIF by its frames") { run in
+    static let frames = Part("frames", "CPU of a GIF by its frames", isInShortRun: false) { run in
         let task = AnimationTask()
         let curve = CostCurve(
             name: "frames",

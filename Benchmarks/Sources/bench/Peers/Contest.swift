@@ -12,6 +12,8 @@ struct Contest {
     /// As many again as `sources`, and others: what these cost beside the first is the cost of one more. Empty where
     /// that isn't asked.
     var moreSources: [String] = []
+    /// How often that is looked at.
+    var moreRounds = Int.max
     /// Whose CPU is the measure of all others.
     var measure: String
     var rounds: Int
@@ -31,12 +33,12 @@ struct Contest {
             for turn in entries.indices {
                 // Another one begins in each round.
                 let index = (turn + round) % entries.count
-                guard entries[index].absence == nil, round == 0 || entries[index].lookSeconds < Self.patience else {
+                guard entries[index].absence == nil, round == 0 || !isSlow(entries[index]) else {
                     continue
                 }
                 Progress.say("\(name), round \(round + 1) of \(rounds): \(entries[index].contender.title)")
                 do {
-                    try run(&entries[index])
+                    try run(&entries[index], withMore: round < moreRounds)
                 } catch {
                     entries[index].absence = "\(error)"
                 }
@@ -48,8 +50,12 @@ struct Contest {
             rows: entries.map { row($0, reference: reference) })
     }
 
-    /// Seconds: who took longer to make everything in the look has one round alone.
-    private static let patience = 60.0
+    /// Seconds: a peer that took longer to make everything in the look has one round alone.
+    private static let patience = 15.0
+
+    private func isSlow(_ entry: Entry) -> Bool {
+        entry.contender.role == .peer && entry.contender.name != measure && entry.lookSeconds > Self.patience
+    }
 
     private struct Entry {
         var contender: Contender
@@ -80,14 +86,14 @@ struct Contest {
         return entry
     }
 
-    private func run(_ entry: inout Entry) throws {
+    private func run(_ entry: inout Entry, withMore: Bool) throws {
         let contender = entry.contender
         let count = Double(sources.count)
         let usage = try make(sources, contender.make)
         entry.cpu.append(usage.cpu / count * 1000)
         let soonest = try contender.makeSoonest.map { try make(sources, $0) } ?? usage
         entry.wall.append(soonest.wall / count * 1000)
-        if contender.startsOnce, !moreSources.isEmpty {
+        if withMore, contender.startsOnce, !moreSources.isEmpty {
             let all = try make(sources + moreSources, contender.make)
             entry.more.append((all.cpu - usage.cpu) / Double(moreSources.count) * 1000)
         }
