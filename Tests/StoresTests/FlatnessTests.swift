@@ -24,6 +24,19 @@ import Testing
         }
     }
 
+    @Test func `what leases keep beyond its retention takes nothing of the writer's time`() async throws {
+        var steps: [Int] = []
+        for size in [10, 100] {
+            let store = try await FilledStore.filled(size, profile: .notification, leases: .seconds(20 * 86_400))
+            store.fixture.clock.advance(.seconds(8 * 86_400))
+            #expect(try await store.records.deleteExpired(limit: 1000).isEmpty)
+            _ = try await store.records.takeSteps(ofReaders: false)
+            #expect(try await store.records.deleteExpired(limit: 1000).isEmpty)
+            steps.append(try await store.records.takeSteps(ofReaders: false))
+        }
+        #expect(steps[1] <= steps[0] + 10, "\(steps[0]) steps became \(steps[1])")
+    }
+
     private func steps(of question: Question, in store: borrowing FilledStore) async throws -> Int {
         // Statements are prepared, and what is found out once is known.
         try await question.ask(store)
@@ -213,11 +226,13 @@ struct FilledStore: ~Copyable {
     var store: Store { fixture.store }
     var records: SQLiteRecordStore { fixture.records }
 
-    static func filled(_ size: Int) async throws -> FilledStore {
+    static func filled(
+        _ size: Int, profile: Profile = .archive, leases duration: Duration = .seconds(3600)
+    ) async throws -> FilledStore {
         let fixture = try Fixture()
         let (store, records) = (fixture.store, fixture.records)
         let delivered = (0..<size).map { _ in
-            var job = JobSubmission.sample(tenant: Self.tenant)
+            var job = JobSubmission.sample(tenant: Self.tenant, profile: profile)
             job.callback = "https://example.com/hook"
             return job
         }
@@ -243,7 +258,7 @@ struct FilledStore: ~Copyable {
                     let ended = try await records.startLease(under: grant, renditions: nil, for: .seconds(3600))
                     _ = try await records.revoke(#require(ended).0.id, of: Self.tenant)
                     let lease = try await records.startLease(
-                        on: id, of: Self.tenant, renditions: nil, for: .seconds(3600))
+                        on: id, of: Self.tenant, renditions: nil, for: duration)
                     return try #require(lease).1
                 }
             }
@@ -261,8 +276,8 @@ struct FilledStore: ~Copyable {
 
 extension SQLiteRecordStore {
     /// The steps that the connections' statements have taken since this was last asked.
-    fileprivate func takeSteps() async throws -> Int {
-        let readers = pool.configuration.maximumReaderCount
+    fileprivate func takeSteps(ofReaders: Bool = true) async throws -> Int {
+        let readers = ofReaders ? pool.configuration.maximumReaderCount : 0
         let pool = pool
         // Each waits for the others, so that each is another connection.
         let everyReader = DispatchGroup()

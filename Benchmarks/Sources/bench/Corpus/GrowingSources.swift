@@ -8,6 +8,8 @@ struct GrowingSources: Sendable {
     /// What they have more of each time.
     let unit: Unit
     let sizes: [Int]
+    /// How many of each size there are, no two alike: of what costs little, several.
+    var count = 1
     private let fileExtension: String
     private let make: @Sendable (_ size: Int, _ file: URL, _ scratch: URL, _ seed: UInt64) throws -> Void
 
@@ -36,20 +38,21 @@ struct GrowingSources: Sendable {
                 try film("testsrc2=size=\(size.width)x\(size.height)", ["-frames:v", "1", "-pix_fmt", "rgb24"], file)
             },
             GrowingSources(
-                name: "gif", title: "a GIF of 320 × 240", unit: .frames, sizes: frames, fileExtension: "gif"
-            ) { frames, file, _, _ in
-                try film("testsrc2=size=320x240:rate=20", ["-frames:v", "\(frames)"], file)
+                name: "gif", title: "a GIF of 320 × 240", unit: .frames, sizes: frames, count: 4, fileExtension: "gif"
+            ) { frames, file, _, seed in
+                try film("testsrc2=size=320x240:rate=20,hue=h=\(seed % 360)", ["-frames:v", "\(frames)"], file)
             },
             GrowingSources(
-                name: "wav", title: "a WAV, encoded", unit: .seconds, sizes: seconds, fileExtension: "wav"
+                name: "wav", title: "a WAV, encoded", unit: .seconds, sizes: seconds, count: 4, fileExtension: "wav"
             ) { seconds, file, _, seed in
                 try film("anoisesrc=color=pink:amplitude=0.3:seed=\(seed % 1000)", ["-t", "\(seconds)"], file)
             },
             GrowingSources(
-                name: "mp4", title: "an MP4 of 640 × 360, copied", unit: .seconds, sizes: seconds, fileExtension: "mp4"
-            ) { seconds, file, _, _ in
+                name: "mp4", title: "an MP4 of 640 × 360, copied", unit: .seconds, sizes: seconds, count: 4,
+                fileExtension: "mp4"
+            ) { seconds, file, _, seed in
                 try film(
-                    "testsrc2=size=640x360:rate=25",
+                    "testsrc2=size=640x360:rate=25,hue=h=\(seed % 360)",
                     ["-t", "\(seconds)", "-c:v", "libx264", "-preset", "veryfast", "-g", "50", "-pix_fmt", "yuv420p"],
                     file)
             },
@@ -63,11 +66,11 @@ struct GrowingSources: Sendable {
         ]
     }
 
-    /// The source of one size, alone in a directory.
-    func source(_ size: Int, of inputs: Inputs) throws -> Directory {
+    /// The sources of one size, alone in a directory.
+    func sources(_ size: Int, of inputs: Inputs) throws -> Directory {
         let (make, seed) = (make, inputs.seed)
-        return try inputs.made("growing-\(name)-\(size)", 1, named: fileExtension) { _, file, scratch in
-            try make(size, file, scratch, seed)
+        return try inputs.made("growing-\(name)-\(size)", count, named: fileExtension) { index, file, scratch in
+            try make(size, file, scratch, seed &+ UInt64(index) * 61)
         }
     }
 

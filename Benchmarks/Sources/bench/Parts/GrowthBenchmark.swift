@@ -22,14 +22,16 @@ struct GrowthBenchmark {
         kinds = GrowingSources.all(isFull: run.isFull)
     }
 
-    /// No faster than this with the size: 1 is linear, and what is left of the start and the end makes it less.
+    /// No faster than this with the size: 1 is linear, and what every source costs makes it less.
     private static let limit = 1.1
+    /// Of the sizes, how many of the largest the figures are about.
+    private static let considered = 4
 
     func measure() throws -> Findings {
         let profiles = try profiles()
         let bare = try inputs.tinyPictures(1)
         var sources: [[Directory]] = []
-        for kind in kinds { sources.append(try kind.sizes.map { try kind.source($0, of: inputs) }) }
+        for kind in kinds { sources.append(try kind.sizes.map { try kind.sources($0, of: inputs) }) }
         // By kind, size and round: seconds.
         var costs = kinds.map { kind in kind.sizes.map { _ in [Double]() } }
         for round in 0..<rounds {
@@ -37,7 +39,8 @@ struct GrowthBenchmark {
             for (kind, directories) in sources.enumerated() {
                 Progress.say("growth of \(kinds[kind].title), round \(round + 1) of \(rounds)")
                 for (size, directory) in directories.enumerated() {
-                    costs[kind][size].append(max(try cost(of: directory, profiles) - start, 1e-4))
+                    let cost = (try cost(of: directory, profiles) - start) / Double(kinds[kind].count)
+                    costs[kind][size].append(max(cost, 1e-4))
                 }
             }
             try workplace.clear()
@@ -46,7 +49,11 @@ struct GrowthBenchmark {
         var series: [GrowingSources.Unit: [Plot.Series]] = [:]
         for (kind, found) in zip(kinds, costs) {
             let sizes = kind.sizes.map(Double.init)
-            let exponents = (0..<rounds).map { round in Self.exponent(of: found.map { $0[round] }, over: sizes) }
+            // Of small ones so little is left beside the start that it says nothing.
+            let large = sizes.count - Self.considered
+            let exponents = (0..<rounds).map { round in
+                Self.exponent(of: found[large...].map { $0[round] }, over: Array(sizes[large...]))
+            }
             measurements.append(
                 Measurement(
                     "growth.\(kind.name)",
@@ -57,7 +64,7 @@ struct GrowthBenchmark {
                 Measurement(
                     "growth.\(kind.name).worst",
                     "— the most that a part of it costs, in terms of what a part of a smaller one costs", .ratio,
-                    [Self.worst(medians, over: sizes)]))
+                    [Self.worst(Array(medians[large...]), over: Array(sizes[large...]))]))
             measurements.append(
                 Measurement(
                     "growth.\(kind.name).largest",
