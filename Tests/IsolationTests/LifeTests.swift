@@ -60,6 +60,37 @@ extension Isolation {
             }
         }
 
+        @Test func `a reserve is started when there is work enough for it`() async throws {
+            let scratch = try Scratch()
+            let alias = try scratch.place.alias(of: "fault-codec")
+            var configuration = try CodecPoolConfiguration.faulty(at: alias.executable)
+            configuration.sourcesBeforeReserve = 5
+            try await withPool(configuration) { pool, _ in
+                for _ in 0..<4 { #expect(try await pool.run("fault: null", in: scratch.place).error == nil) }
+                try await Task.sleep(for: .seconds(1))
+                #expect(Place.templates(named: alias.name).count == 1)
+                for _ in 0..<3 { #expect(try await pool.run("fault: null", in: scratch.place).error == nil) }
+                #expect(await eventually { Place.templates(named: alias.name).count == 2 })
+            }
+        }
+
+        @Test func `a process that crashes before there is a reserve brings one about, which takes over`() async throws
+        {
+            let scratch = try Scratch()
+            let alias = try scratch.place.alias(of: "fault-codec")
+            var configuration = try CodecPoolConfiguration.faulty(at: alias.executable)
+            configuration.sourcesBeforeReserve = 100
+            try await withPool(configuration) { pool, _ in
+                let first = try #require(Place.templates(named: alias.name).first).number
+                #expect(try await pool.run("fault: late-segv", in: scratch.place).error?.code == .codecCrashed)
+                #expect(Place.templates(named: alias.name).count == 2)
+                let place = scratch.place
+                async let outcome = pool.run("fault: late-pause", in: place)
+                #expect(try await Self.worker(on: place.path(of: "output-source")).parent != first)
+                #expect(try await outcome.error == nil)
+            }
+        }
+
         @Test func `a source that crashed is tried once more, in another template`() async throws {
             let scratch = try Scratch()
             let alias = try scratch.place.alias(of: "fault-codec")

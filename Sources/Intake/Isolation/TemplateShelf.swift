@@ -90,9 +90,12 @@ actor TemplateShelf {
         if kept.count > configuration.codecs { kept.removeFirst().child.kill() }
     }
 
-    /// A process of `template` crashed: the reserve takes over, so that whoever tries the same source again gets
-    /// another address layout.
-    func crashed(_ template: RunningTemplate) {
+    /// A process of `template` crashed: the reserve takes over, which is started where there was no work for one yet, so
+    /// that whoever tries the same source again gets another address layout.
+    func crashed(_ template: RunningTemplate) async {
+        if configuration.sourcesBeforeReserve > 0, templates.count == 1, templates[0] === template {
+            _ = try? await newTemplate()
+        }
         guard templates.count > 1, templates[0] === template else { return }
         templates.swapAt(0, 1)
         Task { await self.refill() }
@@ -150,9 +153,11 @@ actor TemplateShelf {
         restock()
     }
 
-    /// Has a template in reserve. Where none can be started, the next source that needs one is told why.
+    /// Has a template in reserve, as soon as there is work enough for it. Where none can be started, the next source that
+    /// needs one is told why.
     private func restock() {
         guard !isShut, templates.count < 2, starting == nil else { return }
+        if let only = templates.first, only.taken < configuration.sourcesBeforeReserve { return }
         Task { _ = try? await self.newTemplate() }
     }
 

@@ -44,9 +44,11 @@ struct CodecOptions: ParsableArguments {
         }
     }
 
+    /// For a command, which may be over before a second template would be of use.
     var poolConfiguration: CodecPoolConfiguration {
         get throws {
-            var configuration = CodecPoolConfiguration(executable: try CodecExecutable.located())
+            var configuration = CodecPoolConfiguration(
+                executable: try CodecExecutable.located(), sourcesBeforeReserve: 100)
             if let codecs { configuration.codecs = codecs }
             if let memory { configuration.memory = memory.bytes }
             configuration.sourcesPerProcess = sourcesPerProcess
