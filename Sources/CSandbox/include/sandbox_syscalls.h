@@ -2,8 +2,8 @@
 
 #include <stdbool.h>
 
-/// Prepares the allow-list of system calls, once in a template, so that each fork only adds what is its own. 0, or the
-/// errno.
+/// Compiles the allow-list of system calls, once in a template, so that each fork only puts in its own number. 0, or
+/// the errno.
 int sandbox_prepare_syscalls(void);
 
 /// Puts the allow-list into force for all threads of the caller, for good. Needs `sandbox_prepare_syscalls` and no new
