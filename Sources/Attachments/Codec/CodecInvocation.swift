@@ -16,10 +16,11 @@ public struct CodecInvocation: Hashable, Sendable {
 
     /// All that a template's environment holds, as `NAME=value`.
     ///
-    /// Swift's backtracer would start a process; glibc's arenas reserve 64 MiB each; the rest keep libraries from
-    /// starting threads of their own or looking for files.
+    /// Swift's backtracer would start a process; glibc's arenas reserve 64 MiB each; what the linker binds in a template
+    /// no fork has to bind for itself; the rest keep libraries from starting threads of their own or looking for files.
     public static let environment = [
-        "SWIFT_BACKTRACE=enable=no", "MALLOC_ARENA_MAX=2", "OMP_NUM_THREADS=1", "TZ=UTC", "VIPS_CONCURRENCY=1",
+        "SWIFT_BACKTRACE=enable=no", "MALLOC_ARENA_MAX=2", "LD_BIND_NOW=1", "OMP_NUM_THREADS=1", "TZ=UTC",
+        "VIPS_CONCURRENCY=1",
     ]
 
     /// Without the program's name.
