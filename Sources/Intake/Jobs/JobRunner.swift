@@ -11,6 +11,8 @@ public struct JobRunner: Sendable {
     let worker: WorkerID
     /// Jobs underway at once.
     let width: Int
+    /// Places that are free before jobs are claimed for them: a claim is a transaction, and its sync, for all of them.
+    private var fewest: Int { max(1, width / 3) }
 
     public init(
         records: any RecordStore, pipeline: Pipeline, queue: JobQueue, worker: WorkerID, width: Int
@@ -40,7 +42,7 @@ public struct JobRunner: Sendable {
                 let wasClosed = supply.isClosed
                 if supply.isStopped {
                     if running == 0 { return }
-                } else if running < width {
+                } else if width - running >= fewest {
                     let claims = try await records.claim(
                         width - running, from: queue, by: worker, for: pipeline.configuration.claimDuration)
                     running += claims.count

@@ -7,12 +7,14 @@ extension SQLiteRecordStore {
         _ count: Int, from queue: JobQueue, by worker: WorkerID, for duration: Duration
     ) async throws(AttachmentError) -> [Claim] {
         guard count > 0 else { return [] }
-        // A worker that looks again and again must not wear out the disk: only what is there to take is written.
-        let isWorthwhile = try await read { [workers] database, now in
-            try !database.waiting(1, in: queue, at: now).isEmpty
-                || !database.interrupted(in: queue, at: now, lives: workers.lives).isEmpty
+        if case .service = queue {
+            // Workers that look again and again must not keep each other from writing. A run looks when it knows why.
+            let isWorthwhile = try await read { [workers] database, now in
+                try !database.waiting(1, in: queue, at: now).isEmpty
+                    || !database.interrupted(in: queue, at: now, lives: workers.lives).isEmpty
+            }
+            guard isWorthwhile else { return [] }
         }
-        guard isWorthwhile else { return [] }
         do { try workers.register(worker) } catch { throw AttachmentError(error) }
         return try await write { [workers, keys] database, now in
             for key in try database.interrupted(in: queue, at: now, lives: workers.lives) {
@@ -125,14 +127,18 @@ extension Database {
     fileprivate func interrupted(
         in queue: JobQueue, at now: Instant, lives: (WorkerID) -> Bool
     ) throws -> Set<Int64> {
-        let dead = try texts("SELECT DISTINCT worker FROM jobs WHERE run = ? AND state = 'running'", [queue.run])
-            .filter { !lives(WorkerID(rawValue: $0)) }
+        let dead = try texts(
+            "SELECT DISTINCT worker FROM jobs WHERE \(Self.isOfRun) AND state = 'running'", [queue.run]
+        )
+        .filter { !lives(WorkerID(rawValue: $0)) }
         var keys = try Int64.fetchAll(
-            cachedStatement(sql: "SELECT key FROM jobs WHERE run = ? AND state = 'running' AND claimed_until <= ?"),
+            cachedStatement(
+                sql: "SELECT key FROM jobs WHERE \(Self.isOfRun) AND state = 'running' AND claimed_until <= ?"),
             arguments: [queue.run, now.milliseconds])
         for worker in dead {
             keys += try Int64.fetchAll(
-                cachedStatement(sql: "SELECT key FROM jobs WHERE run = ? AND state = 'running' AND worker = ?"),
+                cachedStatement(
+                    sql: "SELECT key FROM jobs WHERE \(Self.isOfRun) AND state = 'running' AND worker = ?"),
                 arguments: [queue.run, worker])
         }
         return Set(keys)
@@ -152,6 +158,10 @@ extension Database {
         return found
     }
 
+    /// With a plain `run = ?`, SQLite compiles the statement anew for each value, to see whether the value lets it use an
+    /// index that has `run = ''` as its condition.
+    private static let isOfRun = "run = CAST(? AS TEXT)"
+
     static let jobsWaitingInLane = """
         SELECT * FROM jobs
         WHERE run = '' AND lane = ? AND priority = ? AND state = 'pending' AND due_at <= ?
@@ -160,7 +170,7 @@ extension Database {
 
     static let jobsWaitingInRun = """
         SELECT * FROM jobs
-        WHERE run <> '' AND run = ? AND priority = ? AND state = 'pending' AND due_at <= ?
+        WHERE run <> '' AND \(isOfRun) AND priority = ? AND state = 'pending' AND due_at <= ?
         ORDER BY due_at, key LIMIT ?
         """
 

@@ -101,7 +101,7 @@ struct Batch: AsyncParsableCommand {
         }
         let run = BatchRun(
             workshop: workshop, profile: profile, mirror: mirror, retryFailed: retryFailed, removesSources: move,
-            maximumFailures: maxFailures, width: (try codecs.poolConfiguration).codecs * 2 + 2)
+            maximumFailures: maxFailures, width: (try codecs.poolConfiguration).codecs * 3 + 2)
         var writer = try ResultWriter(format.format, report: report.map { URL(filePath: $0) })
         let start = ContinuousClock.now
         let summary: Summary
