@@ -13,14 +13,17 @@ struct CodecProcess: ~Copyable {
 
     /// Serves until its sources are used up or the service hangs up.
     borrowing func serve<Codec: ConfinedCodec & ~Copyable>(_ codec: inout Codec) {
+        var orders = Orders()
         for _ in 0..<sources {
-            guard (try? serveOne(&codec)) != nil else { return }
+            guard (try? serveOne(&codec, &orders)) != nil else { return }
         }
     }
 
-    private borrowing func serveOne<Codec: ConfinedCodec & ~Copyable>(_ codec: inout Codec) throws(Packets.Ended) {
-        let (opening, descriptors) = try packets.receive(ServiceMessage.self)
-        guard case .order(let order) = opening, descriptors.count == 1 else { throw Packets.Ended() }
+    private borrowing func serveOne<Codec: ConfinedCodec & ~Copyable>(
+        _ codec: inout Codec, _ orders: inout Orders
+    ) throws(Packets.Ended) {
+        let (packet, descriptors) = try packets.receive(capacity: CodecMessage.maximumBytes)
+        guard let order = orders.read(packet), descriptors.count == 1 else { throw Packets.Ended() }
         let source = Descriptor(owning: descriptors[0])
         // The codec may hold the descriptor until then.
         defer {
@@ -88,6 +91,21 @@ struct CodecProcess: ~Copyable {
         _ = sandbox_limit(0, sandbox_cpu_seconds, seconds, last ? seconds + 1 : sandbox_unlimited)
         let bytes = UInt64(max(0, ceilings.fileBytes))
         _ = sandbox_limit(0, sandbox_file_bytes, bytes, last ? bytes : sandbox_unlimited)
+    }
+}
+
+/// Reads orders. One follows another that is the same but for its source: the latest is remembered.
+private struct Orders {
+    private var packet = Data()
+    private var order: WorkOrder?
+
+    /// Nil for what is none.
+    mutating func read(_ packet: Data) -> WorkOrder? {
+        if let order, packet == self.packet { return order }
+        guard case .order(let order) = try? JSON.decode(ServiceMessage.self, from: packet) else { return nil }
+        self.packet = packet
+        self.order = order
+        return order
     }
 }
 

@@ -27,21 +27,29 @@ struct Packets: ~Copyable {
     borrowing func receive<Message: Decodable>(
         _ type: Message.Type, capacity: Int = CodecMessage.maximumBytes
     ) throws(Ended) -> (message: Message, descriptors: [Int32]) {
-        let most = 16
-        var descriptors = [Int32](repeating: -1, count: most)
-        var count = 0
-        var bytes = Data(count: capacity)
-        let length = unsafe bytes.withUnsafeMutableBytes { buffer in
-            guard let start = buffer.baseAddress else { return 0 }
-            return unsafe sandbox_receive(socket.number, start, buffer.count, &descriptors, most, &count, true)
-        }
-        guard length > 0 else { throw Ended() }
-        descriptors.removeSubrange(count...)
-        guard let message = try? JSON.decode(type, from: bytes.prefix(length)) else {
+        let (bytes, descriptors) = try receive(capacity: capacity)
+        guard let message = try? JSON.decode(type, from: bytes) else {
             for descriptor in descriptors { close(descriptor) }
             throw Ended()
         }
         return (message, descriptors)
+    }
+
+    /// Waits for a packet; the caller owns the descriptors that came with it.
+    borrowing func receive(capacity: Int) throws(Ended) -> (bytes: Data, descriptors: [Int32]) {
+        let most = 16
+        var descriptors = [Int32](repeating: -1, count: most)
+        var count = 0
+        var bytes = Data()
+        let length = unsafe withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 8) { buffer in
+            guard let start = buffer.baseAddress else { return 0 }
+            let length = unsafe sandbox_receive(socket.number, start, buffer.count, &descriptors, most, &count, true)
+            if length > 0 { unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[..<length])) }
+            return length
+        }
+        guard length > 0 else { throw Ended() }
+        descriptors.removeSubrange(count...)
+        return (bytes, descriptors)
     }
 }
 

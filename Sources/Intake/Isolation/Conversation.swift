@@ -2,6 +2,7 @@ import Attachments
 import CSandbox
 import FoundationEssentials
 import Glibc
+import Synchronization
 
 /// The service's side of one source's conversation with one process.
 struct Conversation {
@@ -26,7 +27,8 @@ struct Conversation {
     /// Sends the order and hears what the source is.
     func identify(_ source: borrowing Descriptor) async throws(Failure) -> Findings {
         limit(memory: min(configuration.identifyMemory, order.ceilings.memory))
-        try await say(.order(order), descriptors: [source.number])
+        guard let packet = Self.packet(of: order) else { throw abandon(Breach("an order that can't be written")) }
+        try await sent(child.packets.send(packet: packet, descriptors: [source.number]))
         switch try await hear() {
         case .findings(let findings):
             let checked = try believe { () throws(Breach) in try findings.checked(for: order) }
@@ -92,11 +94,26 @@ struct Conversation {
 
     // MARK: Messages
 
+    /// An order's message. One follows another that is the same but for its source: the latest is remembered.
+    private static func packet(of order: WorkOrder) -> Data? {
+        if let known = latest.withLock(\.self), known.order == order { return known.packet }
+        guard let packet = try? JSON.encode(ServiceMessage.order(order)) else { return nil }
+        latest.withLock { $0 = (order, packet) }
+        return packet
+    }
+
+    private static let latest = Mutex<(order: WorkOrder, packet: Data)?>(nil)
+
     private func say(_ message: ServiceMessage, descriptors: [Int32] = []) async throws(Failure) {
-        switch child.packets.send(message, descriptors: descriptors) {
+        try await sent(child.packets.send(message, descriptors: descriptors))
+    }
+
+    /// - Parameter code: What sending came to.
+    private func sent(_ code: Int32) async throws(Failure) {
+        switch code {
         case 0: return
         case EPIPE, ECONNRESET: throw await death(granted: nil)
-        case let code: throw abandon(Breach(SystemError("give it a message", code: code).description))
+        default: throw abandon(Breach(SystemError("give it a message", code: code).description))
         }
     }
 

@@ -24,6 +24,11 @@ extension String {
         }
         return String(String(String.UnicodeScalarView(plain)).prefix(limit))
     }
+
+    /// `#` and six hexadecimal digits.
+    fileprivate var isColor: Bool {
+        utf8.count == 7 && utf8.first == UInt8(ascii: "#") && dropFirst().allSatisfy { $0.isASCII && $0.isHexDigit }
+    }
 }
 
 extension PixelSize {
@@ -112,8 +117,9 @@ extension Ending {
             throw Breach("impossible display options")
         }
         if let placeholder {
-            let isColor = placeholder.color.map { $0.wholeMatch(of: /#[0-9a-fA-F]{6}/) != nil } ?? true
-            guard isColor, placeholder.peaks?.count ?? 0 <= 4096 else { throw Breach("an impossible placeholder") }
+            guard placeholder.color?.isColor ?? true, placeholder.peaks?.count ?? 0 <= 4096 else {
+                throw Breach("an impossible placeholder")
+            }
         }
         var ending = self
         ending.placeholder?.thumbhash = placeholder?.thumbhash?.sanitized(100)

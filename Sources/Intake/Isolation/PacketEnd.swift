@@ -24,7 +24,12 @@ struct PacketEnd: ~Copyable, Sendable {
     /// Sends at once; the errno where it can't.
     borrowing func send(_ message: some Encodable, descriptors: [Int32] = []) -> Int32 {
         guard let bytes = try? JSON.encode(message) else { return EINVAL }
-        return unsafe bytes.withUnsafeBytes { buffer in
+        return send(packet: bytes, descriptors: descriptors)
+    }
+
+    /// Sends what is encoded already.
+    borrowing func send(packet bytes: Data, descriptors: [Int32]) -> Int32 {
+        unsafe bytes.withUnsafeBytes { buffer in
             guard let start = buffer.baseAddress else { return EINVAL }
             return unsafe sandbox_send(socket.number, start, buffer.count, descriptors, descriptors.count, false)
         }
@@ -34,13 +39,16 @@ struct PacketEnd: ~Copyable, Sendable {
     borrowing func receive(capacity: Int, descriptors most: Int = 0) -> Reception {
         var descriptors = [Int32](repeating: -1, count: max(1, most))
         var count = 0
-        var bytes = Data(count: capacity)
-        let length = unsafe bytes.withUnsafeMutableBytes { buffer in
+        var bytes = Data()
+        let length = unsafe withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 8) { buffer in
             guard let start = buffer.baseAddress else { return 0 }
-            return unsafe sandbox_receive(socket.number, start, buffer.count, &descriptors, most, &count, false)
+            let length = unsafe sandbox_receive(
+                socket.number, start, buffer.count, &descriptors, most, &count, false)
+            if length > 0 { unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[..<length])) }
+            return length
         }
         switch length {
-        case 1...: return .packet(bytes.prefix(length), descriptors: Array(descriptors.prefix(count)))
+        case 1...: return .packet(bytes, descriptors: Array(descriptors.prefix(count)))
         case 0, Int(-ECONNRESET): return .ended
         case Int(-EAGAIN): return .nothing
         case Int(-EMSGSIZE): return .refused("a packet of over \(capacity) bytes")

@@ -73,7 +73,7 @@ extension FileBlobStore {
             guard size == bytes else {
                 throw AttachmentError.codecCrashed(reason: "an output has \(size) bytes, not the \(bytes) reported")
             }
-            let digest = try Self.digest(of: file.reader)
+            let digest = try Self.digest(of: file.reader, expecting: bytes)
             guard digest.bytes == bytes else {
                 throw AttachmentError.codecCrashed(reason: "an output changed from \(bytes) to \(digest.bytes) bytes")
             }
@@ -131,10 +131,15 @@ extension FileBlobStore {
     }
 
     /// Hash and number of all bytes of a file.
-    static func digest(of file: borrowing Descriptor) throws(SystemError) -> (sha256: String, bytes: Int64) {
+    ///
+    /// - Parameter expected: About as many bytes as it has; a small file takes less memory to read.
+    static func digest(
+        of file: borrowing Descriptor, expecting expected: Int64 = 1 << 20
+    ) throws(SystemError) -> (sha256: String, bytes: Int64) {
         var hash = SHA256()
         var offset: Int64 = 0
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Int(min(max(expected, 1 << 12), 1 << 20)), alignment: 64)
         defer { unsafe buffer.deallocate() }
         while true {
             let count = unsafe pread(file.number, buffer.baseAddress, buffer.count, off_t(offset))

@@ -2,6 +2,7 @@ internal import Attachments
 internal import Crypto
 internal import FoundationEssentials
 internal import GRDB
+internal import Synchronization
 
 /// What of an attachment is shown but never searched; a JSON column.
 struct AttachmentDetails: Codable {
@@ -35,6 +36,30 @@ enum Column {
 
     static func digest(_ text: String) -> String {
         SHA256.hash(data: Data(text.utf8)).map(FileBlobStore.hexadecimal).joined()
+    }
+}
+
+/// Profiles in the database. Few are in use at a time, each by thousands of jobs: the latest is remembered both ways.
+enum ProfileColumn {
+    private struct Known: Sendable {
+        var profile: Profile
+        var text: String
+    }
+
+    private static let latest = Mutex<Known?>(nil)
+
+    static func text(_ profile: Profile) throws -> String {
+        if let known = latest.withLock(\.self), known.profile == profile { return known.text }
+        let text = try Column.text(profile)
+        latest.withLock { $0 = Known(profile: profile, text: text) }
+        return text
+    }
+
+    static func value(from text: String) throws -> Profile {
+        if let known = latest.withLock(\.self), known.text == text { return known.profile }
+        let profile = try Column.value(Profile.self, from: text)
+        latest.withLock { $0 = Known(profile: profile, text: text) }
+        return profile
     }
 }
 
@@ -141,14 +166,15 @@ struct StoredSubmission {
     var headers: SealedHeaders?
 
     init(_ submission: JobSubmission, keys: KeyRing) throws {
-        profile = try Column.text(submission.profile)
+        profile = try ProfileColumn.text(submission.profile)
         var slim = submission
         slim.profile = Profile(name: submission.profile.name)
         // Who runs it doesn't make it other work.
         slim.run = nil
-        digest = try submission.bodyDigest ?? Column.digest(Column.text(slim) + profile)
+        let text = try Column.text(slim)
+        digest = submission.bodyDigest ?? Column.digest(text + profile)
         headers = try SealedHeaders(of: submission, keys: keys)
-        body = try Column.text(slim.withoutHeaders)
+        body = headers == nil ? text : try Column.text(slim.withoutHeaders)
     }
 }
 
@@ -164,7 +190,7 @@ extension Database {
         guard let body = try texts("SELECT body FROM profiles WHERE key = ?", [key]).first else {
             throw AttachmentError.storeFailed(reason: "the records: a profile is missing")
         }
-        return try Column.value(Profile.self, from: body)
+        return try ProfileColumn.value(from: body)
     }
 
     /// What was submitted under a row of `jobs`, but for the headers that are kept encrypted.
