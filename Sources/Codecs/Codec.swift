@@ -13,6 +13,7 @@ public enum Codec {
         try Libvips.prepare()
         try Sniffer.prepare()
         FFmpegLibraries.prepare()
+        StillRehearsal.run()
     }
 
     /// Looks at a source: with libmagic over its first 64 KiB, then with the decoder that this names.

@@ -95,7 +95,7 @@ struct CodecProcess: ~Copyable {
 }
 
 /// Reads orders. One follows another that is the same but for its source: the latest is remembered.
-private struct Orders {
+struct Orders {
     private var packet = Data()
     private var order: WorkOrder?
 
@@ -110,7 +110,7 @@ private struct Orders {
 }
 
 /// The descriptors that came with a go-ahead.
-private struct Outputs {
+struct Outputs {
     private var unnamed: [Int32]
     private(set) var byRole: [RenditionRole: Int32] = [:]
 

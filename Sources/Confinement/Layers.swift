@@ -51,8 +51,8 @@ extension Confines {
             unsafe sandbox_close_all_but([socket], 1)
             return 0
         }
-        let strays = (3..<Int32(Self.descriptors)).filter { $0 != socket && fcntl($0, F_GETFD) >= 0 }
-        note(.descriptors, 0, holds: strays.isEmpty)
+        let isAlone = (3..<Int32(Self.descriptors)).allSatisfy { $0 == socket || fcntl($0, F_GETFD) < 0 }
+        note(.descriptors, 0, holds: isAlone)
         sandbox_plain_signals()
 
         // The bounding set first: afterwards there is no capability left to empty it with.
@@ -78,15 +78,12 @@ extension Confines {
         _ = sandbox_die_with_parent()
 
         let limitCode = apply(.limits) {
-            let own = startedAsRoot && user != Self.nobody
-            let limits: [(sandbox_resource, UInt64)] =
-                [(sandbox_core_bytes, 0), (sandbox_descriptors, Self.descriptors)]
-                + (own ? [(sandbox_processes, Self.threads)] : [])
-            for (resource, limit) in limits {
-                let code = sandbox_limit(0, resource, limit, limit)
-                if code != 0 { return code }
+            var code = sandbox_limit(0, sandbox_core_bytes, 0, 0)
+            if code == 0 { code = sandbox_limit(0, sandbox_descriptors, Self.descriptors, Self.descriptors) }
+            if code == 0, startedAsRoot, user != Self.nobody {
+                code = sandbox_limit(0, sandbox_processes, Self.threads, Self.threads)
             }
-            return 0
+            return code
         }
         let limited =
             sandbox_limit_of(sandbox_core_bytes) == 0 && sandbox_limit_of(sandbox_descriptors) == Self.descriptors

@@ -1,7 +1,7 @@
 import Attachments
 import FoundationEssentials
 
-/// Every message of a conversation, written and read once before any process is forked.
+/// Every message of a conversation, written, read and obeyed once before any process is forked.
 ///
 /// What Swift looks up when it first codes a type (conformances, generic types) every fork would otherwise look up for
 /// itself: 3 ms of 9 for a small picture.
@@ -14,7 +14,13 @@ enum Rehearsal {
                 thumbnailClippingRect: rect)
             for profile in Profile.builtIn { say(ServiceMessage.order(WorkOrder(profile: profile, request: request))) }
         }
+        var orders = Orders()
+        for _ in 0..<2 {
+            _ = (try? JSON.encode(ServiceMessage.order(WorkOrder(profile: .notification)))).map { orders.read($0) }
+        }
         say(ServiceMessage.proceed(GoAhead(memory: 0, outputs: RenditionRole.allCases)))
+        var outputs = Outputs(numbers: [-1])
+        _ = outputs.name([.main]) && outputs.close(.main)
         say(ServiceMessage.stop)
 
         let size = PixelSize(width: 1, height: 1)
