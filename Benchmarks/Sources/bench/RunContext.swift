@@ -35,7 +35,7 @@ struct RunContext: Sendable {
     func measure(_ part: Part) -> PartResult {
         var result = PartResult(
             part: part.name, extent: options.extent, rounds: rounds, seed: options.seed,
-            machine: Machine(satchel: workplace.satchel, peers: tools))
+            corpus: options.corpus?.lastPathComponent, machine: Machine(satchel: workplace.satchel, peers: tools))
         let start = ContinuousClock.now
         Progress.say(part.name)
         do {

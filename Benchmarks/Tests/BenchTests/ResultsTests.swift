@@ -69,6 +69,9 @@ import Testing
         options.seed = 7
         #expect(results.have(photographs, as: options))
         #expect(!results.have(cores, as: options))
+        options.corpus = URL(filePath: "/pictures")
+        #expect(!results.have(photographs, as: options))
+        options.corpus = nil
         options.isFull = true
         #expect(!results.have(photographs, as: options))
     }

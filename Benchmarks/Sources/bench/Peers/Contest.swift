@@ -137,7 +137,8 @@ struct Contest {
         func add(_ column: String, _ samples: [Double]) {
             if !samples.isEmpty { row.figures.append(Comparison.Figure(column: column, spread: Spread(samples))) }
         }
-        add("cpu", entry.cpu)
+        // Of a service that nobody named the process of, nothing is known.
+        add("cpu", entry.cpu.filter { $0 > 0 })
         // Round by round: what slows one down in a round slows the other, too.
         add("multiple", zip(reference ?? [], entry.cpu).filter { $0.1 > 0 }.map { $0.0 / $0.1 })
         add("cpu_more", entry.more)

@@ -7,6 +7,8 @@ struct PartResult: Sendable {
     var extent: String
     var rounds: Int
     var seed: UInt64
+    /// The name of the user's directory; nil where inputs were synthetic.
+    var corpus: String?
     var machine: Machine
     var measuredAt = Date()
     /// How long it took, with the making of its inputs.
@@ -54,7 +56,7 @@ struct Results: Sendable {
     func have(_ part: Part, as options: Options) -> Bool {
         guard let result = result(of: part) else { return false }
         return result.failure == nil && result.extent == options.extent && result.seed == options.seed
-            && result.rounds == options.rounds
+            && result.rounds == options.rounds && result.corpus == options.corpus?.lastPathComponent
     }
 
     /// Replaces the file in one step.
@@ -71,7 +73,7 @@ extension Results: Codable {}
 
 extension PartResult: Codable {
     private enum Key: String, CodingKey {
-        case part, extent, rounds, seed, machine, measuredAt, seconds, measurements, comparisons, plots, failure
+        case part, extent, rounds, seed, corpus, machine, measuredAt, seconds, measurements, comparisons, plots, failure
     }
 
     init(from decoder: any Decoder) throws {
@@ -80,6 +82,7 @@ extension PartResult: Codable {
         extent = try container.decode(String.self, forKey: .extent)
         rounds = try container.decode(Int.self, forKey: .rounds)
         seed = try container.decode(UInt64.self, forKey: .seed)
+        corpus = try container.decodeIfPresent(String.self, forKey: .corpus)
         machine = try container.decode(Machine.self, forKey: .machine)
         measuredAt = try container.decode(Date.self, forKey: .measuredAt)
         seconds = try container.decode(Double.self, forKey: .seconds)
@@ -96,6 +99,7 @@ extension PartResult: Codable {
         try container.encode(extent, forKey: .extent)
         try container.encode(rounds, forKey: .rounds)
         try container.encode(seed, forKey: .seed)
+        try container.encodeIfPresent(corpus, forKey: .corpus)
         try container.encode(machine, forKey: .machine)
         try container.encode(measuredAt, forKey: .measuredAt)
         try container.encode(seconds, forKey: .seconds)

@@ -75,7 +75,8 @@ extension PartResult {
         }
         if !measurements.isEmpty { pieces.append(Table(measurements).text) }
         let day = measuredAt.formatted(.iso8601.year().month().day())
-        pieces.append("Measured on \(day), \(rounds) rounds, on \(machine.text).")
+        let files = corpus.map { ", on the files of '\($0)'" } ?? ""
+        pieces.append("Measured on \(day), \(rounds) rounds\(files), on \(machine.text).")
         if machine.isBusy {
             let load = String(format: "%.1f", machine.load)
             pieces.append("The machine was busy (load \(load)): wall times and the gain of a second core say little.")
