@@ -69,11 +69,11 @@ bench-peers: ## Install what is measured beside.
 	@Benchmarks/peers/environments.sh .bench
 
 .PHONY: bench
-bench: bench-build bench-peers ## Measure against the peers, in alternation: minutes.
+bench: bench-peers bench-build ## Measure against the peers, in alternation: minutes.
 	@$(BENCH)
 
 .PHONY: bench-full
-bench-full: bench-build bench-peers ## The same with all parts, more inputs and more rounds: an hour or two.
+bench-full: bench-peers bench-build ## The same with all parts, more inputs and more rounds: an hour or two.
 	@$(BENCH) --full
 
 .PHONY: bench-publish
