@@ -320,6 +320,35 @@ import Testing
         }
     }
 
+    @Test(arguments: [(10_000_000, 0.0, true), (10_000_000, 1.3, true), (40_000, 0, false)] as [(Int64, Double, Bool)])
+    func `beside pictures that are encoded sound stays as it is where it fits`(
+        cap: Int64, start: Double, isCopied: Bool
+    ) throws {
+        let source = file("source.mp4")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc2=size=640x360:rate=25:duration=4", "-f", "lavfi", "-i",
+                "anoisesrc=d=4:r=44100:seed=1", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-c:a", "aac", "-b:a", "96k",
+            ], to: source)
+        var profile = Profile(name: "small")
+        profile.video = VideoPolicy(longestSide: 320, cap: cap, poster: nil)
+        let request = start > 0 ? RenditionRequest(trim: TrimRequest(start: start, duration: 2)) : RenditionRequest()
+        let made = try #require(try Clips.render(source, profile: profile, request: request))
+        let note = try #require(made.report(.main)?.note)
+        #expect(note.contains("sound copied") == isCopied, "\(note)")
+        let packets = { (url: URL) in
+            try Tool.run("ffmpeg", ["-v", "error", "-i", url.path, "-map", "0:a", "-c", "copy", "-f", "data", "-"])
+        }
+        let (own, theirs) = (try packets(try made.file(.main)), try packets(source))
+        // Its first packet is freed of what its encoder signs with.
+        #expect((own.count > 2000 && theirs.range(of: own.dropFirst(1000)) != nil) == isCopied)
+        // As long as its pictures, to half a packet at either end.
+        guard isCopied else { return }
+        let sound = try #require(try made.sound().duration.flatMap { Double($0) })
+        #expect(abs(sound - (start > 0 ? 2 : 4)) < 0.05, "\(sound)")
+        #expect(try Probe.complaints(made.file(.main)) == "")
+    }
+
     @Test func `playlists, foreign and damaged files are refused`() throws {
         let playlist = file("playlist.mp4")
         try Data("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n/etc/passwd\n#EXT-X-ENDLIST\n".utf8).write(to: playlist)

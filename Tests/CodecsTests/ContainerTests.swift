@@ -62,6 +62,31 @@ import Testing
         #expect(try Probe.complaints(made.file(.main)) == "")
     }
 
+    @Test(arguments: [[], ["-an"]])
+    func `a place that is kept for the index of a copy is large enough, and little larger`(options: [String]) throws {
+        let source = file("film.mp4")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc2=size=640x360:rate=25:duration=6,noise=alls=20:allf=t", "-f", "lavfi",
+                "-i", "sine=duration=6", "-c:v", "libx264", "-preset", "ultrafast", "-qp", "20", "-g", "25", "-bf", "2",
+                "-pix_fmt", "yuv420p", "-c:a", "aac",
+            ] + options, to: source)
+        var profile = Profile(name: "copies")
+        profile.video = VideoPolicy(cap: 100_000_000, poster: nil)
+        let made = try #require(
+            try Clips.render(
+                source, profile: profile, request: RenditionRequest(trim: TrimRequest(start: 1, duration: 4))))
+        #expect(made.ending.trim?.method == .copy)
+        let data = try Data(contentsOf: made.file(.main))
+        let outer = boxes(data).filter { !$0.contains("/") }
+        #expect(outer.starts(with: ["ftyp", "moov", "free"]) && outer.last == "mdat", "\(outer)")
+        #expect(try Probe.complaints(made.file(.main)) == "")
+        // What ffmpeg makes of the same packets.
+        let plain = file("plain.mp4")
+        try Tool.ffmpeg(["-i", made.file(.main).path, "-c", "copy"], to: plain)
+        #expect(data.count - (try Data(contentsOf: plain)).count < 20_000)
+    }
+
     @Test func `unwanted boxes are found wherever they are, and broken lengths end the search`() {
         var generator = SystemRandomNumberGenerator()
         func box(_ type: String, _ contents: [UInt8]) -> [UInt8] {

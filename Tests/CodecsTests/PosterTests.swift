@@ -203,6 +203,30 @@ import Testing
         #expect(corner == "blue" || corner == "green")
     }
 
+    @Test(arguments: [(0.0, "#c", "red"), (1.0, "#0", "blue"), (2.0, "#c", "black, then red")])
+    func `without stills the placeholder shows what the part begins with, unless that is nothing`(
+        start: Double, colour: String, scene: String
+    ) throws {
+        let source = file("scenes.mp4")
+        let box = "drawbox=x=iw/4:y=ih/4:w=iw/4:h=ih/4:c=0x404040:t=fill"
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "color=c=0xcc0000:size=320x180:rate=10:duration=1,\(box)", "-f", "lavfi", "-i",
+                "color=c=0x0000cc:size=320x180:rate=10:duration=1,\(box)", "-f", "lavfi", "-i",
+                "color=c=black:size=320x180:rate=10:duration=0.5", "-f", "lavfi", "-i",
+                "color=c=0xcc0000:size=320x180:rate=10:duration=1.5,\(box)", "-filter_complex",
+                "[0][1][2][3]concat=n=4,format=yuv420p", "-c:v", "libx264", "-g", "5", "-sc_threshold", "0",
+            ], to: source)
+        var profile = Profile(name: "main alone")
+        profile.video = VideoPolicy(cap: 10_000_000, poster: nil)
+        let request = RenditionRequest(trim: TrimRequest(start: start, duration: 1))
+        let made = try #require(try Clips.render(source, profile: profile, request: request))
+        #expect(made.reports.map(\.role) == [.main])
+        let found = try #require(made.ending.placeholder?.color)
+        #expect(found.hasPrefix(colour), "\(scene): \(found)")
+        #expect(made.ending.placeholder?.thumbhash != nil && made.ending.placeholder?.blurhash != nil)
+    }
+
     // MARK: The decision alone
 
     private static func look(_ time: Double, _ pixel: (Int, Int) -> Int) -> Look {

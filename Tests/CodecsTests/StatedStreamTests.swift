@@ -34,18 +34,18 @@ import Testing
     }
 
     /// Whether the header tells enough.
-    private static func suffices(_ url: URL) throws -> Bool {
+    private static func suffices(_ url: URL, format: String = "mov") throws -> Bool {
         Rendered.turn.lock()
         defer { Rendered.turn.unlock() }
         return try withDescriptor(url) { descriptor in
-            let demuxer = try Demuxer.open(descriptor, bytes: fileBytes(descriptor), formats: ["mov"])
+            let demuxer = try Demuxer.open(descriptor, bytes: fileBytes(descriptor), formats: [format])
             return try demuxer?.believeHeader() ?? false
         }
     }
 
     @Test(
         arguments: try MediaManifest.load().files.filter { sample in
-            ["mp4", "mov", "m4v", "m4a", "3gp"].contains { sample.path.hasSuffix($0) }
+            ["mp4", "mov", "m4v", "m4a", "3gp", "wav"].contains { sample.path.hasSuffix($0) }
         })
     func `a sample is the same clip whether its header is believed or decoders are asked`(sample: MediaSample) throws {
         #expect(
@@ -121,5 +121,47 @@ import Testing
             [0x12, 0x30],
             [0x12, 0x00], [0x17, 0x90],
         ] { #expect(DecoderConfiguration.plainAAC(other) == nil, "\(other)") }
+    }
+
+    @Test(arguments: [["-b:a", "128k"], ["-q:a", "4", "-write_id3v1", "1"], ["-ac", "1", "-ar", "22050"]])
+    func `the frames of an MP3 are counted as FFmpeg counts them`(encoding: [String]) throws {
+        let source = file("sound.mp3")
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "sine=duration=7,tremolo=f=3", "-metadata", "title=t", "-c:a", "libmp3lame"]
+                + encoding, to: source)
+        let data = try Data(contentsOf: source)
+        let bytes = [UInt8](data)
+        let text = try Tool.text(
+            "ffprobe",
+            ["-v", "error", "-show_entries", "packet=pos,duration_time", "-of", "csv=p=0", source.path])
+        let packets = text.split(separator: "\n").map { $0.split(separator: ",").compactMap { Double($0) } }
+        let first = try #require(packets.first?.last)
+        let sum = packets.reduce(0) { $0 + $1[0] }
+        func seconds(_ bytes: [UInt8]) -> Double? {
+            MP3Frame.seconds(from: Int64(first), of: Int64(bytes.count)) { count, offset in
+                let end = Int(offset) + count
+                return offset >= 0 && end <= bytes.count ? Array(bytes[Int(offset)..<end]) : nil
+            }
+        }
+        let counted = try #require(seconds(bytes))
+        #expect(abs(counted - sum) < 0.001)
+        // What is cut off, or followed by something else, has to be looked at by FFmpeg.
+        #expect(seconds(bytes.dropLast(300)) == nil)
+        #expect(seconds(bytes + [1, 2, 3]) == nil)
+        var broken = bytes
+        broken.replaceSubrange(bytes.count / 2..<bytes.count / 2 + 2_000, with: [UInt8](repeating: 0, count: 2_000))
+        #expect(seconds(broken) == nil)
+    }
+
+    @Test func `a WAV in which something else is hidden is not believed to be PCM`() throws {
+        let plain = file("plain.wav")
+        try Tool.ffmpeg(["-f", "lavfi", "-i", "sine=duration=2", "-c:a", "pcm_s16le"], to: plain)
+        #expect(try Self.suffices(plain, format: "wav"))
+        let wrapped = file("wrapped.wav")
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "sine=duration=2:sample_rate=48000", "-ac", "2", "-c:a", "ac3", "-f", "spdif"],
+            to: file("bits"))
+        try Tool.ffmpeg(["-f", "s16le", "-ar", "48000", "-ac", "2", "-i", file("bits").path], to: wrapped)
+        #expect(try !Self.suffices(wrapped, format: "wav"))
     }
 }

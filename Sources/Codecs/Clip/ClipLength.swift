@@ -27,7 +27,8 @@ struct ClipLength {
         if origin < 0 && origin > -0.2 { origin = 0 }
         let announced =
             unsafe demuxer.raw.pointee.duration > 0
-            ? unsafe Double(demuxer.raw.pointee.duration) / Double(AV_TIME_BASE) : 0
+            ? unsafe Double(demuxer.raw.pointee.duration) / Double(AV_TIME_BASE)
+            : used.compactMap { unsafe demuxer.stream($0).flatMap(unsafe lasting) }.max() ?? 0
 
         let indexed = demuxer.name.hasPrefix("mov") ? indexedEnd(demuxer, used, origin: origin) : nil
         if let indexed, indexed.isComplete, abs(indexed.seconds - announced) < 0.5 {
@@ -36,6 +37,9 @@ struct ClipLength {
         guard demuxer.bytes <= countedBytes else {
             try requirePacket(demuxer, picture: picture, sound: sound)
             return ClipLength(origin: origin, duration: indexed.map { min($0.seconds, announced) } ?? announced)
+        }
+        if used == [sound], try holds(demuxer, sound: used[0], seconds: announced) {
+            return ClipLength(origin: origin, duration: announced)
         }
         let (counted, uncertainty) = try countedEnd(demuxer, used, origin: origin, picture: picture, sound: sound)
         if announced > 0 && abs(counted - announced) < 0.05 + uncertainty {
@@ -81,6 +85,28 @@ struct ClipLength {
         return (latest, isComplete)
     }
 
+    /// Seconds, as a stream says; nil where it doesn't.
+    private static func lasting(_ stream: UnsafeMutablePointer<AVStream>) -> Double? {
+        guard unsafe stream.pointee.duration > 0 else { return nil }
+        return unsafe TimeBase(stream.pointee.time_base).seconds(stream.pointee.duration)
+    }
+
+    /// Whether a WAV's samples all lie within the file, which of PCM is arithmetic.
+    private static func holds(
+        _ demuxer: borrowing Demuxer, sound index: Int, seconds: Double
+    ) throws(FFmpegFailure) -> Bool {
+        guard demuxer.name == "wav", seconds > 0, let stream = unsafe demuxer.stream(index),
+            let parameters = unsafe stream.pointee.codecpar
+        else { return false }
+        let bits = unsafe Double(av_get_exact_bits_per_sample(parameters.pointee.codec_id))
+        let samples = unsafe Double(parameters.pointee.sample_rate) * Double(parameters.pointee.ch_layout.nb_channels)
+        let packet = try Packet()
+        guard bits > 0, try demuxer.read(packet), unsafe packet.raw.pointee.pos > 0 else { return false }
+        let start = unsafe Double(packet.raw.pointee.pos)
+        _ = demuxer.rewind()
+        return start + seconds * samples * bits / 8 <= Double(demuxer.bytes) + 1
+    }
+
     private static func requirePacket(
         _ demuxer: borrowing Demuxer, picture: Int?, sound: Int?
     ) throws(FFmpegFailure) {
@@ -93,6 +119,7 @@ struct ClipLength {
         _ demuxer: borrowing Demuxer, _ used: [Int], origin: Double, picture: Int?, sound: Int?
     ) throws(FFmpegFailure) -> (seconds: Double, uncertainty: Double) {
         let packet = try Packet()
+        if used.count == 1, let end = try framedEnd(demuxer, used[0], packet: packet) { return (end - origin, 0) }
         var latest: Double?
         var running = [Int: Double]()
         // What a packet without a duration may last.
@@ -111,6 +138,20 @@ struct ClipLength {
         _ = demuxer.rewind()
         guard let latest else { throw nothing(demuxer, picture: picture, sound: sound) }
         return (latest, step)
+    }
+
+    /// Where an MP3's sound ends on its clock, by the headers of its frames; nil where they don't follow each other, and
+    /// of all else.
+    private static func framedEnd(
+        _ demuxer: borrowing Demuxer, _ sound: Int, packet: borrowing Packet
+    ) throws(FFmpegFailure) -> Double? {
+        guard demuxer.name == "mp3", let stream = unsafe demuxer.stream(sound) else { return nil }
+        defer { _ = demuxer.rewind() }
+        guard try demuxer.read(packet), let begin = packet.pts ?? packet.dts,
+            case let offset = unsafe packet.raw.pointee.pos, offset >= 0
+        else { return nil }
+        let seconds = MP3Frame.seconds(from: offset, of: demuxer.bytes) { demuxer.bytes($0, at: $1) }
+        return seconds.map { unsafe TimeBase(stream.pointee.time_base).seconds(begin) + $0 }
     }
 
     /// Why there is not one packet.

@@ -160,6 +160,35 @@ struct VideoMaker {
             && (!part.isTrimmed || sound.rate >= 25_600)
     }
 
+    /// The bit rate of the sound beside encoded pictures, as it is planned: its own where it stays as it is.
+    func soundRate(in demuxer: borrowing Demuxer) -> (bitRate: Int, isCopied: Bool) {
+        guard facts.sound != nil else { return (0, false) }
+        let aim = min(policy.aim ?? policy.cap, policy.cap)
+        if let bytes = soundBytes(in: demuxer), bytes <= aim / Self.soundShare {
+            return (Int(Double(bytes) * 8 / max(part.duration, 0.1)), true)
+        }
+        let rate = SoundPlan.bitRate(wanted: Self.soundBitRate, bytes: aim / Self.soundShare, seconds: part.duration)
+        return (rate, false)
+    }
+
+    /// Sound gets at most a quarter of the bytes.
+    private static let soundShare: Int64 = 4
+
+    /// Of the part's sound as it is, where it could be copied and the container's index tells.
+    private func soundBytes(in demuxer: borrowing Demuxer) -> Int64? {
+        guard let sound = facts.sound, copiesSound, demuxer.name.hasPrefix("mov"),
+            let stream = unsafe demuxer.stream(sound.stream)
+        else { return nil }
+        let (start, end) = (facts.origin + part.start - 0.05, facts.origin + part.start + part.reach)
+        var bytes: Int64 = 0
+        for index in 0..<(unsafe avformat_index_get_entries_count(stream)) {
+            guard let entry = unsafe avformat_index_get_entry(stream, index) else { return nil }
+            let time = sound.timeBase.seconds(unsafe entry.pointee.timestamp)
+            if time >= start, time < end { bytes += unsafe Int64(entry.pointee.size) }
+        }
+        return bytes > 0 ? bytes : nil
+    }
+
     func soundSettings(_ sound: SoundFacts, bitRate: Int) -> Encoder.Samples {
         SoundPlan.samples(sound, bitRate: sound.channels == 1 ? bitRate / 2 : bitRate)
     }

@@ -77,17 +77,13 @@ extension VideoMaker {
         case .smart(let plan):
             note = "\(plan.middle.packets.count) pictures copied, those at the edges encoded; \(soundWords)"
         case .encode(let reason):
-            let rate =
-                facts.sound == nil
-                ? 0
-                : SoundPlan.bitRate(
-                    wanted: Self.soundBitRate, bytes: min(policy.aim ?? policy.cap, policy.cap) / 4,
-                    seconds: part.duration)
+            let (rate, copiesSound) = soundRate(in: demuxer)
             let settings = VideoPlan.pictures(
                 picture, policy, seconds: part.duration, soundBitRate: rate, effort: .full)
             size = PixelSize(width: settings.width, height: settings.height)
             var clause = "H.264 at rate factor \(settings.rateFactor)"
             if let bound = settings.maximumBitRate { clause += ", at most \(bound / 1000) kbit/s" }
+            if copiesSound { clause += ", sound copied" }
             note = "\(clause), because \(reason)"
         }
         return Forecast(

@@ -33,6 +33,8 @@ struct ByteBudget: Hashable, Sendable {
 enum ContainerSize {
     /// What a sample adds to the index of an MP4.
     static let sample: Int64 = 44
+    /// What it adds where times are steady and pictures and sound alternate: more than it ever was.
+    static let usualSample: Int64 = 24
     /// The boxes of a movie, and of each track, apart from its decoder's configuration.
     static let movie: Int64 = 600
     static let track: Int64 = 900

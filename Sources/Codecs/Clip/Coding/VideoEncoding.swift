@@ -8,22 +8,21 @@ extension VideoMaker {
     func encode(
         because reason: String, from demuxer: borrowing Demuxer, to descriptor: Int32, _ pace: inout EncodingPace
     ) throws(FFmpegFailure) -> MadeClip? {
-        let aim = min(policy.aim ?? policy.cap, policy.cap)
-        // Sound gets at most a quarter of the bytes.
-        let soundRate =
-            facts.sound == nil
-            ? 0 : SoundPlan.bitRate(wanted: Self.soundBitRate, bytes: aim / 4, seconds: part.duration)
+        let (soundRate, copiesSound) = soundRate(in: demuxer)
         var ladder = PictureLadder(
             VideoPlan.pictures(picture, policy, seconds: part.duration, soundBitRate: soundRate, effort: effort),
             soundBitRate: soundRate, upright: picture.upright, seconds: part.duration, aim: policy.aim,
             cap: policy.cap)
         var tooLarge: [Int64] = []
         while true {
-            guard let (outcome, attempt) = try attempt(ladder, from: demuxer, to: descriptor, &pace) else { return nil }
+            // What turned out too large is encoded with its sound, for which there is less room then.
+            let copiesSound = copiesSound && ladder.encodes == 0
+            let attempted = try attempt(ladder, copiesSound: copiesSound, from: demuxer, to: descriptor, &pace)
+            guard let (outcome, attempt) = attempted else { return nil }
             guard ladder.next(after: outcome) else {
                 guard var made = attempt else { throw unreachable(ladder) }
                 made.encodes = ladder.encodes
-                made.note = note(ladder, made, because: reason, tooLarge: tooLarge)
+                made.note = note(ladder, made, copiesSound: copiesSound, because: reason, tooLarge: tooLarge)
                 return made
             }
             if case .finished(let bytes) = outcome { tooLarge.append(bytes) }
@@ -39,7 +38,7 @@ extension VideoMaker {
     }
 
     private func note(
-        _ ladder: PictureLadder, _ made: MadeClip, because reason: String, tooLarge: [Int64]
+        _ ladder: PictureLadder, _ made: MadeClip, copiesSound: Bool, because reason: String, tooLarge: [Int64]
     ) -> String {
         let settings = ladder.settings
         var note = "H.264 at rate factor \(settings.rateFactor)"
@@ -54,13 +53,15 @@ extension VideoMaker {
         } else if ladder.encodes > 1 {
             note += ", because more would have been over \(min(policy.aim ?? policy.cap, policy.cap)) bytes"
         }
+        if copiesSound { note += ", sound copied" }
         if let aim = policy.aim, made.bytes > aim { note += "; over the aim of \(aim) bytes, which costs too much" }
         return note + ", because \(reason)"
     }
 
     /// One encode with the settings of `ladder`; nil where `pace` is too slow, which later ones are not asked.
     private func attempt(
-        _ ladder: PictureLadder, from demuxer: borrowing Demuxer, to descriptor: Int32, _ pace: inout EncodingPace
+        _ ladder: PictureLadder, copiesSound: Bool, from demuxer: borrowing Demuxer, to descriptor: Int32,
+        _ pace: inout EncodingPace
     ) throws(FFmpegFailure) -> (PictureLadder.Outcome, MadeClip?)? {
         let zero = facts.origin + part.start
         let duration = part.reach
@@ -72,7 +73,11 @@ extension VideoMaker {
             budget: ladder.isLast
                 ? ByteBudget(total: ladder.pictureBytes, seconds: duration, head: PictureLadder.firstShare) : nil)
         var sound: SoundEncoding?
-        if let facts = facts.sound {
+        var copied: SoundCopy?
+        if let facts = facts.sound, copiesSound {
+            copied = try SoundCopy(
+                facts, of: demuxer, into: muxer, zero: zero, duration: duration, isFromStart: part.start == 0)
+        } else if let facts = facts.sound {
             let samples = soundSettings(facts, bitRate: ladder.soundBitRate)
             var budget: SoundBudget?
             if ladder.isLast {
@@ -99,15 +104,21 @@ extension VideoMaker {
                 isPictureDone = try pictures.accept(packet, into: muxer)
                 if ladder.encodes < 2, pace.isTooSlow(done: pictures.seconds / max(part.duration, 0.001)) { return nil }
             } else if packet.stream == facts.sound?.stream, !isSoundDone {
-                isSoundDone = try sound?.accept(packet, into: muxer) ?? true
+                if copiesSound {
+                    isSoundDone = try copied?.accept(packet, into: muxer) ?? true
+                } else {
+                    isSoundDone = try sound?.accept(packet, into: muxer) ?? true
+                }
             }
             if !ladder.isLast, muxer.bound > ladder.limit {
-                let fraction = max(pictures.seconds, sound?.seconds ?? 0) / max(duration, 0.001)
+                let fraction =
+                    max(pictures.seconds, sound?.seconds ?? copied?.heard?.upperBound ?? 0) / max(duration, 0.001)
                 if fraction < 0.9 || muxer.bound > policy.cap { return (.stopped(after: fraction), nil) }
             }
         }
         try pictures.finish(into: muxer)
         try sound?.finish(into: muxer)
+        try copied?.finish(into: muxer)
         guard pictures.pictures > 0 else {
             throw FFmpegFailure(refusal: .corrupt(reason: "none of its pictures could be decoded"))
         }

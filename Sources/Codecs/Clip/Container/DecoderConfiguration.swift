@@ -5,7 +5,8 @@ enum DecoderConfiguration {
     private static let sequence: UInt8 = 7
     private static let picture: UInt8 = 8
 
-    /// Shortens the configuration of H.264 and AAC in place; another's, and what is not understood, stays.
+    /// Shortens the configuration of H.264 and AAC in place, and that of PCM to nothing; another's, and what is not
+    /// understood, stays.
     static func clean(_ parameters: UnsafeMutablePointer<AVCodecParameters>) throws(FFmpegFailure) {
         guard let data = unsafe parameters.pointee.extradata else { return }
         let old = unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(parameters.pointee.extradata_size)))
@@ -15,6 +16,7 @@ enum DecoderConfiguration {
             guard let kept = h264(old) else { throw FFmpegFailure(satchel_averror_invaliddata) }
             new = kept
         case AV_CODEC_ID_AAC: new = aac(old)
+        case AV_CODEC_ID_PCM_S16LE: new = []
         default: return
         }
         for (index, byte) in new.enumerated() { unsafe data[index] = byte }

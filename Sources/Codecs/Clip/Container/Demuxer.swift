@@ -114,6 +114,9 @@ import Glibc
         return start.indices.dropLast(3).contains { start[$0..<$0 + 4].elementsEqual("webm".utf8) }
     }
 
+    /// `count` bytes of the source at `offset`; nil where there are fewer.
+    func bytes(_ count: Int, at offset: Int64) -> [UInt8]? { io.bytes(count, at: offset) }
+
     /// The next packet of any stream.
     ///
     /// - Returns: False at the end, which is also where a read fails: what a truncated file still has is used.

@@ -101,9 +101,17 @@ import Glibc
     var wantsGlobalHeader: Bool { unsafe raw.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0 }
 
     /// Writes what comes before the packets.
-    func start() throws(FFmpegFailure) {
+    ///
+    /// - Parameter samples: How many packets there will be, where that is known: then a place is kept for the index, and no
+    ///   packet has to be moved to make one. Where the place turns out too small, ``finish()`` fails with `EINVAL`.
+    func start(samples: Int? = nil) throws(FFmpegFailure) {
         var options = Options()
-        if isIndexFirst { options["movflags"] = "+faststart" }
+        if isIndexFirst {
+            if let samples {
+                options["moov_size"] = String(indexBound(samples: Int64(samples), each: ContainerSize.usualSample))
+            }
+            if samples == nil { options["movflags"] = "+faststart" }
+        }
         options["id3v2_version"] = "0"
         try write(unsafe avformat_write_header(raw, &options.raw))
     }
@@ -112,6 +120,11 @@ import Glibc
     var bound: Int64 {
         let packets = unsafe io.state.pointee.packetBytes
         guard isIndexFirst else { return packets + max(ContainerSize.mp3, ContainerSize.wave) }
+        return unsafe packets + indexBound(samples: io.state.pointee.packets)
+    }
+
+    /// The most bytes that there are beside so many packets of an MP4.
+    private func indexBound(samples: Int64, each sample: Int64 = ContainerSize.sample) -> Int64 {
         let tracks = unsafe Int(raw.pointee.nb_streams)
         var configuration: Int64 = 0
         for index in 0..<tracks {
@@ -119,7 +132,7 @@ import Glibc
                 configuration += unsafe Int64(parameters.pointee.extradata_size)
             }
         }
-        return unsafe packets + io.state.pointee.packets * ContainerSize.sample
+        return samples * sample
             + ContainerSize.movie(tracks: tracks, configuration: configuration)
     }
 

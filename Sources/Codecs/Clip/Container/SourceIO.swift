@@ -43,10 +43,10 @@ import Glibc
     /// The `errno` of a read that failed; 0 where all went well.
     var failure: Int32 { unsafe state.pointee.failure }
 
-    /// The first `count` bytes; nil of a shorter file.
-    func bytes(_ count: Int) -> [UInt8]? {
+    /// `count` bytes at `offset`; nil where there are fewer.
+    func bytes(_ count: Int, at offset: Int64 = 0) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: count)
-        return unsafe pread(state.pointee.descriptor, &buffer, count, 0) == count ? buffer : nil
+        return unsafe pread(state.pointee.descriptor, &buffer, count, Int(offset)) == count ? buffer : nil
     }
 
     private static let read: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt8>?, Int32) -> Int32 = {

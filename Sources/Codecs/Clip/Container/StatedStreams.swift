@@ -2,14 +2,16 @@ import Attachments
 import CFFmpeg
 
 extension Demuxer {
-    /// Takes what an MP4's header says of its streams for all that there is to know, where it says enough: of H.264 with 8
-    /// bits, 4:2:0, in frames, and of AAC of low complexity. FFmpeg would decode pictures to find out the same.
+    /// Takes what the header of an MP4 or a WAV says of its streams for all that there is to know, where it says enough: of
+    /// H.264 with 8 bits, 4:2:0, in frames, of AAC of low complexity, and of PCM with 16 bits. FFmpeg would decode pictures
+    /// to find out the same, and look through seconds of PCM for other codings.
     ///
     /// What the header says may still be a lie: whatever decodes the streams has its own limits.
     ///
     /// - Returns: False where decoders must be asked, as of all other codings, and of fragments, whose header knows no
     ///   samples; then nothing has changed.
     func believeHeader() throws(FFmpegFailure) -> Bool {
+        if name == "wav" { return try believeWave() }
         guard name.hasPrefix("mov"), streamCount > 0 else { return false }
         var stated: [(index: Int, statement: Statement)] = []
         for index in 0..<streamCount {
@@ -37,6 +39,32 @@ extension Demuxer {
         }
         takePacketsAsTheyAre()
         try findStarts(of: stated.map(\.index))
+        return true
+    }
+
+    /// Bytes of PCM in which something else would show: more than its longest frame.
+    private static let lookedThrough = 64 << 10
+
+    private func believeWave() throws(FFmpegFailure) -> Bool {
+        guard streamCount == 1, let parameters = unsafe stream(0)?.pointee.codecpar,
+            unsafe parameters.pointee.codec_id == AV_CODEC_ID_PCM_S16LE
+        else { return false }
+        let packet = try Packet()
+        var bytes: [UInt8] = []
+        var first: Int64?
+        while bytes.count < Self.lookedThrough, try read(packet) {
+            if first == nil { first = unsafe packet.raw.pointee.pos }
+            unsafe bytes += packet.contents
+        }
+        _ = rewind()
+        // All of its samples lie in the file.
+        let samples = unsafe stream(0)?.pointee.duration ?? 0
+        let block = unsafe Int64(parameters.pointee.block_align)
+        guard let first, first > 0, samples > 0, block > 0, samples < self.bytes,
+            (self.bytes - first) / block >= samples
+        else { return false }
+        guard !WrappedSound.mayBe(in: bytes) else { return false }
+        unsafe parameters.pointee.format = AV_SAMPLE_FMT_S16.rawValue
         return true
     }
 
@@ -120,5 +148,24 @@ extension SequenceParameters {
         guard cut.count == 4, cut[0] == 0, cut[2] == 0 else { return nil }
         let size = PixelSize(width: Int(width + 1) * 16 - cut[1], height: Int(height + 1) * 16 - cut[3])
         return size.width > 0 && size.height > 0 ? size : nil
+    }
+}
+
+/// Compressed sound that calls itself PCM, as on a disc of DTS.
+enum WrappedSound {
+    /// What the frames of DTS (in words of 16 and 14 bits, of either order) and of IEC 61937 begin with.
+    private static let marks: [[UInt8]] = [
+        [0x7f, 0xfe, 0x80, 0x01], [0xfe, 0x7f, 0x01, 0x80], [0x1f, 0xff, 0xe8, 0x00], [0xff, 0x1f, 0x00, 0xe8],
+        [0xf8, 0x72, 0x4e, 0x1f], [0x72, 0xf8, 0x1f, 0x4e],
+    ]
+    /// And of AC-3, too short to be looked for but at the beginning.
+    private static let firstMarks: [[UInt8]] = [[0x0b, 0x77], [0x77, 0x0b]]
+
+    /// Whether a mark is among `bytes`, where samples begin; noise may have one by chance.
+    static func mayBe(in bytes: [UInt8]) -> Bool {
+        if firstMarks.contains(where: { bytes.starts(with: $0) }) { return true }
+        return stride(from: 0, to: bytes.count - 3, by: 2).contains { at in
+            marks.contains { bytes[at] == $0[0] && bytes[at..<at + 4].elementsEqual($0) }
+        }
     }
 }

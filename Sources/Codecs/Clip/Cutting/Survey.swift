@@ -41,6 +41,11 @@ struct Survey {
     var hasSupplements: Bool
     /// Of the sound in that part, as it is.
     var soundBytes: Int64
+    /// All packets that were read, in their order, while they are few enough to be kept; empty otherwise.
+    var held: [HeldPacket] = []
+
+    /// Bytes of packets that are kept at most, so that a copy need not read them again.
+    private static let heldBytes = 16 << 20
 
     /// - Parameters:
     ///   - start: On the stream's clock, as `end` is.
@@ -69,7 +74,16 @@ struct Survey {
             hasSupplements: false, soundBytes: 0)
         var bytes: Int64 = 0
         let lastTick = wish.end + 2 * tolerance
+        var read = 0
         while try demuxer.read(packet) {
+            if packet.stream == picture.stream || packet.stream == facts.sound?.stream {
+                read += packet.bytes
+                if read <= heldBytes {
+                    survey.held.append(try HeldPacket(like: packet))
+                } else {
+                    survey.held = []
+                }
+            }
             if packet.stream == facts.sound?.stream, let time = packet.pts, let sound = facts.sound {
                 let seconds = sound.timeBase.seconds(time)
                 if seconds >= start - 0.05 && seconds < end { survey.soundBytes += Int64(packet.bytes) }

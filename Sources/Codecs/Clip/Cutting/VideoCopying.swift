@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import Glibc
 
 extension VideoMaker {
     /// Makes the rendition of the source's own packets.
@@ -7,6 +8,27 @@ extension VideoMaker {
     /// - Parameter edges: What was encoded to stand before and after them.
     func copy(
         _ survey: Survey, _ plan: CutPlan, edges: Edges? = nil, from demuxer: borrowing Demuxer, to descriptor: Int32
+    ) throws(FFmpegFailure) -> MadeClip {
+        // Where the cap leaves no room for a place that is kept too large, packets are moved.
+        guard edges == nil, plan.bytes > Self.muchToMove, plan.bytes < policy.cap / 10 * 9 else {
+            return try copy(survey, plan, edges: edges, keepsPlace: false, from: demuxer, to: descriptor)
+        }
+        do throws(FFmpegFailure) {
+            return try copy(survey, plan, edges: nil, keepsPlace: true, from: demuxer, to: descriptor)
+        } catch {
+            // The place for the index was too small: its sound has more packets than it should.
+            guard error.code == satchel_averror(EINVAL) else { throw error }
+            return try copy(survey, plan, edges: nil, keepsPlace: false, from: demuxer, to: descriptor)
+        }
+    }
+
+    /// Bytes that are worth keeping a place for the index, so that they aren't moved for it.
+    private static let muchToMove: Int64 = 500_000
+
+    /// - Parameter keepsPlace: Whether a place is kept for the index, and packets are taken that the survey held.
+    private func copy(
+        _ survey: Survey, _ plan: CutPlan, edges: Edges?, keepsPlace: Bool, from demuxer: borrowing Demuxer,
+        to descriptor: Int32
     ) throws(FFmpegFailure) -> MadeClip {
         let base = picture.timeBase
         let hasHead = edges?.head.isEmpty == false
@@ -39,17 +61,11 @@ extension VideoMaker {
                     duration: soundEnd)
             }
         }
-        try muxer.start()
+        try muxer.start(samples: keepsPlace ? plan.packets.count + mostSoundPackets(in: soundEnd) : nil)
         try pictures.begin(into: muxer)
-        let packet = try Packet()
-        // Sound may be stored up to a second before its picture, where the container has no index.
-        let lead = demuxer.name.hasPrefix("mov") ? 0 : 1.0
-        guard try demuxer.seek(picture: picture, before: first + picture.frame / 2 - lead, packet: packet) else {
-            throw FFmpegFailure(satchel_averror_invaliddata)
-        }
         var isPictureDone = false
         var isSoundDone = facts.sound == nil
-        while !(isPictureDone && isSoundDone), try demuxer.read(packet) {
+        func take(_ packet: borrowing Packet) throws(FFmpegFailure) {
             if packet.stream == picture.stream {
                 isPictureDone = try pictures.accept(packet, into: muxer)
             } else if packet.stream == facts.sound?.stream, !isSoundDone {
@@ -57,12 +73,30 @@ extension VideoMaker {
                 if try encoded?.accept(packet, into: muxer) == true { isSoundDone = true }
             }
         }
+        let packet = try Packet()
+        // Sound may be stored up to a second before its picture, where the container has no index.
+        let lead = demuxer.name.hasPrefix("mov") ? 0 : 1.0
+        if keepsPlace, lead == 0, !survey.held.isEmpty {
+            // What follows them is read on from where the survey ended.
+            for held in survey.held where !(isPictureDone && isSoundDone) { try take(held.packet) }
+        } else {
+            guard try demuxer.seek(picture: picture, before: first + picture.frame / 2 - lead, packet: packet) else {
+                throw FFmpegFailure(satchel_averror_invaliddata)
+            }
+        }
+        while !(isPictureDone && isSoundDone), try demuxer.read(packet) { try take(packet) }
         guard isPictureDone else { throw FFmpegFailure(satchel_averror_invaliddata) }
         try encoded?.finish(into: muxer)
         let bytes = try muxer.finish()
         return MadeClip(
             type: policy.type, size: picture.upright, start: max(0, zero - facts.origin), duration: duration,
             method: edges == nil ? .copy : .smart, bytes: bytes, note: note(of: plan, edges))
+    }
+
+    /// What the sound of so many seconds is made of at most: AAC has 960 samples in a packet or more.
+    private func mostSoundPackets(in seconds: Double) -> Int {
+        guard let sound = facts.sound else { return 0 }
+        return Int(max(0, min(seconds, 1e6)) * Double(sound.rate) / 960) + 64
     }
 
     private func note(of plan: CutPlan, _ edges: Edges?) -> String {

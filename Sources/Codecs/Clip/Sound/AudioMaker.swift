@@ -20,6 +20,9 @@ struct AudioMaker {
         let (type, reason) = try copyType(demuxer)
         if let type, type != .wav { return try copy(as: type, from: demuxer, to: descriptor) }
         if type == .wav, let samples = SoundPlan.wave(sound, seconds: wanted, bytes: aim) {
+            if let copy = try SampleCopy(sound, as: samples, of: demuxer, from: zero, seconds: wanted) {
+                return try copy.make(from: demuxer, to: descriptor, start: part.start)
+            }
             return try wave(samples, because: nil, from: demuxer, to: descriptor)
         }
         return try encode(because: reason, from: demuxer, to: descriptor)
@@ -219,42 +222,5 @@ struct AudioMaker {
         let made = MadeClip(
             type: type, start: part.start, duration: track.seconds, method: .encode, bytes: bytes, note: "")
         return (.finished(bytes: bytes), made)
-    }
-}
-
-/// What an MP3 frame says of itself.
-enum MP3Frame {
-    /// Kilobits a second of layer III, by their number in a header: of MPEG 1, and of MPEG 2 and 2.5. ISO/IEC 11172-3,
-    /// 2.4.2.3, and ISO/IEC 13818-3, 2.4.2.3.
-    private static let bitRates = [
-        [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
-        [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
-    ]
-    private static let rates = [44_100, 48_000, 32_000]
-
-    /// Whether a frame has all the bytes that its header announces: the last one of a file may be cut off.
-    static func isWhole(_ frame: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard frame.count >= 4 else { return false }
-        let version = unsafe Int(frame[1]) >> 3 & 3
-        let bitRate = unsafe Int(frame[2]) >> 4
-        let rate = unsafe Int(frame[2]) >> 2 & 3
-        let padding = unsafe Int(frame[2]) >> 1 & 1
-        // A free bit rate, or none that there is: its length can't be told.
-        guard (1...14).contains(bitRate), rate < 3, version != 1 else { return true }
-        let isVersion1 = version == 3
-        let samples = rates[rate] >> (isVersion1 ? 0 : version == 2 ? 1 : 2)
-        let bits = bitRates[isVersion1 ? 0 : 1][bitRate] * 1000
-        return frame.count >= (isVersion1 ? 144 : 72) * bits / samples + padding
-    }
-
-    /// Whether all its data lies in it, and none in the frames before.
-    static func standsAlone(_ frame: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard frame.count > 8, unsafe frame[0] == 0xff, unsafe frame[1] & 0xe0 == 0xe0 else { return false }
-        let isVersion1 = unsafe frame[1] & 0x18 == 0x18
-        let hasChecksum = unsafe frame[1] & 1 == 0
-        let side = hasChecksum ? 6 : 4
-        // The first nine bits of the side information, eight of MPEG 2, count the bytes that lie before.
-        guard unsafe frame[side] == 0 else { return false }
-        return unsafe !isVersion1 || frame[side + 1] & 0x80 == 0
     }
 }

@@ -78,13 +78,20 @@ struct PeakMeter: Hashable, Sendable {
             let end = index + Int(rest)
             defer { index = end }
             guard bucket >= 0 else { continue }
-            var greatest = peaks[Int(bucket)]
-            for offset in index..<end {
-                let level = unsafe abs(samples[offset])
-                if level > greatest, level.isFinite { greatest = level }
-            }
+            let part = unsafe UnsafeBufferPointer(rebasing: samples[index..<end])
+            let greatest = unsafe max(peaks[Int(bucket)], Self.greatest(part))
             peaks[Int(bucket)] = min(1, greatest)
         }
+    }
+
+    /// The greatest level among `samples` that is a number.
+    private static func greatest(_ samples: UnsafeBufferPointer<Float>) -> Float {
+        // Without their signs floating-point numbers ascend as their bits do, which is compared eight at a time.
+        var bits: UInt32 = 0
+        for index in samples.indices { bits = unsafe max(bits, samples[index].bitPattern & 0x7fff_ffff) }
+        let level = Float(bitPattern: bits)
+        guard !level.isFinite else { return level }
+        return unsafe samples.lazy.map(abs).filter(\.isFinite).max() ?? 0
     }
 }
 
@@ -99,6 +106,8 @@ struct WaveformReader {
     /// Nil where not one sample could be decoded.
     func read(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (waveform: Waveform, damage: SoundDamage)? {
         guard let stream = unsafe demuxer.stream(sound.stream) else { return nil }
+        // No sample of PCM is damaged.
+        if policy == nil, sound.codec == .pcm16 { return (Waveform(peaks: [], bars: []), SoundDamage()) }
         let decoder = try unsafe Decoder(for: stream, maximumPixels: 1)
         let packet = try Packet()
         let frame = try Frame()
@@ -126,18 +135,29 @@ struct WaveformReader {
             heard = max(heard, base + Double(count) / rate)
         }
 
+        /// Whether a frame has what is measured, and needs no conversion.
+        func isPlain(_ frame: borrowing Frame) -> Bool {
+            unsafe policy == nil || frame.raw.pointee.format == AV_SAMPLE_FMT_FLTP.rawValue
+        }
+
         func takeFrames(failures: inout Int) throws(FFmpegFailure) {
             while try decoder.receive(frame, failures: &failures) {
                 guard frame.samples > 0 else { continue }
                 frame.nameChannels()
                 let time = clock.time(of: frame)
                 if sound.timeBase.seconds(time) > zero + part.duration { continue }
+                let rate = unsafe Double(max(1, frame.raw.pointee.sample_rate))
+                if isPlain(frame) {
+                    let base = sound.timeBase.seconds(time) - zero
+                    if policy != nil { take(frame, from: base, rate: rate) }
+                    heard = max(heard, base + Double(frame.samples) / rate)
+                    continue
+                }
                 unsafe frame.raw.pointee.pts = time - sound.timeBase.ticks(zero)
                 if chain?.suits(frame) != true {
                     chain = try FilterChain(
                         [.within(seconds: part.duration), .floats], like: frame, timeBase: sound.timeBase.raw)
                 }
-                let rate = unsafe Double(frame.raw.pointee.sample_rate)
                 try chain?.send(frame)
                 while try chain?.receive(planes) == true {
                     let base = chain?.timeBase ?? AVRational(num: 1, den: 1)

@@ -1,0 +1,74 @@
+/// What an MP3 frame says of itself.
+enum MP3Frame {
+    /// Kilobits a second of layer III, by their number in a header: of MPEG 1, and of MPEG 2 and 2.5. ISO/IEC 11172-3,
+    /// 2.4.2.3, and ISO/IEC 13818-3, 2.4.2.3.
+    private static let bitRates = [
+        [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+        [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+    ]
+    private static let rates = [44_100, 48_000, 32_000]
+
+    /// Bytes of a frame and samples a second, by its header; nil where its bit rate is free, and of what is no header of
+    /// layer III.
+    static func header(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> (bytes: Int, rate: Int, samples: Int)? {
+        guard first == 0xff, second & 0xe6 == 0xe2 else { return nil }
+        let version = Int(second) >> 3 & 3
+        let bitRate = Int(third) >> 4
+        let rate = Int(third) >> 2 & 3
+        let padding = Int(third) >> 1 & 1
+        guard (1...14).contains(bitRate), rate < 3, version != 1 else { return nil }
+        let isVersion1 = version == 3
+        let samples = rates[rate] >> (isVersion1 ? 0 : version == 2 ? 1 : 2)
+        let bits = bitRates[isVersion1 ? 0 : 1][bitRate] * 1000
+        return ((isVersion1 ? 144 : 72) * bits / samples + padding, samples, isVersion1 ? 1152 : 576)
+    }
+
+    /// Whether a frame has all the bytes that its header announces: the last one of a file may be cut off. Of what has none
+    /// it can't be told.
+    static func isWhole(_ frame: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard frame.count >= 4 else { return false }
+        return unsafe header(frame[0], frame[1], frame[2]).map { frame.count >= $0.bytes } ?? true
+    }
+
+    /// Seconds of sound from `offset` to the end, counted by the frames' headers; nil where anything else lies between
+    /// whole frames of one kind, but for an ID3v1 tag at the end.
+    ///
+    /// - Parameters:
+    ///   - bytes: Of the file.
+    ///   - read: So many bytes at an offset; nil beyond the end.
+    static func seconds(from offset: Int64, of bytes: Int64, read: (Int, Int64) -> [UInt8]?) -> Double? {
+        let tag: Int64 = 128
+        let hasTag = bytes >= offset + tag && read(3, bytes - tag).map { $0.elementsEqual("TAG".utf8) } == true
+        let end = hasTag ? bytes - tag : bytes
+        let window: Int64 = 256 << 10
+        var (start, held): (Int64, [UInt8]) = (0, [])
+        var at = offset
+        var frames = 0
+        var kind: (rate: Int, samples: Int)?
+        while at < end {
+            if at < start || at + 4 > start + Int64(held.count) {
+                guard at + 4 <= end, let next = read(Int(min(window, end - at)), at) else { return nil }
+                (start, held) = (at, next)
+            }
+            let index = Int(at - start)
+            guard let found = header(held[index], held[index + 1], held[index + 2]) else { return nil }
+            if let kind, kind != (found.rate, found.samples) { return nil }
+            kind = (found.rate, found.samples)
+            frames += 1
+            at += Int64(found.bytes)
+        }
+        guard at == end, let kind else { return nil }
+        return Double(frames) * Double(kind.samples) / Double(kind.rate)
+    }
+
+    /// Whether all its data lies in it, and none in the frames before.
+    static func standsAlone(_ frame: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard frame.count > 8, unsafe frame[0] == 0xff, unsafe frame[1] & 0xe0 == 0xe0 else { return false }
+        let isVersion1 = unsafe frame[1] & 0x18 == 0x18
+        let hasChecksum = unsafe frame[1] & 1 == 0
+        let side = hasChecksum ? 6 : 4
+        // The first nine bits of the side information, eight of MPEG 2, count the bytes that lie before.
+        guard unsafe frame[side] == 0 else { return false }
+        return unsafe !isVersion1 || frame[side + 1] & 0x80 == 0
+    }
+}
