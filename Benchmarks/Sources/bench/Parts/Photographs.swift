@@ -78,6 +78,13 @@ private struct PhotographContest {
                 "http", "— over HTTP, in terms of a process for each source", zip(http, batch).map { $0 / $1 },
                 .atLeast(0.95))
         }
+        if let more = comparison["satchel-fast-1"]?["cpu_more"]?.median,
+            let http = comparison["satchel-http-fast"]?["cpu"]
+        {
+            add(
+                "http_warm", "— over HTTP, in terms of one source more of a batch, whose start isn't in it",
+                http.samples.map { more / $0 }, nil)
+        }
         add("standard_shared", "— at full quality, shared processes", multiple("satchel-standard-1000"), .atLeast(4.5))
         add("standard_alone", "— at full quality, a process for each source", multiple("satchel-standard-1"), nil)
         if let fast = quality("satchel-fast-1000"), let full = quality("full-decode") {

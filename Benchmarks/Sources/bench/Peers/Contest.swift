@@ -40,7 +40,7 @@ struct Contest {
                 do {
                     try run(&entries[index], withMore: round < moreRounds)
                 } catch {
-                    entries[index].absence = "\(error)"
+                    entries[index].absence = Self.reason(error)
                 }
             }
         }
@@ -69,6 +69,12 @@ struct Contest {
         var more: [Double] = []
     }
 
+    /// For a table that others read as well: a line, without the directories of this machine.
+    private static func reason(_ error: any Error) -> String {
+        let text = "\(error)".replacing(FileManager.default.currentDirectoryPath + "/", with: "")
+        return String(text.split(separator: "\n").joined(separator: " ").prefix(300))
+    }
+
     private func inspect(_ contender: Contender, _ look: (Contender, URL) throws -> [Comparison.Figure]) -> Entry {
         var entry = Entry(contender: contender)
         do {
@@ -80,7 +86,7 @@ struct Contest {
             entry.lookSeconds = usage.wall
             entry.looks = try look(contender, place)
         } catch {
-            entry.absence = "\(error)"
+            entry.absence = Self.reason(error)
             Progress.note("\(name): no figure for \(contender.title): \(error)")
         }
         return entry
