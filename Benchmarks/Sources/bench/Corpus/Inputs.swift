@@ -105,6 +105,42 @@ struct Inputs: Sendable {
         }
     }
 
+    /// Videos of a minute, 1280 by 720 pixels, H.264 of 4 Mbit/s with a keyframe in each second, AAC: parts of one film
+    /// that begin a second apart, so that no two have the same bytes. 12 in each group.
+    func films(group: Int) throws -> Directory {
+        let film = try once("film.mp4") { making in
+            Command(
+                "ffmpeg",
+                [
+                    "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=25:duration=84", "-f",
+                    "lavfi", "-i", "anoisesrc=c=pink:r=44100:a=0.3:d=84:seed=\(seed % 1000)", "-vf",
+                    "noise=alls=4:allf=t:all_seed=\(seed % 1000)", "-c:v", "libx264", "-preset", "veryfast", "-b:v",
+                    "4M",
+                    "-maxrate", "5M", "-bufsize", "8M", "-g", "25", "-keyint_min", "25", "-sc_threshold", "0",
+                    "-x264-params", "open-gop=0", "-pix_fmt", "yuv420p", "-c:a", "aac", "-b:a", "96k", making,
+                ])
+        }.path(percentEncoded: false)
+        return try each("films-\(group)", Self.clipsInGroup, named: "mp4") { index, output in
+            ["-ss", "\(group * Self.clipsInGroup + index)", "-t", "60", "-i", film, "-c", "copy", output]
+        }
+    }
+
+    /// Recordings of three minutes, 44,100 Hz, stereo, 128 kbit/s where they are compressed; 12 in each group.
+    ///
+    /// - Parameter type: `m4a`, `mp3` or `wav`.
+    func recordings(_ type: String, group: Int) throws -> Directory {
+        let coding = ["m4a": ["aac", "-b:a", "128k"], "mp3": ["libmp3lame", "-b:a", "128k"]][type] ?? ["pcm_s16le"]
+        return try each("recordings-\(type)-\(group)", Self.clipsInGroup, named: type) { index, output in
+            let number = group * Self.clipsInGroup + index
+            return [
+                "-f", "lavfi", "-i", "anoisesrc=c=pink:r=44100:a=0.3:d=180:seed=\(seed % 1000 + UInt64(number))", "-ac",
+                "2", "-c:a",
+            ] + coding + [output]
+        }
+    }
+
+    private static let clipsInGroup = 12
+
     /// Pictures as raw RGB, one after the other.
     func rawFrames(_ count: Int, width: Int, height: Int) throws -> URL {
         let url = directory.appending(path: "raw-\(count)-\(width)x\(height)")

@@ -37,7 +37,7 @@ struct IsolationBenchmark {
         return [
             Measurement(
                 "isolation.cpu", "A process per source: CPU over the same work in a warm process", .milliseconds,
-                zip(cost, warm).map { $0 - $1 }, target: .atMost(10)),
+                zip(cost, warm).map { $0 - $1 }, target: .atMost(8)),
             Measurement("isolation.cpu_alone", "— CPU per picture of 64 × 64, a process each", .milliseconds, cost),
             Measurement("isolation.cpu_shared", "— CPU per picture, shared processes", .milliseconds, warm),
             Measurement(

@@ -29,6 +29,7 @@ struct Part: Sendable {
         .frames,
         .mixed,
         .trims,
+        .clips,
         .placeholders,
         .memory,
         .store,
