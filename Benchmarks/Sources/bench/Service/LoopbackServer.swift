@@ -7,28 +7,13 @@ final class LoopbackServer: Sendable {
     let address: String
 
     init(serving files: [URL]) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var place = sockaddr_in()
-        place.sin_family = sa_family_t(AF_INET)
-        place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = unsafe withUnsafeMutablePointer(to: &place) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe bind(listener, pointer, length) == 0 && listen(listener, 16) == 0
-                    && getsockname(listener, pointer, &length) == 0
-            }
-        }
-        guard bound else { throw CommandFailure(command: ["listen"], reason: "127.0.0.1 cannot be listened on") }
-        address = "http://127.0.0.1:\(UInt16(bigEndian: place.sin_port))"
+        let listener = try LoopbackListener(backlog: 16)
+        address = "http://127.0.0.1:\(listener.port)"
         let paths = Dictionary(
             uniqueKeysWithValues: files.map { ("/" + $0.lastPathComponent, $0.path(percentEncoded: false)) })
-        Thread.detachNewThread {
-            while true {
-                let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { continue }
-                Self.answer(connection, paths)
-                close(connection)
-            }
+        listener.serve { connection in
+            Self.answer(connection, paths)
+            close(connection)
         }
     }
 

@@ -19,30 +19,15 @@ final class SlowOrigin: Sendable {
     let port: UInt16
 
     init(files: [Data]) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var place = sockaddr_in()
-        place.sin_family = sa_family_t(AF_INET)
-        place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = unsafe withUnsafeMutablePointer(to: &place) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe bind(listener, pointer, length) == 0 && listen(listener, 64) == 0
-                    && getsockname(listener, pointer, &length) == 0
+        let listener = try LoopbackListener(backlog: 64)
+        port = listener.port
+        listener.serve { connection in
+            let thread = Thread {
+                Self.answer(connection, files)
+                close(connection)
             }
-        }
-        guard bound else { throw CommandFailure(command: ["listen"], reason: "127.0.0.1 cannot be listened on") }
-        port = UInt16(bigEndian: place.sin_port)
-        Thread.detachNewThread {
-            while true {
-                let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { continue }
-                let thread = Thread {
-                    Self.answer(connection, files)
-                    close(connection)
-                }
-                thread.stackSize = 256 << 10
-                thread.start()
-            }
+            thread.stackSize = 256 << 10
+            thread.start()
         }
     }
 
