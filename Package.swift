@@ -93,7 +93,7 @@ var targets: [Target] = [
         name: "fault-codec", dependencies: ["Attachments", "Confinement", "Misdeeds"], path: "Tests/fault-codec"),
     .executableTarget(name: "pool-driver", dependencies: ["Attachments", "Intake"], path: "Tests/pool-driver"),
     .testTarget(name: "AttachmentsTests", dependencies: ["Attachments", "TestSupport"]),
-    .testTarget(name: "CodecsTests", dependencies: ["Attachments", "Codecs", "TestSupport"]),
+    .testTarget(name: "CodecsTests", dependencies: ["Attachments", "Codecs", "CJPEG", "TestSupport"]),
     .testTarget(
         name: "IsolationTests",
         dependencies: [

@@ -1,6 +1,9 @@
 #include <stdlib.h>
 
 #include "failure.h"
+#include "huffman.h"
+// Behind jpeglib.h, whose types it needs.
+#include <jpegint.h>
 
 struct satchel_jpeg_reader {
     struct jpeg_decompress_struct info;
@@ -9,6 +12,8 @@ struct satchel_jpeg_reader {
     const unsigned char *bytes;
     size_t count;
     int shrink;
+    /// Whether Huffman codes are left to libjpeg.
+    int decodes_plainly;
 };
 
 enum { most_rows = 4 * DCTSIZE };
@@ -30,6 +35,8 @@ satchel_jpeg_reader *satchel_jpeg_open(
     return reader;
 }
 
+void satchel_jpeg_decode_plainly(satchel_jpeg_reader *reader) { reader->decodes_plainly = 1; }
+
 int satchel_jpeg_read_header(satchel_jpeg_reader *reader) {
     struct jpeg_decompress_struct *info = &reader->info;
     if (setjmp(reader->failure.out)) return -1;
@@ -46,7 +53,12 @@ int satchel_jpeg_read_header(satchel_jpeg_reader *reader) {
            info->comp_info[0].v_samp_factor == info->max_v_samp_factor;
 }
 
-int satchel_jpeg_start(satchel_jpeg_reader *reader, satchel_jpeg_plane *planes) {
+/// `count * part / whole`, rounded up; at most 65,535 pixels and four parts of 64.
+static int samples(JDIMENSION count, int part, int whole) {
+    return (int)((count * (JDIMENSION)part + (JDIMENSION)whole - 1) / (JDIMENSION)whole);
+}
+
+int satchel_jpeg_start(satchel_jpeg_reader *reader, int has_small_colours, satchel_jpeg_plane *planes) {
     struct jpeg_decompress_struct *info = &reader->info;
     if (setjmp(reader->failure.out)) return -1;
     info->scale_num = 1;
@@ -55,13 +67,22 @@ int satchel_jpeg_start(satchel_jpeg_reader *reader, satchel_jpeg_plane *planes) 
     info->out_color_space = JCS_YCbCr;
     info->dct_method = JDCT_ISLOW;
     jpeg_start_decompress(info);
+    if (!reader->decodes_plainly) satchel_jpeg_decode_huffman(info);
+    if (has_small_colours) {
+        // Else those that have fewer samples come out larger than light's part of them where the transform can do it.
+        for (int i = 1; i < 3; i++) {
+            jpeg_component_info *component = &info->comp_info[i];
+            component->DCT_scaled_size = info->comp_info[0].DCT_scaled_size;
+            component->MCU_sample_width = component->MCU_width * component->DCT_scaled_size;
+        }
+        info->idct->start_pass(info);
+    }
     for (int i = 0; i < 3; i++) {
         const jpeg_component_info *component = &info->comp_info[i];
-        // Colours come out larger than light's part of them where the transform can do it.
         int size = component->DCT_scaled_size;
         planes[i] = (satchel_jpeg_plane){
-            .width = (int)component->downsampled_width,
-            .height = (int)component->downsampled_height,
+            .width = samples(info->image_width, component->h_samp_factor * size, info->max_h_samp_factor * DCTSIZE),
+            .height = samples(info->image_height, component->v_samp_factor * size, info->max_v_samp_factor * DCTSIZE),
             .stride = (size_t)component->width_in_blocks * (size_t)size,
             .rows = component->v_samp_factor * size,
             .across = DCTSIZE * DCTSIZE * info->max_h_samp_factor / (component->h_samp_factor * size),

@@ -293,11 +293,6 @@ static inline int satchel_extract(
     return vips_extract_area(in, out, left, top, width, height, NULL);
 }
 
-/// Lanczos 3, on what a box filter left at twice the size.
-static inline int satchel_resize(VipsImage *in, VipsImage *_Nullable *_Nonnull out, double across, double down) {
-    return vips_resize(in, out, across, "vscale", down, NULL);
-}
-
 /// The average of every `wide` by `high` pixels; at the edges of those that are left.
 static inline int satchel_shrink(VipsImage *in, VipsImage *_Nullable *_Nonnull out, int wide, int high) {
     return vips_shrink(in, out, wide, high, "ceil", TRUE, NULL);

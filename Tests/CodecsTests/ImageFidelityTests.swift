@@ -109,7 +109,7 @@ import Testing
         return path("detailed.jpg")
     }
 
-    @Test(arguments: [1038, 645, 320, 160, 73])
+    @Test(arguments: [1038, 645, 517, 320, 160, 73])
     func `detail with sides that no power of two divides loses nothing at any size`(side: Int) throws {
         try judge(try detailed(), side: side)
     }

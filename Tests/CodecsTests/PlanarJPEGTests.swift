@@ -59,6 +59,28 @@ import Testing
         }
     }
 
+    @Test(arguments: ["1x1", "2x1", "1x2", "2x2", "4x1"], [false, true])
+    func `colours that are kept at half their resolution lie where an encoder would put them`(
+        sampling: String, progressive: Bool
+    ) throws {
+        let source = try make("halved.jpg", sampling: sampling, progressive: progressive)
+        var profile = PictureJudge.lossless()
+        profile.speed = .fast
+        // Whole, a half, a quarter and an eighth are taken from the decoder.
+        for side in [701, 300, 141, 70] {
+            profile.image = ImagePolicy(types: [.jpeg], longestSide: side, aim: nil, cap: 100_000_000, quality: 100)
+            let ours = try Rendered.of(URL(filePath: source), in: directory.url, profile: profile).path(.main)
+            let lines = try PictureJudge.run(
+                """
+                b = Image.open(args[1]); reference = lanczos(Image.open(args[0]), b.size); out = io.BytesIO()
+                Image.fromarray((reference + 0.5).astype(np.uint8)).save(out, 'JPEG', quality=100, subsampling=2)
+                say(psnr(reference, rgb(b)), psnr(reference, rgb(Image.open(out))))
+                """, [source, ours])
+            let values = try #require(lines.first).split(separator: " ").compactMap { Double($0) }
+            #expect(values.count == 2 && values[0] > values[1] - 1, "\(sampling) at \(side): \(values)")
+        }
+    }
+
     @Test func `a vector's rest, a single pixel and a line are scaled too`() throws {
         for (width, height) in [(1, 1), (2, 1), (7, 40), (33, 3), (640, 1), (17, 16), (8, 8)] {
             try PictureJudge.run(
@@ -73,6 +95,53 @@ import Testing
             let lines = try PictureJudge.run(
                 "say(np.abs(rgb(Image.open(args[0])) - rgb(Image.open(args[1]))).max())", [path("small.jpg"), ours])
             #expect(try #require(lines.first.flatMap(Double.init)) <= 3, "\(width) by \(height): \(lines)")
+        }
+    }
+
+    /// Noise, whose codes are of every length and need the zeros behind bytes of 255, with tables as they are usual and with
+    /// tables made for it, and with a restart after each few blocks where `restarts`.
+    private func noise(_ name: String, quality: Int, restarts: Bool) throws -> String {
+        try PictureJudge.run(
+            """
+            noise = np.random.default_rng(5).integers(0, 256, (203, 317, 3)).astype(np.uint8)
+            Image.fromarray(noise).save(args[0] + '.ppm')
+            subprocess.run(['vips', 'jpegsave', args[0] + '.ppm', args[0], '--Q', args[1], '--subsample-mode', 'off',
+                *args[2:]], check=True)
+            """, [path(name), "\(quality)"] + (restarts ? ["--restart-interval", "7"] : ["--optimize-coding"]))
+        return path(name)
+    }
+
+    /// The share of values that are off by more than rounding from what Pillow makes of a JPEG.
+    private func share(of source: String) throws -> Double {
+        let ours = try Rendered.of(
+            URL(filePath: source), in: directory.url, profile: PictureJudge.lossless()
+        ).path(.main)
+        let lines = try PictureJudge.run(
+            """
+            from PIL import ImageFile
+            ImageFile.LOAD_TRUNCATED_IMAGES = True
+            say((np.abs(rgb(Image.open(args[0])) - rgb(Image.open(args[1]))) > 2).mean())
+            """, [source, ours])
+        return try #require(lines.first.flatMap(Double.init))
+    }
+
+    @Test(arguments: [100, 90, 30], [false, true])
+    func `codes of every length are read as libjpeg reads them`(quality: Int, restarts: Bool) throws {
+        #expect(try share(of: noise("noise.jpg", quality: quality, restarts: restarts)) == 0)
+    }
+
+    @Test func `damage spoils what it spoils for libjpeg, up to the next restart`() throws {
+        for seed in 0..<12 {
+            let source = try noise("damaged.jpg", quality: 80, restarts: true)
+            var bytes = try Data(contentsOf: URL(filePath: source))
+            // Bytes that begin codes anew, end a part early, or are a marker that is not expected.
+            let place = bytes.count / 3 + seed * 997
+            bytes.replaceSubrange(
+                place..<place + 2, with: [[0x5a, 0xa5], [0xff, 0xd9], [0xff, 0xd3], [0xff, 0xff]][seed % 4])
+            try bytes.write(to: URL(filePath: source))
+            // The block in which the data ends is a gap for one, and what the first try left for the other.
+            let share = try share(of: source)
+            #expect(share < 0.01, "\(seed): \(share)")
         }
     }
 

@@ -35,11 +35,16 @@ typedef struct {
 satchel_jpeg_reader *_Nullable satchel_jpeg_open(
     const unsigned char *bytes, size_t count, int shrink, satchel_jpeg_stops stops);
 
+/// Leaves the decoding of Huffman codes to libjpeg, with the same results in more time; to compare with.
+void satchel_jpeg_decode_plainly(satchel_jpeg_reader *reader);
+
 /// Reads the header: 1 where the JPEG has the three components of YCbCr, 8 bits each; 0 where it has others; -1 on failure.
 int satchel_jpeg_read_header(satchel_jpeg_reader *reader);
 
 /// Begins to decode, and says what the planes are; of a progressive JPEG it reads all scans. Returns 0, or -1 on failure.
-int satchel_jpeg_start(satchel_jpeg_reader *reader, satchel_jpeg_plane *planes);
+///
+/// - `has_small_colours`: colours keep their share of light's samples; else they have as many as the transform can give.
+int satchel_jpeg_start(satchel_jpeg_reader *reader, int has_small_colours, satchel_jpeg_plane *planes);
 
 /// Decodes the next rows of all planes into buffers of `stride * rows` bytes. Returns 0, or -1 on failure.
 int satchel_jpeg_read(

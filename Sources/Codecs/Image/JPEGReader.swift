@@ -8,35 +8,39 @@ struct JPEGReader: ~Copyable {
     private let handle: OpaquePointer
     private let planes: [satchel_jpeg_plane]
     private let shrink: Int
+    private let chroma: ChromaResolution
 
     /// Opens a JPEG, for `1 / shrink` of its sides.
     ///
     /// - Parameters:
     ///   - bytes: Live as long as the reader.
     ///   - shrink: 1, 2, 4 or 8.
+    ///   - chroma: The resolution at which colours are wanted, beside that of light: half is what an encoder keeps that
+    ///     halves them, and saves half of the work.
     /// - Returns: nil where it has other components than those of YCbCr.
     static func open(
-        _ bytes: UnsafeRawBufferPointer, shrink: Int
+        _ bytes: UnsafeRawBufferPointer, shrink: Int, chroma: ChromaResolution
     ) throws(VipsFailure) -> JPEGReader? {
         guard let start = unsafe bytes.bindMemory(to: UInt8.self).baseAddress,
             let handle = unsafe satchel_jpeg_open(start, bytes.count, Int32(shrink), WorkTime.stops)
         else { throw VipsFailure(text: "out of memory") }
         var planes = [satchel_jpeg_plane](repeating: satchel_jpeg_plane(), count: 3)
         var result = unsafe satchel_jpeg_read_header(handle)
-        if result == 1 { result = unsafe satchel_jpeg_start(handle, &planes) < 0 ? -1 : 1 }
+        if result == 1 { result = unsafe satchel_jpeg_start(handle, chroma == .half ? 1 : 0, &planes) < 0 ? -1 : 1 }
         guard result == 1 else {
             let text = unsafe String(cString: satchel_jpeg_message(handle))
             unsafe satchel_jpeg_close(handle)
             if result == 0 { return nil }
             throw VipsFailure(text: text)
         }
-        return unsafe JPEGReader(handle: handle, planes: planes, shrink: shrink)
+        return unsafe JPEGReader(handle: handle, planes: planes, shrink: shrink, chroma: chroma)
     }
 
-    private init(handle: OpaquePointer, planes: [satchel_jpeg_plane], shrink: Int) {
+    private init(handle: OpaquePointer, planes: [satchel_jpeg_plane], shrink: Int, chroma: ChromaResolution) {
         unsafe self.handle = handle
         self.planes = planes
         self.shrink = shrink
+        self.chroma = chroma
     }
 
     deinit {
@@ -51,10 +55,8 @@ struct JPEGReader: ~Copyable {
     /// - Parameters:
     ///   - area: In pixels of the picture as stored.
     ///   - whole: The size of the picture as stored.
-    ///   - chroma: The resolution of the colours, beside that of light: half is what an encoder keeps that halves them,
-    ///     and saves half of the work.
     consuming func scaled(
-        _ area: Area, of whole: PixelSize, to size: PixelSize, chroma: ChromaResolution
+        _ area: Area, of whole: PixelSize, to size: PixelSize
     ) throws(VipsFailure) -> Picture {
         var scalers: [RowScaler] = []
         var buffers: [[UInt8]] = []

@@ -175,21 +175,9 @@ extension Picture {
         }
     }
 
-    /// Scaled to exactly `size`. Transparent pixels lend their neighbours no colour.
+    /// All of it scaled to exactly `size`, without metadata but the colour profile; in memory.
     func resized(to size: PixelSize) throws(VipsFailure) -> Picture {
-        guard size != self.size else { return try unsafe derive { unsafe satchel_copy($0, $1) } }
-        guard hasAlpha else { return try scaled(to: size) }
-        let format = self.format
-        let premultiplied = try unsafe derive { unsafe satchel_premultiply($0, $1) }
-        let scaled = try premultiplied.scaled(to: size)
-        let straight = try unsafe scaled.derive { unsafe satchel_unpremultiply($0, $1) }
-        return try unsafe straight.derive { unsafe satchel_cast($0, $1, format) }
-    }
-
-    private func scaled(to size: PixelSize) throws(VipsFailure) -> Picture {
-        let across = Double(size.width) / Double(width)
-        let down = Double(size.height) / Double(height)
-        return try unsafe derive { unsafe satchel_resize($0, $1, across, down) }
+        size == self.size ? shared() : try resampled(Area(PixelRect(self.size)), to: size)
     }
 
     /// Upright, as the orientation field says.

@@ -1,0 +1,15 @@
+#ifndef SATCHEL_CJPEG_HUFFMAN_H
+#define SATCHEL_CJPEG_HUFFMAN_H
+
+#include <stdio.h>
+// jpeglib.h needs FILE.
+#include <jpeglib.h>
+
+/// Has `info`, which has just been started, decode its Huffman codes by tables that give a whole coefficient at a time, where
+/// it is a baseline JPEG of one scan out of memory; other JPEGs are left alone.
+///
+/// What comes out is the same to the bit. Where anything is odd (a code that is none, a marker where none belongs, a file
+/// that ends), libjpeg's own decoder goes over the scan again up to there, and has the rest with all it warns of.
+void satchel_jpeg_decode_huffman(struct jpeg_decompress_struct *info);
+
+#endif
