@@ -44,7 +44,8 @@ import Testing
         try Tool.ffmpeg(
             [
                 "-f", "lavfi", "-i", "color=c=gray:size=\(size):rate=\(rate):duration=\(seconds),noise=alls=100:allf=t",
-                "-f", "lavfi", "-i", "anoisesrc=d=\(seconds):r=44100:a=0.9", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+                "-f", "lavfi", "-i", "anoisesrc=seed=1:d=\(seconds):r=44100:a=0.9", "-pix_fmt", "yuv420p", "-c:v",
+                "libx264",
                 "-preset", "ultrafast", "-qp", "28", "-g", "250", "-c:a", "flac",
             ], to: source)
         return source
@@ -98,7 +99,7 @@ import Testing
     @Test func `an hour of noise fits`() throws {
         let source = file("hour.flac")
         try Tool.ffmpeg(
-            ["-f", "lavfi", "-i", "anoisesrc=d=3600:r=8000:a=0.5", "-compression_level", "0", "-c:a", "flac"],
+            ["-f", "lavfi", "-i", "anoisesrc=seed=1:d=3600:r=8000:a=0.5", "-compression_level", "0", "-c:a", "flac"],
             to: source)
         let report = try checked(source, Self.profile(cap: 5_000_000), seconds: 3600)
         #expect(report.encodes <= 2, "\(report.note)")
@@ -108,7 +109,7 @@ import Testing
     @Test(arguments: [3_000, 5_000, 10_000, 50_000] as [Int64])
     func `a minute of loud noise becomes silence before it is over a cap`(cap: Int64) throws {
         let source = file("minute.flac")
-        try Tool.ffmpeg(["-f", "lavfi", "-i", "anoisesrc=d=20:r=44100:a=0.9", "-c:a", "flac"], to: source)
+        try Tool.ffmpeg(["-f", "lavfi", "-i", "anoisesrc=seed=1:d=20:r=44100:a=0.9", "-c:a", "flac"], to: source)
         let profile = Self.profile(cap: cap)
         do {
             _ = try checked(source, profile, seconds: 20)
@@ -124,7 +125,7 @@ import Testing
     func `a WAV's bytes are arithmetic`(cap: Int64) throws {
         let source = file("stereo.flac")
         try Tool.ffmpeg(
-            ["-f", "lavfi", "-i", "anoisesrc=d=10:r=44100:a=0.5", "-ac", "2", "-c:a", "flac"], to: source)
+            ["-f", "lavfi", "-i", "anoisesrc=seed=1:d=10:r=44100:a=0.5", "-ac", "2", "-c:a", "flac"], to: source)
         var profile = Self.profile(cap: cap)
         profile.audio?.types = [.wav]
         let made = try #require(try Clips.render(source, profile: profile))
@@ -159,7 +160,8 @@ import Testing
     @Test func `an MP3 is copied as long as it fits, to the byte`() throws {
         let source = file("music.mp3")
         try Tool.ffmpeg(
-            ["-f", "lavfi", "-i", "anoisesrc=d=5:r=44100:a=0.5", "-c:a", "libmp3lame", "-b:a", "128k"], to: source)
+            ["-f", "lavfi", "-i", "anoisesrc=seed=1:d=5:r=44100:a=0.5", "-c:a", "libmp3lame", "-b:a", "128k"],
+            to: source)
         var profile = Self.profile(cap: 90_000)
         profile.audio?.types = [.m4a, .mp3]
         let copied = try #require(Clips.render(source, profile: profile)?.report(.main))

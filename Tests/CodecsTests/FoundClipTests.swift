@@ -103,6 +103,56 @@ import Testing
         #expect(try Probe.complaints(try #require(made.main)) == "")
     }
 
+    /// Whether an MP3's part is taken for whole by its heads, and what decoding it comes upon; nil for no clip.
+    private static func damage(
+        _ url: URL, _ trim: TrimRequest?
+    ) throws -> (isPlainlyWhole: Bool, decoded: SoundDamage?)? {
+        Rendered.turn.lock()
+        defer { Rendered.turn.unlock() }
+        return try withDescriptor(url) { descriptor in
+            guard let probed = try ProbedClip.open(descriptor, sniffed: "audio/mpeg", limits: .service),
+                let sound = probed.facts.sound
+            else { return nil }
+            let part = try ClipPart(of: probed.facts.duration, request: trim, maximum: nil, whenLonger: .trim)
+            var reader = WaveformReader(facts: probed.facts, sound: sound, part: part, policy: nil)
+            let isPlainlyWhole = try reader.isPlainlyWhole(probed.demuxer)
+            reader.policy = WaveformPolicy()
+            return (isPlainlyWhole, try reader.read(probed.demuxer)?.damage)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ["-b:a", "128k", "-ac", "2"], ["-q:a", "4", "-ac", "1", "-ar", "22050"],
+            ["-b:a", "320k", "-ac", "2", "-reservoir", "0"],
+        ], [nil, TrimRequest(start: 1.3, duration: 2)])
+    func `of an MP3 that is whole by its heads no decoder complains`(
+        encoding: [String], trim: TrimRequest?
+    ) throws {
+        let source = try sound("source.mp3", ["-c:a", "libmp3lame"] + encoding)
+        let whole = try #require(try Self.damage(source, trim))
+        #expect(whole.isPlainlyWhole && whole.decoded == SoundDamage())
+        let data = try Data(contentsOf: source)
+        var generator = StillPlanTests.Seeded(state: 7)
+        var found = 0
+        for round in 0..<60 {
+            var damaged = data
+            let start = Int.random(in: 3_000..<data.count - 3_000, using: &generator)
+            // A byte, a run of them, or a gap.
+            let count = [1, 40, 2_500][round % 3]
+            for index in start..<start + count { damaged[index] = .random(in: 0...255, using: &generator) }
+            if round % 4 == 3 { damaged.removeSubrange(start..<start + count) }
+            let file = file("damaged.mp3")
+            try damaged.write(to: file)
+            guard let seen = try Self.damage(file, trim) else { continue }
+            if seen.decoded != SoundDamage() {
+                found += 1
+                #expect(!seen.isPlainlyWhole, "round \(round)")
+            }
+        }
+        #expect(found > 5)
+    }
+
     @Test func `packets count as damaged inside only when a good one follows`() {
         var damage = SoundDamage()
         for (time, isDamaged) in [(0, false), (1, true), (2, true)] as [(Int64, Bool)] {

@@ -329,7 +329,7 @@ import Testing
 
     @Test func `an hour stays under its cap`() throws {
         let source = file("hour.flac")
-        try Tool.ffmpeg(["-f", "lavfi", "-i", "anoisesrc=d=240:r=16000:a=0.4", "-c:a", "flac"], to: source)
+        try Tool.ffmpeg(["-f", "lavfi", "-i", "anoisesrc=seed=1:d=240:r=16000:a=0.4", "-c:a", "flac"], to: source)
         var profile = Profile.notification
         profile.audio?.maximumDuration = nil
         profile.audio?.aim = 600_000

@@ -1,4 +1,5 @@
 import Attachments
+import CFFmpeg
 import Foundation
 import TestSupport
 import Testing
@@ -163,5 +164,17 @@ import Testing
             to: file("bits"))
         try Tool.ffmpeg(["-f", "s16le", "-ar", "48000", "-ac", "2", "-i", file("bits").path], to: wrapped)
         #expect(try !Self.suffices(wrapped, format: "wav"))
+    }
+
+    @Test func `of a WAV whose header is believed no more is read than the packets that are asked for`() throws {
+        let wave = file("long.wav")
+        try Tool.ffmpeg(["-f", "lavfi", "-i", "sine=duration=60", "-c:a", "pcm_s16le"], to: wave)
+        let position: Int64? = try withDescriptor(wave) { descriptor in
+            guard let demuxer = try Demuxer.open(descriptor, bytes: fileBytes(descriptor), formats: ["wav"]),
+                try demuxer.believeHeader(), try demuxer.read(Packet())
+            else { return nil }
+            return unsafe avio_seek(demuxer.raw.pointee.pb, 0, SEEK_CUR)
+        }
+        #expect(try #require(position) < 16_000)
     }
 }

@@ -34,7 +34,7 @@ import Testing
                 try Tool.run(
                     "ffmpeg",
                     [
-                        "-v", "error", "-f", "lavfi", "-i", "anoisesrc=duration=600", "-c:a", "flac", file.path,
+                        "-v", "error", "-f", "lavfi", "-i", "anoisesrc=seed=1:duration=600", "-c:a", "flac", file.path,
                     ])
             }
             return file

@@ -73,6 +73,12 @@ final class HeldPacket {
         unsafe av_frame_move_ref(raw, other.raw)
     }
 
+    /// Takes the contents of `other`, which keeps them as well.
+    func share(_ other: borrowing Frame) throws(FFmpegFailure) {
+        clear()
+        try checked(unsafe av_frame_ref(raw, other.raw))
+    }
+
     var isEmpty: Bool { unsafe raw.pointee.buf.0 == nil }
     var width: Int { unsafe Int(raw.pointee.width) }
     var height: Int { unsafe Int(raw.pointee.height) }

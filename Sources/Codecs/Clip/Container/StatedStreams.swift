@@ -11,7 +11,7 @@ extension Demuxer {
     /// - Returns: False where decoders must be asked, as of all other codings, and of fragments, whose header knows no
     ///   samples; then nothing has changed.
     func believeHeader() throws(FFmpegFailure) -> Bool {
-        if name == "wav" { return try believeWave() }
+        if name == "wav" { return believeWave() }
         guard name.hasPrefix("mov"), streamCount > 0 else { return false }
         var stated: [(index: Int, statement: Statement)] = []
         for index in 0..<streamCount {
@@ -43,29 +43,32 @@ extension Demuxer {
     }
 
     /// Bytes of PCM in which something else would show: more than its longest frame.
-    private static let lookedThrough = 64 << 10
+    private static let lookedThrough: Int64 = 64 << 10
 
-    private func believeWave() throws(FFmpegFailure) -> Bool {
+    private func believeWave() -> Bool {
         guard streamCount == 1, let parameters = unsafe stream(0)?.pointee.codecpar,
             unsafe parameters.pointee.codec_id == AV_CODEC_ID_PCM_S16LE
         else { return false }
-        let packet = try Packet()
-        var bytes: [UInt8] = []
-        var first: Int64?
-        while bytes.count < Self.lookedThrough, try read(packet) {
-            if first == nil { first = unsafe packet.raw.pointee.pos }
-            unsafe bytes += packet.contents
-        }
-        _ = rewind()
+        // Where the demuxer stands once it has read the header. Before its first packet it would look through seconds.
+        let first = unsafe avio_seek(raw.pointee.pb, 0, SEEK_CUR)
         // All of its samples lie in the file.
         let samples = unsafe stream(0)?.pointee.duration ?? 0
         let block = unsafe Int64(parameters.pointee.block_align)
-        guard let first, first > 0, samples > 0, block > 0, samples < self.bytes,
-            (self.bytes - first) / block >= samples
+        guard first > 0, samples > 0, block > 0, samples < self.bytes, (self.bytes - first) / block >= samples,
+            let bytes = bytes(Int(min(Self.lookedThrough, self.bytes - first)), at: first)
         else { return false }
         guard !WrappedSound.mayBe(in: bytes) else { return false }
         unsafe parameters.pointee.format = AV_SAMPLE_FMT_S16.rawValue
+        takeCodingAsStated()
         return true
+    }
+
+    /// Keeps libavformat from asking all its demuxers, over and over while it reads, whether PCM is something else: that
+    /// costs more than copying it.
+    private func takeCodingAsStated() {
+        unsafe raw.pointee.max_probe_packets = 1
+        // Counted anew from a seek on.
+        _ = rewind()
     }
 
     /// Packets that are read at most until each stream has told when it begins.

@@ -77,6 +77,8 @@ struct MP3SideInformation: Hashable, Sendable {
     var bits: Int
     /// Bytes of the header, the checksum and the side information.
     var end: Int
+    /// Whether every field has a value that a decoder knows.
+    var isValid = true
 
     /// Nil for what is no frame of layer III.
     init?(_ frame: [UInt8]) {
@@ -102,7 +104,11 @@ struct MP3SideInformation: Hashable, Sendable {
         bits = 0
         for _ in 0..<(isVersion1 ? 2 : 1) * channels {
             bits += take(12)
-            bit += isVersion1 ? 47 : 51
+            // Pairs of big values, of 576 in all; and the type of a window that is switched, which 0 is none.
+            if take(9) > 288 { isValid = false }
+            bit += isVersion1 ? 12 : 17
+            if take(3) == 0b100 { isValid = false }
+            bit += isVersion1 ? 23 : 22
         }
     }
 }

@@ -106,8 +106,12 @@ struct WaveformReader {
     /// Nil where not one sample could be decoded.
     func read(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (waveform: Waveform, damage: SoundDamage)? {
         guard let stream = unsafe demuxer.stream(sound.stream) else { return nil }
-        // No sample of PCM is damaged.
-        if policy == nil, sound.codec == .pcm16 { return (Waveform(peaks: [], bars: []), SoundDamage()) }
+        if policy == nil {
+            // No sample of PCM is damaged.
+            var isWhole = sound.codec == .pcm16
+            if !isWhole { isWhole = try isPlainlyWhole(demuxer) }
+            if isWhole { return (Waveform(peaks: [], bars: []), SoundDamage()) }
+        }
         let decoder = try unsafe Decoder(for: stream, maximumPixels: 1)
         let packet = try Packet()
         let frame = try Frame()
@@ -118,8 +122,7 @@ struct WaveformReader {
         var heard = 0.0
         var damage = SoundDamage()
         var clock = SoundClock(timeBase: sound.timeBase)
-        let zero = facts.origin + part.start
-        guard try demuxer.seek(sound: sound, before: zero - 0.3) else { return nil }
+        guard try seekBefore(demuxer) else { return nil }
 
         // The loudest of all channels: in their sum, opposite ones would be silent.
         func take(_ frame: borrowing Frame, from base: Double, rate: Double) {
@@ -169,22 +172,37 @@ struct WaveformReader {
         while try demuxer.read(packet) {
             guard packet.stream == sound.stream else { continue }
             let time = packet.pts ?? packet.dts
-            let start = time.map { sound.timeBase.seconds($0) - zero } ?? 0
+            let start = time.map(seconds) ?? 0
             if start > part.reach { break }
             let errors = FFmpegLibraries.errorCount
             var failures = try decoder.send(packet) ? 0 : 1
             try takeFrames(failures: &failures)
-            let belongs = SoundCopy.belongs(
-                at: start, lasting: sound.timeBase.seconds(packet.duration), duration: part.reach,
-                isFromStart: part.start == 0, isHidden: packet.isDiscarded)
             // A decoder may also complain and then make something up.
             failures += FFmpegLibraries.errorCount - errors
-            if belongs { damage.add(time: time, isDamaged: failures > 0) }
+            if belongs(packet, at: start) { damage.add(time: time, isDamaged: failures > 0) }
         }
         decoder.drain()
         var failures = 0
         try takeFrames(failures: &failures)
         return heard > 0 ? (Waveform(peaks: peaks.peaks, bars: bars.peaks), damage) : nil
+    }
+
+    /// Where the part begins on the stream's clock, in seconds.
+    private var zero: Double { facts.origin + part.start }
+
+    /// Of the part, a time of the stream's clock.
+    func seconds(_ time: Int64) -> Double { sound.timeBase.seconds(time) - zero }
+
+    /// Goes so far before the part that a decoder is ready where it begins.
+    func seekBefore(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Bool {
+        try demuxer.seek(sound: sound, before: zero - 0.3)
+    }
+
+    /// Whether a copy of the part has the packet.
+    func belongs(_ packet: borrowing Packet, at seconds: Double) -> Bool {
+        SoundCopy.belongs(
+            at: seconds, lasting: sound.timeBase.seconds(packet.duration), duration: part.reach,
+            isFromStart: part.start == 0, isHidden: packet.isDiscarded)
     }
 }
 

@@ -77,7 +77,7 @@ struct PosterChoice: Hashable, Sendable {
     /// Scores this near to the best are equal.
     private static let tie = 0.85
     /// Of less contrast there is nothing to see.
-    private static let lively = 0.2
+    static let lively = 0.2
     /// How much of a score is left in a transition.
     private static let transition = 0.25
 

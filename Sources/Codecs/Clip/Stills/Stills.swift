@@ -21,7 +21,7 @@ struct PosterPicker {
     /// Pixels that are decoded at most in search of a picture: about a second's work.
     private static let decodedPixels = 120_000_000.0
     /// Seconds between a picture and those that tell whether it is one of a transition.
-    private static let step = 0.125
+    static let step = 0.125
     /// How many of the best are examined for being in a transition.
     private static let examined = 3
     /// The part of the time that looking for a better one may take.
@@ -45,7 +45,14 @@ struct PosterPicker {
             let wanted = max(start, min(time, end - picture.frame / 2))
             return try shown(at: wanted, in: demuxer)
         }
-        let choice = try choose(in: demuxer)
+        let affordable = max(1, Int(Self.decodedPixels / Double(max(1, picture.coded.area))))
+        let keyframes = try keyframes(in: demuxer, atMost: effort == .full ? min(Self.candidates, affordable) : 1)
+        let hasMany = keyframes.count >= Self.fewKeyframes && affordable > 1
+        if hasMany, let pick = try plainlyGood(keyframes, in: demuxer, affordable: affordable) { return pick }
+        let choice =
+            effort == .reduced || hasMany
+            ? try chooseKeyframe(keyframes.map(\.time), in: demuxer, affordable: affordable)
+            : try chooseInSequence(in: demuxer, affordable: affordable)
         if let choice, var pick = try shown(at: choice.time, in: demuxer) {
             pick.reason = choice.reason
             return pick
@@ -65,21 +72,18 @@ struct PosterPicker {
 
     // MARK: Looking around
 
-    private func choose(in demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (time: Double, reason: String)? {
-        let pixels = Double(max(1, picture.coded.area))
-        let affordable = max(1, Int(Self.decodedPixels / pixels))
-        let keyframes = try keyframes(in: demuxer, atMost: effort == .full ? min(Self.candidates, affordable) : 1)
-        if effort == .reduced || (keyframes.count >= Self.fewKeyframes && affordable > 1) {
-            return try chooseKeyframe(keyframes, in: demuxer, affordable: affordable)
-        }
-        return try chooseInSequence(in: demuxer, affordable: affordable)
+    /// A picture that can be decoded alone.
+    struct Keyframe {
+        /// On the stream's clock, in seconds.
+        var time: Double
+        var bytes: Int
     }
 
     /// The keyframes before the middles of equal shares of the part: the first picture is often black, and the last a
     /// farewell.
-    private func keyframes(in demuxer: borrowing Demuxer, atMost count: Int) throws(FFmpegFailure) -> [Double] {
+    private func keyframes(in demuxer: borrowing Demuxer, atMost count: Int) throws(FFmpegFailure) -> [Keyframe] {
         let packet = try Packet()
-        var times: [Double] = []
+        var keyframes: [Keyframe] = []
         for index in 0..<count {
             let wanted = start + (end - start) * (Double(index) + 0.5) / Double(count)
             guard try demuxer.seek(picture: picture, before: wanted, packet: packet) else { continue }
@@ -88,13 +92,14 @@ struct PosterPicker {
                     continue
                 }
                 let seconds = picture.timeBase.seconds(found)
-                if seconds >= start - picture.frame / 4, seconds < end, !times.contains(seconds) {
-                    times.append(seconds)
+                let isNew = !keyframes.contains { $0.time == seconds }
+                if seconds >= start - picture.frame / 4, seconds < end, isNew {
+                    keyframes.append(Keyframe(time: seconds, bytes: packet.bytes))
                 }
                 break
             }
         }
-        return times.sorted()
+        return keyframes.sorted { $0.time < $1.time }
     }
 
     private func chooseKeyframe(
@@ -140,9 +145,19 @@ struct PosterPicker {
         return choice.best.map { (looks[$0].time, choice.reason($0)) }
     }
 
-    /// Looks at the pictures that are shown at `times`, which ascend, as far as `affordable` decoded pictures reach.
+    /// The same, and nothing is kept.
     private func looks(
         at times: [Double], in demuxer: borrowing Demuxer, by decoder: borrowing Decoder, affordable: Int
+    ) throws(FFmpegFailure) -> [Look] {
+        try looks(at: times, in: demuxer, by: decoder, affordable: affordable, keeping: Frame())
+    }
+
+    /// Looks at the pictures that are shown at `times`, which ascend, as far as `affordable` decoded pictures reach.
+    ///
+    /// - Parameter kept: The first of them.
+    func looks(
+        at times: [Double], in demuxer: borrowing Demuxer, by decoder: borrowing Decoder, affordable: Int,
+        keeping kept: borrowing Frame
     ) throws(FFmpegFailure) -> [Look] {
         guard let first = times.first else { return [] }
         decoder.flush()
@@ -158,6 +173,7 @@ struct PosterPicker {
                 decoded += 1
                 let time = frame.timestamp.map(picture.timeBase.seconds) ?? first
                 guard time >= times[looks.count] - picture.frame / 2, time < end else { continue }
+                if looks.isEmpty { try kept.share(frame) }
                 looks.append(try sketcher.look(at: frame, time: time))
             }
             if isDrained || decoded >= affordable || WorkTime.isPast(Self.share) { break }
