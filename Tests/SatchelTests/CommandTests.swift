@@ -38,6 +38,7 @@ import Testing
         (["add", "nothing.jpg"], "no such file"),
         (["add", "."], "directory"), (["get"], "--lease"), (["list", "--state", "odd"], "--state"),
         (["inspect", "a.jpg", "--memory", "1k"], "--memory"), (["lease", "a", "--for", "never"], "--for"),
+        (["inspect"], "<file>"), (["inspect", "a.jpg", "b.jpg", "--format", "json"], "jsonl"),
         (["inspect", "a.jpg", "--trim-around-thumbnail"], "--thumbnail-time"),
         (["inspect", "a.jpg", "--trim-around-thumbnail", "--thumbnail-time", "1", "--trim-end", "2"], "--trim-end"),
         (["add", "a.jpg", "--trim-end", "1", "--trim-duration", "1"], "--trim-end"),
@@ -118,6 +119,28 @@ import Testing
         try person.file("note.txt", Data("note".utf8))
         let refused = try person.run("inspect", "note.txt")
         #expect(refused.status == 1 && refused.errorText.contains("unrecognized_type"))
+    }
+
+    @Test func `inspect looks at several files, each with its own line, and passes over none that is refused`() throws {
+        let person = try Person()
+        try person.sample("jpeg/coffee.jpg", as: "a.jpg")
+        try person.file("note.txt", Data("note".utf8))
+        try person.sample("mp4/film.mp4", as: "b.mp4")
+        let result = try person.run("inspect", "a.jpg", "note.txt", "absent", "b.mp4", "--format", "jsonl")
+        #expect(result.status == 1, "\(result.errorText)")
+        let lines = try result.output.split(separator: UInt8(ascii: "\n")).map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
+        }
+        #expect(lines.map { $0["path"] as? String } == ["a.jpg", "note.txt", "absent", "b.mp4"])
+        #expect(lines.map { ($0["findings"] as? [String: Any])?["kind"] as? String } == ["image", nil, nil, "video"])
+        #expect(
+            lines.map { ($0["error"] as? [String: Any])?["code"] as? String }
+                == [nil, "unrecognized_type", "invalid_source", nil])
+        #expect(lines.allSatisfy { $0.count == 3 })
+        let told = try person.run("inspect", "a.jpg", "note.txt", "b.mp4")
+        #expect(told.status == 1 && told.errorText.contains("note.txt: unrecognized_type"), "\(told.errorText)")
+        #expect(told.outputText.hasPrefix("a.jpg\nkind       image\n"), "\(told.outputText)")
+        #expect(told.outputText.contains("\n\nb.mp4\nkind       video\n"), "\(told.outputText)")
     }
 
     @Test func `inspect tells what would be made and why, and what the profile would refuse`() throws {

@@ -5,55 +5,104 @@ import Intake
 
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell what a file really is, and what would be made of it and why.",
+        abstract: "Tell what files really are, and what would be made of them and why.",
         discussion: """
             The decoder is asked, in its confinement; nothing is decoded to pixels, made or stored. For each rendition \
             it tells the type, size and duration, how a clip would be cut ('copy', 'smart' or 'encode'), and the \
             reasons, in the words of the steps that 'satchel show' tells afterwards. What depends on the pixels is told \
             as it may turn out. A source that the profile would refuse is refused here as well, and the exit status is 1.
 
+            Of several files, all are looked at, one after the other, in one start: with '--format jsonl' there is a line \
+            for each, with its 'path' and its 'findings' or the 'error' for which it is refused.
+
               satchel inspect holiday.jpg
               satchel inspect holiday.jpg --profile avatar --crop attention
               satchel inspect clip.mov --profile message --format json
               satchel inspect clip.mov --trim-start 2.5 --trim-duration 6
+              satchel inspect *.mov --format jsonl
             """)
 
-    @Argument(help: ArgumentHelp("The file.", valueName: "file"))
-    var file: String
+    @Argument(help: ArgumentHelp("The files.", valueName: "file"))
+    var files: [String]
 
     @OptionGroup(title: "What is made") var profiles: ProfileOptions
     @OptionGroup(title: "What is made") var requested: RequestOptions
     @OptionGroup(title: "Codecs") var codecs: CodecOptions
 
-    @Option(help: "How the findings are written to standard output.")
-    var format = RecordFormat.table
+    @Option(help: "How the findings are written to standard output; 'json' is one document, of one file.")
+    var format = Format.table
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case table, json, jsonl
+    }
+
+    func validate() throws {
+        if format == .json && files.count > 1 {
+            throw ValidationError(
+                "--format json is of one file, not of \(files.count); --format jsonl has a line for each.")
+        }
+    }
 
     func run() async throws {
         let profile = try profiles.chosen()
         let pool = CodecPool(try codecs.poolConfiguration)
-        try await startCodecs(pool)
-        let result: Result<Findings, AttachmentError>
+        try await startCodecs(pool, Repertoire(declaredType: nil, name: files.first))
+        var hasRefused = false
+        do {
+            for (index, file) in files.enumerated() {
+                let result = await look(at: file, profile: profile, in: pool)
+                if case .failure = result { hasRefused = true }
+                try write(result, of: file, isFirst: index == 0, profile: profile)
+            }
+        } catch {
+            await pool.shutdown()
+            throw error
+        }
+        await pool.shutdown()
+        if hasRefused { throw ExitCode(1) }
+    }
+
+    private func look(
+        at file: String, profile: Profile, in pool: CodecPool
+    ) async -> Result<Findings, AttachmentError> {
         do throws(AttachmentError) {
             var walk = try DirectoryWalk(Data(file.utf8))
             guard case .file(let path, _)? = walk.next(), path.count <= URL(filePath: file).lastPathComponent.utf8.count
             else { throw .invalidSource(reason: "it is no regular file") }
             let source = try walk.root.open(path)
-            result = .success(
+            return .success(
                 try await inspect(
-                    source.takeDescriptor(), profile: profile, request: requested.request, limits: .commandLine,
-                    wantsForecasts: true, in: pool))
+                    source.takeDescriptor(), named: file, profile: profile, request: requested.request,
+                    limits: .commandLine, wantsForecasts: true, in: pool))
         } catch {
-            result = .failure(error)
+            return .failure(error)
         }
-        await pool.shutdown()
+    }
+
+    private func write(
+        _ result: Result<Findings, AttachmentError>, of file: String, isFirst: Bool, profile: Profile
+    ) throws {
+        let output = ResultOutput()
         switch (result, format) {
-        case (.success(let findings), .json): print(try JSON.text(findings, pretty: true))
-        case (.success(let findings), .table): print(lines(of: findings, profile: profile).joined(separator: "\n"))
-        case (.failure(let error), .json):
-            print(try JSON.text(ErrorReport(error), pretty: true))
-            throw ExitCode(1)
-        case (.failure(let error), .table): throw CommandFailure("\(file): \(error.code.rawValue). \(error.message)")
+        case (.success(let findings), .json): try output.line(JSON.text(findings, pretty: true))
+        case (.failure(let error), .json): try output.line(JSON.text(ErrorReport(error), pretty: true))
+        case (.success(let findings), .jsonl):
+            try output.line(JSON.text(Line(path: file, findings: findings, error: nil)))
+        case (.failure(let error), .jsonl):
+            try output.line(JSON.text(Line(path: file, findings: nil, error: ErrorReport(error))))
+        case (.success(let findings), .table):
+            if files.count > 1 { try output.line((isFirst ? "" : "\n") + Data(file.utf8).displayPath) }
+            try output.line(lines(of: findings, profile: profile).joined(separator: "\n"))
+        case (.failure(let error), .table):
+            Console.say("satchel: \(Data(file.utf8).displayPath): \(error.code.rawValue). \(error.message)")
         }
+    }
+
+    /// A line of `--format jsonl`.
+    private struct Line: Encodable {
+        var path: String
+        @Nullable var findings: Findings?
+        @Nullable var error: ErrorReport?
     }
 
     private func lines(of findings: Findings, profile: Profile) -> [String] {
