@@ -7,8 +7,8 @@ import PackageDescription
 var targets: [Target] = [
     // C libraries, as modules.
     .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0"),
-    .systemLibrary(
-        name: "CFFmpeg", pkgConfig: "libavformat libavcodec libavfilter libswscale libswresample libavutil"),
+    // Not linked, but loaded where it is needed.
+    .target(name: "CFFmpeg"),
     .systemLibrary(name: "CMagic", pkgConfig: "libmagic"),
     .target(
         name: "CJPEG", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))],

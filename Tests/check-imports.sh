@@ -16,7 +16,8 @@ refuse() { # executable, pattern
     fi
 }
 refuse satchel 'lib(vips|av(codec|format|filter|util)|swscale|swresample|magic)\.'
-refuse satchel-codec 'libsqlite3\.'
+# FFmpeg's libraries are loaded where a source needs them.
+refuse satchel-codec 'lib(sqlite3|av(codec|format|filter|util)|swscale|swresample)\.'
 
 # What each target may import of this package and of the libraries; DESIGN's table, as a list.
 allow() { # target, names

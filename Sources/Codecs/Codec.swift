@@ -4,17 +4,20 @@ public import Attachments
 ///
 /// Synchronous from top to bottom, and for one source at a time: libvips' errors and FFmpeg's log are global.
 public enum Codec {
-    /// Initialises libvips, libmagic and FFmpeg; in the template, once.
+    /// Initialises libvips and libmagic and, for the full repertoire, FFmpeg; in the template, once.
     ///
     /// Loads all modules and tables, so that nothing is opened later. Never runs a pipeline, which would start threads.
     ///
     /// - Throws: ``AttachmentError/codecCrashed(reason:)`` where a library or a decoder of this list is missing.
-    public static func prepare() throws(AttachmentError) {
-        try Libvips.prepare()
+    public static func prepare(_ repertoire: Repertoire = .full) throws(AttachmentError) {
+        try Libvips.prepare(repertoire)
         try Sniffer.prepare()
-        FFmpegLibraries.prepare()
+        try FFmpegLibraries.prepare(repertoire)
         StillRehearsal.run()
     }
+
+    /// What ``identify(_:order:)`` throws of a source that needs the full repertoire, where the common one was prepared.
+    public static let beyondRepertoire = AttachmentError.codecCrashed(reason: "its decoder isn't loaded")
 
     /// Looks at a source: with libmagic over its first 64 KiB, then with the decoder that this names.
     ///

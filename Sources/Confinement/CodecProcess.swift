@@ -36,7 +36,10 @@ struct CodecProcess: ~Copyable {
         do {
             findings = try codec.identify(source: source.number, order: order)
         } catch {
-            return try packets.send(CodecMessage.failed(error))
+            switch error {
+            case .refused(let error): return try packets.send(CodecMessage.failed(error))
+            case .beyondRepertoire: return try packets.send(CodecMessage.beyondRepertoire)
+            }
         }
         try packets.send(CodecMessage.findings(findings))
 

@@ -1,16 +1,16 @@
 public import Attachments
 
-/// What a codec process does with one source. Called on one thread, inside the confinement but for ``prepare()``.
+/// What a codec process does with one source. Called on one thread, inside the confinement but for ``prepare(_:)``.
 ///
 /// A codec starts no thread before it is asked to identify: forks of a process with threads are broken.
 public protocol ConfinedCodec: ~Copyable {
-    /// Loads and initialises what every source needs. Called once, in the template, unconfined.
-    mutating func prepare() throws(AttachmentError)
+    /// Loads and initialises what the sources of `repertoire` need. Called once, in the template, unconfined.
+    mutating func prepare(_ repertoire: Repertoire) throws(AttachmentError)
 
     /// Says what `source` is, before any pixel is decoded, and keeps what rendering needs.
     ///
     /// - Parameter source: A read-only descriptor that stays open until ``forget()``.
-    mutating func identify(source: Int32, order: WorkOrder) throws(AttachmentError) -> Findings
+    mutating func identify(source: Int32, order: WorkOrder) throws(Unidentified) -> Findings
 
     /// Makes the renditions of the source that was identified last, smallest first.
     ///
@@ -25,4 +25,11 @@ public protocol ConfinedCodec: ~Copyable {
 
     /// Releases what ``identify(source:order:)`` kept.
     mutating func forget()
+}
+
+/// Why a codec has no findings.
+public enum Unidentified: Error {
+    case refused(AttachmentError)
+    /// What it prepared isn't enough.
+    case beyondRepertoire
 }

@@ -8,11 +8,12 @@ import FoundationEssentials
 enum Rehearsal {
     static func run() {
         let rect = UnitRect(x: 0, y: 0, width: 1, height: 1)
-        for crop in [Crop.rect(rect), .focalPoint(x: 0, y: 0), .attention] {
+        let crops = [Crop.rect(rect), .focalPoint(x: 0, y: 0), .attention]
+        for (index, profile) in Profile.builtIn.enumerated() {
             let request = RenditionRequest(
-                trim: TrimRequest(start: 0, duration: 1), crop: crop, thumbnailTime: 0, thumbnailFrame: 0,
-                thumbnailClippingRect: rect)
-            for profile in Profile.builtIn { say(ServiceMessage.order(WorkOrder(profile: profile, request: request))) }
+                trim: TrimRequest(start: 0, duration: 1), crop: crops[index % crops.count], thumbnailTime: 0,
+                thumbnailFrame: 0, thumbnailClippingRect: rect)
+            say(ServiceMessage.order(WorkOrder(profile: profile, request: request)))
         }
         var orders = Orders()
         for _ in 0..<2 {

@@ -41,7 +41,7 @@ struct Template<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         let control = Packets(Descriptor(owning: CodecInvocation.controlSocket))
         let environmentIsFixed = Confines.environmentIsFixed
         do {
-            try codec.prepare()
+            try codec.prepare(invocation.repertoire)
         } catch {
             throw Self.fail(control, "the codec can't be prepared: \(error.description)")
         }

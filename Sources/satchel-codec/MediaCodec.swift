@@ -6,15 +6,19 @@ import Confinement
 struct MediaCodec: ConfinedCodec, ~Copyable {
     private var identified: Identified?
 
-    mutating func prepare() throws(AttachmentError) {
-        try Codec.prepare()
+    mutating func prepare(_ repertoire: Repertoire) throws(AttachmentError) {
+        try Codec.prepare(repertoire)
     }
 
-    mutating func identify(source: Int32, order: WorkOrder) throws(AttachmentError) -> Findings {
-        let source = try Codec.identify(source, order: order)
-        let findings = source.findings
-        identified = consume source
-        return findings
+    mutating func identify(source: Int32, order: WorkOrder) throws(Unidentified) -> Findings {
+        do throws(AttachmentError) {
+            let source = try Codec.identify(source, order: order)
+            let findings = source.findings
+            identified = consume source
+            return findings
+        } catch {
+            throw error == Codec.beyondRepertoire ? .beyondRepertoire : .refused(error)
+        }
     }
 
     mutating func render(

@@ -14,11 +14,11 @@ struct Workshop {
     /// Opens the store and starts the codecs.
     static func open(
         _ storeOptions: StoreOptions, _ codecOptions: CodecOptions, fetch: FetchOptions? = nil,
-        timeLimit: Duration? = nil
+        timeLimit: Duration? = nil, expecting repertoire: Repertoire
     ) async throws -> Workshop {
         let store = try openStore(storeOptions, create: true)
         let codecs = CodecPool(try codecOptions.poolConfiguration)
-        try await startCodecs(codecs)
+        try await startCodecs(codecs, repertoire)
         let spool = try Spool(at: store.spool)
         let pipeline = Pipeline(
             records: store.records, blobs: store.blobs, codecs: codecs,
@@ -45,9 +45,11 @@ func openStore(_ options: StoreOptions, create: Bool = false, exclusively: Bool 
 }
 
 /// Starts the codecs, with one sentence when they can't be.
-func startCodecs(_ codecs: CodecPool) async throws {
+///
+/// - Parameter repertoire: What the first source probably needs.
+func startCodecs(_ codecs: CodecPool, _ repertoire: Repertoire) async throws {
     do {
-        let missing = try await codecs.start().missing(under: .standard)
+        let missing = try await codecs.start(repertoire).missing(under: .standard)
         if !missing.isEmpty {
             let layers = missing.map(\.layer.title).joined(separator: ", ")
             Console.say(

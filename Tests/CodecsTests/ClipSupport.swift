@@ -56,7 +56,7 @@ enum Clips {
     }
 
     /// Opens and renders all that is planned into files beside the source.
-    static let isReady: Void = { try? Libvips.prepare() }()
+    static let isReady: Void = { try? Codec.prepare() }()
 
     static func render(
         _ url: URL, profile: Profile = .notification, request: RenditionRequest = RenditionRequest(),

@@ -95,7 +95,7 @@ extension Isolation {
             try video(
                 "hevc.mp4", "testsrc2=size=3840x2160:rate=25:duration=0.5",
                 ["-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=error"])
-            try video("long.flac", "anoisesrc=duration=300", [])
+            try video("long.flac", "anoisesrc=seed=1:duration=300", [])
             return made
         }
 

@@ -12,12 +12,25 @@ import Misdeeds
 struct FaultCodec: ConfinedCodec, ~Copyable {
     private var command = ""
     private var argument = ""
+    private var repertoire = Repertoire.full
 
-    mutating func prepare() throws(AttachmentError) {
+    mutating func prepare(_ repertoire: Repertoire) throws(AttachmentError) {
+        self.repertoire = repertoire
         if CommandLine.arguments.contains("--unprepared") { throw .corrupt(reason: "told not to prepare") }
     }
 
-    mutating func identify(source: Int32, order: WorkOrder) throws(AttachmentError) -> Findings {
+    mutating func identify(source: Int32, order: WorkOrder) throws(Unidentified) -> Findings {
+        let findings: Findings
+        do {
+            findings = try identified(source)
+        } catch {
+            throw .refused(error)
+        }
+        if command == "rare", repertoire == .common || argument == "always" { throw .beyondRepertoire }
+        return findings
+    }
+
+    private mutating func identified(_ source: Int32) throws(AttachmentError) -> Findings {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = unsafe pread(source, &bytes, bytes.count, 0)
         let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)

@@ -1,12 +1,16 @@
 /// How a template is started: the service writes it, the codec's side reads it.
 public struct CodecInvocation: Hashable, Sendable {
     public var policy: SandboxPolicy
+    public var repertoire: Repertoire
     public var sourcesPerProcess: Int
     /// For the executable itself; the fault codec takes orders there.
     public var rest: [String]
 
-    public init(policy: SandboxPolicy, sourcesPerProcess: Int = 1, rest: [String] = []) {
+    public init(
+        policy: SandboxPolicy, repertoire: Repertoire = .full, sourcesPerProcess: Int = 1, rest: [String] = []
+    ) {
         self.policy = policy
+        self.repertoire = repertoire
         self.sourcesPerProcess = sourcesPerProcess
         self.rest = rest
     }
@@ -25,17 +29,22 @@ public struct CodecInvocation: Hashable, Sendable {
 
     /// Without the program's name.
     public var arguments: [String] {
-        ["--template", "--sandbox=\(policy.rawValue)", "--sources-per-process=\(sourcesPerProcess)"] + rest
+        [
+            "--template", "--sandbox=\(policy.rawValue)", "--repertoire=\(repertoire.rawValue)",
+            "--sources-per-process=\(sourcesPerProcess)",
+        ] + rest
     }
 
     /// Reads what ``arguments`` writes; nil for anything else, such as a person's attempt.
     public init?(arguments: some Collection<String>) {
         let list = Array(arguments)
-        guard list.count >= 3, list[0] == "--template",
+        guard list.count >= 4, list[0] == "--template",
             let policy = Self.value(of: "--sandbox", in: list[1]).flatMap(SandboxPolicy.init(rawValue:)),
-            let sources = Self.value(of: "--sources-per-process", in: list[2]).flatMap({ Int($0) }), sources > 0
+            let repertoire = Self.value(of: "--repertoire", in: list[2]).flatMap(Repertoire.init(rawValue:)),
+            let sources = Self.value(of: "--sources-per-process", in: list[3]).flatMap({ Int($0) }), sources > 0
         else { return nil }
-        self.init(policy: policy, sourcesPerProcess: sources, rest: Array(list.dropFirst(3)))
+        self.init(
+            policy: policy, repertoire: repertoire, sourcesPerProcess: sources, rest: Array(list.dropFirst(4)))
     }
 
     private static func value(of name: String, in argument: String) -> String? {

@@ -47,6 +47,14 @@ enum ImageFormat: String, Hashable, Sendable, CaseIterable {
         self = .heif
     }
 
+    /// Whether its stills belong to ``Repertoire/common``: libvips reads them without a module.
+    var isCommon: Bool {
+        switch self {
+        case .jpeg, .png, .webp, .tiff: true
+        case .gif, .heif, .jxl, .bmp: false
+        }
+    }
+
     /// For people.
     var name: String {
         switch self {

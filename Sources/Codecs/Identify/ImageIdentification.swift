@@ -5,6 +5,9 @@ enum ImageIdentification {
     static func open(
         _ descriptor: Int32, format: ImageFormat, sniffed: Sniffed, limits: Limits
     ) throws(AttachmentError) -> Identified.Content {
+        // The common repertoire has no module of libvips for HEIF and JXL, and no FFmpeg, which reads BMP and makes videos of
+        // animations.
+        if !format.isCommon { try FFmpegLibraries.demand() }
         switch format {
         case .bmp:
             return .still(try StillSource(bitmap: descriptor, sniffed: sniffed, limits: limits))
@@ -25,6 +28,7 @@ enum ImageIdentification {
         if format == .png { unsafe bytes.withMutableBytes { unsafe PNGChunks.dropTexts(in: $0) } }
         let header = try header(of: bytes, format, sniffed, limits)
         if format == .webp, header.pages > 1 {
+            try FFmpegLibraries.demand()
             return .animation(try AnimationSource(webp: bytes, header: header, sniffed: sniffed, limits: limits))
         }
         return .still(try StillSource(bytes, format: format, header: header, sniffed: sniffed, limits: limits))

@@ -6,24 +6,25 @@ import Synchronization
 
 /// libvips as a whole.
 enum Libvips {
-    private static let isReady = Mutex(false)
+    private static let ready = Mutex<Repertoire?>(nil)
 
     /// Initialises libvips and allows it to load and save what the list below says, and nothing else.
     ///
     /// Starts no thread.
-    static func prepare() throws(AttachmentError) {
-        let missing = isReady.withLock { isReady -> String? in
-            if isReady { return nil }
-            guard start() == 0 else { return "libvips does not start" }
+    static func prepare(_ repertoire: Repertoire = .full) throws(AttachmentError) {
+        let missing = ready.withLock { ready -> String? in
+            if ready == .full || ready == repertoire { return nil }
+            guard start(repertoire) == 0 else { return "libvips does not start" }
             // One worker: equal throughput over many processes, and less memory.
             vips_concurrency_set(1)
             // A process has one source; nothing is asked for twice.
             vips_cache_set_max(0)
             allow()
-            let lacking = needed.first { unsafe satchel_operation_prepare($0) == 0 }
+            let operations = needed + (repertoire == .full ? ["heifload_source", "jxlload_source"] : [])
+            let lacking = operations.first { unsafe satchel_operation_prepare($0) == 0 }
             guard let name = lacking else {
                 LanczosWeights.prepare()
-                isReady = true
+                ready = repertoire
                 return nil
             }
             return "libvips lacks \(name)"
@@ -33,7 +34,8 @@ enum Libvips {
 
     /// Without the modules for ImageMagick, OpenSlide and Poppler: nothing may use them, they bring 20 libraries, and
     /// loading them takes half of libvips' start.
-    private static func start() -> Int32 {
+    private static func start(_ repertoire: Repertoire) -> Int32 {
+        guard repertoire == .full else { return satchel_vips_start(0) }
         guard let directory = moduleDirectory else { return satchel_vips_start(1) }
         let result = satchel_vips_start(0)
         for name in ["heif", "jxl"] where result == 0 { unsafe satchel_load_module("\(directory)/vips-\(name).so") }
@@ -70,11 +72,10 @@ enum Libvips {
         "VipsForeignSaveCgif",
     ]
 
-    /// What is used, and what that uses. Looking an operation up registers it and, for HEIF and JXL, loads its module,
-    /// which must not happen later; setting it up here saves every fork the time.
+    /// What is used, and what that uses; for the full repertoire the loaders of HEIF and JXL besides. Looking an operation
+    /// up registers it, which must not happen later; setting it up here saves every fork the time.
     private static let needed = [
         "jpegload_source", "pngload_source", "gifload_source", "webpload_source", "tiffload_source",
-        "heifload_source", "jxlload_source",
         "pngsave_buffer", "webpsave_buffer", "gifsave_buffer",
         "copy", "extract_area", "extract_band", "cast", "colourspace", "icc_transform", "autorot", "rot", "flip",
         "resize", "shrink", "shrinkh", "shrinkv", "reduce", "reduceh", "reducev", "affine", "premultiply",

@@ -29,7 +29,8 @@ public final class CodecPool: Sendable {
     }
 
     private let configuration: CodecPoolConfiguration
-    private let shelf: TemplateShelf
+    private let common: TemplateShelf
+    private let full: TemplateShelf
     private let ledger: CodecLedger
     /// One for each source that is worked on.
     private let places: Turnstile
@@ -41,7 +42,8 @@ public final class CodecPool: Sendable {
     public init(_ configuration: CodecPoolConfiguration) {
         self.configuration = configuration
         ledger = CodecLedger(places: configuration.codecs, memory: configuration.memory)
-        shelf = TemplateShelf(configuration, ledger)
+        common = TemplateShelf(configuration, .common, ledger)
+        full = TemplateShelf(configuration, .full, ledger)
         places = Turnstile(capacity: Int64(configuration.codecs))
         memory = Turnstile(capacity: configuration.memory)
         costlyPlaces = Turnstile(capacity: Int64(configuration.costlyCodecs))
@@ -52,15 +54,22 @@ public final class CodecPool: Sendable {
 
     /// Whether a template is at work, so that a source can be taken at once.
     public var isReady: Bool {
-        get async { await shelf.isReady }
+        get async {
+            if await common.isReady { return true }
+            return await full.isReady
+        }
     }
 
     /// Starts the first template and looks at what confines its processes.
     ///
+    /// A template of the other repertoire is started when a source needs it.
+    ///
+    /// - Parameter repertoire: What the first sources need.
     /// - Returns: What holds on this machine.
     /// - Throws: ``CodecPoolError``: nothing was started.
-    public func start() async throws(CodecPoolError) -> SandboxReport {
-        let report = try await shelf.open()
+    @discardableResult
+    public func start(_ repertoire: Repertoire = .common) async throws(CodecPoolError) -> SandboxReport {
+        let report = try await shelf(repertoire).open()
         let lacking = report.missing(under: .standard)
         if configuration.sandbox == .allowUnsandboxed, !lacking.isEmpty {
             let list = lacking.map(\.layer.title).joined(separator: ", ")
@@ -79,6 +88,7 @@ public final class CodecPool: Sendable {
     ///
     /// - Parameters:
     ///   - source: Read-only; the process gets a duplicate.
+    ///   - repertoire: What the source probably needs. One that turns out to need more is given to another process.
     ///   - owner: Whose file it is; nil shares a process with nobody.
     ///   - turn: Whom it goes before, and how much it may use.
     ///   - deadline: The process is killed then. What it takes to die isn't waited for.
@@ -88,7 +98,7 @@ public final class CodecPool: Sendable {
     /// - Throws: What the codec refused the source for; `codec_crashed`, `too_expensive`, `deadline_exceeded` (also
     ///   where the task was cancelled); `store_failed` where no process can be had.
     public func process(
-        _ source: borrowing Descriptor, order: WorkOrder, owner: Owner? = nil,
+        _ source: borrowing Descriptor, order: WorkOrder, repertoire: Repertoire = .common, owner: Owner? = nil,
         turn: Turn = .prompt, deadline: ContinuousClock.Instant? = nil, finishBy: ContinuousClock.Instant? = nil,
         decide: (Findings) async throws(AttachmentError) -> CodecDecision,
         received: (RenditionReport) async throws(AttachmentError) -> Void
@@ -106,20 +116,21 @@ public final class CodecPool: Sendable {
             places.release(1)
         }
 
+        var repertoire = repertoire
         var crashed: RunningTemplate?
         while true {
-            let (child, served) = try await take(for: owner, avoiding: crashed)
+            let (child, served) = try await take(repertoire, for: owner, avoiding: crashed)
             ledger.processTaken()
             let conversation = Conversation(
                 child: child, configuration: configuration, ledger: ledger, order: order, turn: turn, started: started,
                 deadline: deadline, finishBy: finishBy)
-            let findings: Findings
+            let findings: Findings?
             do {
                 findings = try await conversation.identify(source)
             } catch {
                 switch error {
                 case .crashed(let error):
-                    await shelf.crashed(child.template)
+                    await shelf(repertoire).crashed(child.template)
                     guard crashed == nil else { throw error }
                     crashed = child.template
                     continue
@@ -128,6 +139,11 @@ public final class CodecPool: Sendable {
                     throw error
                 }
             }
+            guard let findings else {
+                repertoire = .full
+                await pass(child, owner: owner, served: served)
+                continue
+            }
             return try await finish(
                 conversation, findings, owner: owner, served: served, decide: decide, received: received)
         }
@@ -135,21 +151,33 @@ public final class CodecPool: Sendable {
 
     /// Whether a template lives, or another can be started.
     public var isWorking: Bool {
-        get async { await shelf.isWorking }
+        get async {
+            if await full.isReady { return true }
+            return await common.isWorking
+        }
     }
 
     /// Ends all templates and processes, and waits until they are gone. Sources under way fail.
     public func shutdown() async {
-        await shelf.close()
+        await common.close()
+        await full.close()
     }
 
     // MARK: Steps
 
+    private func shelf(_ repertoire: Repertoire) -> TemplateShelf {
+        switch repertoire {
+        case .common: common
+        case .full: full
+        }
+    }
+
     private func take(
-        for owner: Owner?, avoiding crashed: RunningTemplate?
+        _ repertoire: Repertoire, for owner: Owner?, avoiding crashed: RunningTemplate?
     ) async throws(AttachmentError) -> (child: CodecChild, served: Int) {
         do {
-            return try await shelf.take(for: configuration.sourcesPerProcess > 1 ? owner : nil, avoiding: crashed)
+            return try await shelf(repertoire).take(
+                for: configuration.sourcesPerProcess > 1 ? owner : nil, avoiding: crashed)
         } catch {
             throw .storeFailed(reason: error.description)
         }
@@ -208,7 +236,7 @@ public final class CodecPool: Sendable {
         } catch {
             switch error {
             case .crashed(let error):
-                await shelf.crashed(child.template)
+                await shelf(child.template.repertoire).crashed(child.template)
                 throw error
             case .refused(let error):
                 await letGo(of: child, after: error, owner: owner, served: served)
@@ -267,6 +295,20 @@ public final class CodecPool: Sendable {
         if turn == .costly { costlyMemory.release(min(granted, configuration.costlyMemory)) }
     }
 
+    /// Lets go of a process that was given a source beyond its repertoire; its end isn't waited for.
+    private func pass(_ child: CodecChild, owner: Owner?, served: Int) async {
+        if await keeps(child, for: owner, served: served) { return }
+        child.packets.hangUp()
+        mourn(child)
+    }
+
+    /// Keeps a process for its owner's next source, where it may serve one.
+    private func keeps(_ child: CodecChild, for owner: Owner?, served: Int) async -> Bool {
+        guard let owner, served + 1 < configuration.sourcesPerProcess else { return false }
+        await shelf(child.template.repertoire).keep(child, for: owner, served: served + 1)
+        return true
+    }
+
     /// Lets go of a process that did as it was told: it ends, or serves its owner's next source.
     ///
     /// - Parameter moment: Its end isn't waited for any longer.
@@ -274,10 +316,7 @@ public final class CodecPool: Sendable {
     private func release(
         _ child: CodecChild, owner: Owner?, served: Int, until moment: ContinuousClock.Instant?
     ) async -> ProcessEnding? {
-        if let owner, served + 1 < configuration.sourcesPerProcess {
-            await shelf.keep(child, for: owner, served: served + 1)
-            return nil
-        }
+        if await keeps(child, for: owner, served: served) { return nil }
         child.packets.hangUp()
         // It has nothing left to do but to end.
         let patience = ContinuousClock.now + .seconds(2)

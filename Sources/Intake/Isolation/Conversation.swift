@@ -24,8 +24,8 @@ struct Conversation {
         case crashed(AttachmentError)
     }
 
-    /// Sends the order and hears what the source is.
-    func identify(_ source: borrowing Descriptor) async throws(Failure) -> Findings {
+    /// Sends the order and hears what the source is; nil where a process of the full repertoire must say.
+    func identify(_ source: borrowing Descriptor) async throws(Failure) -> Findings? {
         limit(memory: min(configuration.identifyMemory, order.ceilings.memory))
         guard let packet = Self.packet(of: order) else { throw abandon(Breach("an order that can't be written")) }
         try await sent(child.packets.send(packet: packet, descriptors: [source.number]))
@@ -37,6 +37,11 @@ struct Conversation {
             }
             return checked
         case .failed(let error): throw try refusal(error)
+        case .beyondRepertoire:
+            guard child.template.repertoire == .common else {
+                throw abandon(Breach("a source beyond the full repertoire"))
+            }
+            return nil
         case .rendition, .finished: throw abandon(Breach("a rendition before the findings"))
         }
     }
@@ -87,7 +92,7 @@ struct Conversation {
                 }
             case .finished(let ending): return try believe { () throws(Breach) in try ending.checked() }
             case .failed(let error): throw try refusal(error)
-            case .findings: throw abandon(Breach("findings a second time"))
+            case .findings, .beyondRepertoire: throw abandon(Breach("findings a second time"))
             }
         }
     }

@@ -7,6 +7,7 @@ import Synchronization
 /// A template that was started and reported that its forks are confined.
 final class RunningTemplate: Sendable {
     let process: pid_t
+    let repertoire: Repertoire
     private let pidfd: Descriptor
     private let control: PacketEnd
     let report: SandboxReport
@@ -34,10 +35,11 @@ final class RunningTemplate: Sendable {
     }
 
     private init(
-        process: pid_t, pidfd: consuming Descriptor, control: consuming PacketEnd, report: SandboxReport,
-        addressSpace: Int64
+        process: pid_t, repertoire: Repertoire, pidfd: consuming Descriptor, control: consuming PacketEnd,
+        report: SandboxReport, addressSpace: Int64
     ) {
         self.process = process
+        self.repertoire = repertoire
         self.pidfd = pidfd
         self.control = control
         self.report = report
@@ -47,7 +49,9 @@ final class RunningTemplate: Sendable {
     // MARK: Start
 
     /// Starts the executable and waits until it says what holds.
-    static func start(_ configuration: CodecPoolConfiguration) async throws(CodecPoolError) -> RunningTemplate {
+    static func start(
+        _ configuration: CodecPoolConfiguration, _ repertoire: Repertoire
+    ) async throws(CodecPoolError) -> RunningTemplate {
         let path = configuration.executable.path(percentEncoded: false)
         func failure(_ reason: String) -> CodecPoolError { .cannotStart(path: path, reason: reason) }
 
@@ -55,7 +59,7 @@ final class RunningTemplate: Sendable {
         let code = unsafe sandbox_packet_pair(&sockets)
         guard code == 0 else { throw failure(SystemError("make a pair of sockets", code: code).description) }
         let control = PacketEnd(Descriptor(owning: sockets[0]))
-        let process = spawn(path, configuration, socket: Descriptor(owning: sockets[1]))
+        let process = spawn(path, configuration, repertoire, socket: Descriptor(owning: sockets[1]))
         guard process > 0 else { throw failure(SystemError("run it", code: -process).reason) }
         let number = sandbox_pidfd(process)
         guard number >= 0 else { throw failure(SystemError("watch it", code: -number).description) }
@@ -71,7 +75,7 @@ final class RunningTemplate: Sendable {
                 throw .unconfined(missing, configuration.sandbox)
             }
             let template = RunningTemplate(
-                process: process, pidfd: pidfd, control: control, report: report,
+                process: process, repertoire: repertoire, pidfd: pidfd, control: control, report: report,
                 addressSpace: max(0, addressSpace))
             Task { await template.listen() }
             return template
@@ -85,11 +89,12 @@ final class RunningTemplate: Sendable {
     }
 
     private static func spawn(
-        _ path: String, _ configuration: CodecPoolConfiguration, socket: consuming Descriptor
+        _ path: String, _ configuration: CodecPoolConfiguration, _ repertoire: Repertoire,
+        socket: consuming Descriptor
     ) -> pid_t {
         let invocation = CodecInvocation(
-            policy: configuration.sandbox, sourcesPerProcess: configuration.sourcesPerProcess,
-            rest: configuration.arguments)
+            policy: configuration.sandbox, repertoire: repertoire,
+            sourcesPerProcess: configuration.sourcesPerProcess, rest: configuration.arguments)
         func block(_ strings: [String]) -> [CChar] { strings.flatMap { Array($0.utf8CString) } }
         let arguments = block(["satchel-codec"] + invocation.arguments)
         let environment = block(CodecInvocation.environment)

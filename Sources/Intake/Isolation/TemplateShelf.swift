@@ -1,9 +1,10 @@
 import Attachments
 import FoundationEssentials
 
-/// Keeps a template at work, another in reserve, and processes ready.
+/// Keeps a template of one repertoire at work, another in reserve, and processes ready.
 actor TemplateShelf {
     private let configuration: CodecPoolConfiguration
+    private let repertoire: Repertoire
     private var templates: [RunningTemplate] = []
     private var retired: [RunningTemplate] = []
     private var spares: [ObjectIdentifier: [CodecChild]] = [:]
@@ -15,8 +16,9 @@ actor TemplateShelf {
     private var isShut = false
     private let ledger: CodecLedger
 
-    init(_ configuration: CodecPoolConfiguration, _ ledger: CodecLedger) {
+    init(_ configuration: CodecPoolConfiguration, _ repertoire: Repertoire, _ ledger: CodecLedger) {
         self.configuration = configuration
+        self.repertoire = repertoire
         self.ledger = ledger
     }
 
@@ -71,8 +73,8 @@ actor TemplateShelf {
     /// Whether a template lives, or another can be started.
     var isWorking: Bool {
         get async {
+            if isReady { return true }
             sweep()
-            if !templates.isEmpty { return true }
             guard !isShut else { return false }
             do {
                 _ = try await newTemplate()
@@ -117,8 +119,8 @@ actor TemplateShelf {
     // MARK: Stock
 
     private func newTemplate() async throws(CodecPoolError) -> RunningTemplate {
-        let configuration = configuration
-        let task = starting ?? Task { try await RunningTemplate.start(configuration) }
+        let (configuration, repertoire) = (configuration, repertoire)
+        let task = starting ?? Task { try await RunningTemplate.start(configuration, repertoire) }
         starting = task
         do {
             let template = try await task.value
@@ -175,11 +177,14 @@ actor TemplateShelf {
         await fill(template)
     }
 
-    /// Forks until a process for each codec is ready.
+    /// Processes that are ready ahead of need: one for each codec. A shared one comes back, so that one more will do.
+    private var stock: Int { configuration.sourcesPerProcess > 1 ? 1 : configuration.codecs }
+
+    /// Forks until the stock is complete.
     private func fill(_ template: RunningTemplate) async {
         let key = ObjectIdentifier(template)
         while !isShut, templates.first === template,
-            (spares[key]?.count ?? 0) + (expected[key] ?? 0) < configuration.codecs
+            (spares[key]?.count ?? 0) + (expected[key] ?? 0) < stock
         {
             expected[key, default: 0] += 1
             let child = await template.fork()

@@ -210,7 +210,9 @@ struct AttachmentAttempt: Sendable {
         var run = Run(times: StageTimes(asked: asked))
         do throws(AttachmentError) {
             let result = try await pipeline.codecs.process(
-                source.descriptor, order: order, owner: pipeline.configuration.owner, turn: turn, deadline: end,
+                source.descriptor, order: order,
+                repertoire: Repertoire(declaredType: source.declaredType, name: source.name),
+                owner: pipeline.configuration.owner, turn: turn, deadline: end,
                 finishBy: deadline?.finish,
                 decide: { findings throws(AttachmentError) in
                     times.withLock { $0.identified() }

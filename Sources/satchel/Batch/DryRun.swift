@@ -17,7 +17,7 @@ struct DryRun {
     func run() async throws {
         let configuration = try codecs.poolConfiguration
         let pool = CodecPool(configuration)
-        try await startCodecs(pool)
+        try await startCodecs(pool, files.repertoire)
         var tallies: [String: Tally] = [:]
         var refused: [ErrorCode: Int] = [:]
         var cpuSeconds = 0.0
@@ -26,7 +26,7 @@ struct DryRun {
             do throws(AttachmentError) {
                 let source = try SourceRoot(root).open(path)
                 let findings = try await inspect(
-                    source.takeDescriptor(), profile: profile, limits: .commandLine, in: pool)
+                    source.takeDescriptor(), named: file.name, profile: profile, limits: .commandLine, in: pool)
                 tallies[findings.kind.rawValue, default: Tally()].files += 1
                 tallies[findings.kind.rawValue, default: Tally()].bytes += file.state.bytes
                 tallies[findings.kind.rawValue, default: Tally()].cpuSeconds += findings.estimate.cpuSeconds
@@ -54,13 +54,14 @@ struct DryRun {
 
 /// Asks a codec process what a source is and, where forecasts are wanted, what would be made of it.
 func inspect(
-    _ source: consuming Descriptor, profile: Profile, request: RenditionRequest = RenditionRequest(), limits: Limits,
+    _ source: consuming Descriptor, named name: String, profile: Profile,
+    request: RenditionRequest = RenditionRequest(), limits: Limits,
     wantsForecasts: Bool = false, in pool: CodecPool
 ) async throws(AttachmentError) -> Findings {
     try await pool.process(
         source,
         order: WorkOrder(profile: profile, request: request, limits: limits, wantsForecasts: wantsForecasts),
-        deadline: nil,
+        repertoire: Repertoire(declaredType: nil, name: name),
         decide: { _ throws(AttachmentError) in .stop }, received: { _ throws(AttachmentError) in }
     ).findings
 }

@@ -69,6 +69,25 @@ struct FileSupply: Sendable {
         }
     }
 
+    /// What the first file probably needs, by the first name that comes to hand.
+    var repertoire: Repertoire {
+        guard let first = arguments.first else { return .common }
+        return Repertoire(declaredType: nil, name: Self.anyName(in: first) ?? first.displayPath)
+    }
+
+    /// Nil of what is no directory, or has no file whose name isn't hidden.
+    private static func anyName(in directory: Data) -> String? {
+        guard let stream = unsafe withPath(directory, { unsafe opendir($0) }) else { return nil }
+        defer { unsafe closedir(stream) }
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { return name }
+        }
+        return nil
+    }
+
     /// What stands before the paths beneath `argument`; empty for the only directory.
     private func prefix(of argument: Data) -> Data {
         let slash = Data("/".utf8)

@@ -56,7 +56,8 @@ struct Add: AsyncParsableCommand {
         let attachments = try sources.enumerated().map { index, source in
             try submission(of: source, identifier: index < identifier.count ? identifier[index] : "")
         }
-        let workshop = try await Workshop.open(store, codecs, fetch: fetch)
+        let workshop = try await Workshop.open(
+            store, codecs, fetch: fetch, expecting: Repertoire(declaredType: nil, name: sources.first))
         var writer = try ResultWriter(format.format)
         var isComplete = true
         do {

@@ -92,7 +92,8 @@ struct Batch: AsyncParsableCommand {
             try await DryRun(profile: profile, codecs: codecs, files: files).run()
             return
         }
-        let workshop = try await Workshop.open(store, codecs, timeLimit: timeout.map { .seconds(fraction: $0) })
+        let workshop = try await Workshop.open(
+            store, codecs, timeLimit: timeout.map { .seconds(fraction: $0) }, expecting: files.repertoire)
         let mirror = try output.map {
             try Mirror(
                 root: URL(filePath: $0, directoryHint: .isDirectory),

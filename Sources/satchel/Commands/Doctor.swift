@@ -60,7 +60,8 @@ struct Doctor: AsyncParsableCommand {
             let policy = configuration.sandbox
             configuration.sandbox = .allowUnsandboxed
             let pool = CodecPool(configuration)
-            let report = try await pool.start()
+            // What is missing of the full one's libraries, too, is to be known now.
+            let report = try await pool.start(.full)
             await pool.shutdown()
             let missing = Set(report.missing(under: policy == .allowUnsandboxed ? .standard : policy).map(\.layer))
             let layers = report.layers.map { layer in

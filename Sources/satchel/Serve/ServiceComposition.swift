@@ -41,7 +41,9 @@ struct ServiceComposition: Sendable {
         configuration.memory = pool.memory
         let codecs = CodecPool(pool)
         do {
-            let sandbox = try await codecs.start()
+            // Both, so that the first clip doesn't wait for it, and what is missing shows at the start.
+            let sandbox = try await codecs.start(.common)
+            try await codecs.start(.full)
             let spool = try Spool(at: store.spool)
             let fetcher = Fetcher(
                 guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)), into: spool,

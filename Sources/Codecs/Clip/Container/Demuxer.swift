@@ -24,6 +24,11 @@ import Glibc
         _ descriptor: Int32, bytes: Int64, formats: [String], forced: String? = nil,
         minimumScore: Int32 = 1, settings: [String: String] = [:]
     ) throws(FFmpegFailure) -> Demuxer? {
+        do throws(AttachmentError) {
+            try FFmpegLibraries.demand()
+        } catch {
+            throw FFmpegFailure(refusal: error)
+        }
         let io = try SourceIO(descriptor: descriptor, bytes: bytes)
         var format: UnsafePointer<AVInputFormat>?
         if let forced {

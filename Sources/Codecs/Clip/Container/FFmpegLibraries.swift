@@ -1,11 +1,27 @@
+package import Attachments
 import CFFmpeg
 import Glibc
 import Synchronization
 
 /// The libraries as a whole: their log, and the work that the template does once for all its forks.
 package enum FFmpegLibraries {
-    /// Loads and links what a clip needs, so that every fork finds it ready. Starts no thread.
-    package static func prepare() {
+    private static let prepared = Mutex<Repertoire?>(nil)
+
+    /// Loads, for the full repertoire, what a clip needs, so that every fork finds it ready. Starts no thread.
+    package static func prepare(_ repertoire: Repertoire) throws(AttachmentError) {
+        let missing = prepared.withLock { prepared -> String? in
+            guard prepared != .full, prepared != repertoire else { return nil }
+            if repertoire == .full {
+                if let missing = unsafe satchel_load_ffmpeg() { return unsafe String(cString: missing) }
+                lookUp()
+            }
+            prepared = repertoire
+            return nil
+        }
+        if let missing { throw .codecCrashed(reason: "FFmpeg cannot be loaded: \(missing)") }
+    }
+
+    private static func lookUp() {
         _ = quietLog
         for name in Decoders.names { unsafe _ = avcodec_find_decoder_by_name(name) }
         for name in ["libx264", "aac", "pcm_s16le"] { unsafe _ = avcodec_find_encoder_by_name(name) }
@@ -15,9 +31,19 @@ package enum FFmpegLibraries {
         for name in ["mp4", "ipod", "mp3", "wav"] { unsafe _ = av_guess_format(name, nil, nil) }
     }
 
+    /// Nothing of FFmpeg may be called before this, or where it throws. Prepares what ``prepare(_:)`` wasn't asked about.
+    ///
+    /// - Throws: ``Codec/beyondRepertoire`` where the common repertoire was prepared.
+    static func demand() throws(AttachmentError) {
+        switch prepared.withLock({ $0 }) {
+        case .full: return
+        case .common: throw Codec.beyondRepertoire
+        case nil: try prepare(.full)
+        }
+    }
+
     /// Forgets the log lines kept so far; at the start of a source.
     static func clearLog() {
-        _ = quietLog
         log.withLock { $0 = Log() }
     }
 

@@ -1,0 +1,25 @@
+import Attachments
+import Testing
+
+@Suite struct RepertoireTests {
+    private static let cases: [(type: String?, name: String?, Repertoire)] = [
+        ("image/jpeg", "a.mp4", .common), ("video/mp4", "a.jpg", .full),
+        ("application/octet-stream", "a.MOV", .full), ("application/octet-stream", "a.jpeg", .common),
+        (nil, "holiday.heic", .full), (nil, "holiday.PNG", .common), (nil, "a.b.tar.gz", .common),
+        (nil, "no ending", .common), (nil, ".", .common), (nil, nil, .common), ("image/gif; q=1", nil, .full),
+    ]
+
+    @Test(arguments: cases)
+    func `the declared type, then the name's ending, say what a source probably needs`(
+        type: String?, name: String?, expected: Repertoire
+    ) {
+        #expect(Repertoire(declaredType: type, name: name) == expected)
+    }
+
+    @Test(arguments: Repertoire.allCases)
+    func `an invocation is read as it was written`(repertoire: Repertoire) {
+        let invocation = CodecInvocation(
+            policy: .full, repertoire: repertoire, sourcesPerProcess: 7, rest: ["--withhold=user"])
+        #expect(CodecInvocation(arguments: invocation.arguments) == invocation)
+    }
+}

@@ -1,0 +1,97 @@
+import Attachments
+import Foundation
+import Glibc
+import Intake
+import TestSupport
+import Testing
+
+extension Isolation {
+    /// Libraries are loaded where a source needs them: most need few.
+    @Suite struct RepertoireTests {
+        @Test func `a source beyond the common repertoire is given to a process of the full one`() async throws {
+            let scratch = try Scratch()
+            let alias = try scratch.place.alias(of: "fault-codec")
+            var configuration = try CodecPoolConfiguration.faulty(at: alias.executable)
+            configuration.sourcesBeforeReserve = 100
+            try await withPool(configuration) { pool, _ in
+                #expect(try await pool.run("fault: null", in: scratch.place).error == nil)
+                #expect(Place.templates(named: alias.name).map(Self.repertoire) == [.common])
+                let outcome = try await pool.run("fault: rare", in: scratch.place)
+                #expect(outcome.error == nil)
+                #expect(outcome.decisions == 1)
+                #expect(outcome.reports.count == 2)
+                #expect(Set(Place.templates(named: alias.name).map(Self.repertoire)) == [.common, .full])
+                #expect(pool.statistics.deaths.isEmpty)
+            }
+        }
+
+        @Test func `a process that passes a source on serves its owner's next one`() async throws {
+            let scratch = try Scratch()
+            let alias = try scratch.place.alias(of: "fault-codec")
+            var configuration = try CodecPoolConfiguration.faulty(at: alias.executable, sourcesPerProcess: 100)
+            configuration.sourcesBeforeReserve = 100
+            let owner = CodecPool.Owner(name: "one")
+            try await withPool(configuration) { pool, _ in
+                var makers: [String: Set<String>] = [:]
+                for number in 0..<6 {
+                    let command = number.isMultiple(of: 2) ? "rare" : "null"
+                    let name = "output\(number)"
+                    let outcome = try await pool.run(
+                        "fault: \(command)", owner: owner, named: name, in: scratch.place)
+                    #expect(outcome.error == nil)
+                    let made = try String(contentsOfFile: scratch.place.path(of: "\(name)-main"), encoding: .utf8)
+                    makers[command, default: []].insert(made)
+                }
+                // What is made says by which process, which has a number in its template's namespace.
+                #expect(makers["rare"]?.count == 1)
+                #expect(makers["null"]?.count == 1)
+                #expect(pool.statistics.templates == 2)
+            }
+        }
+
+        @Test func `a process of the full repertoire that passes a source on has lied`() async throws {
+            let scratch = try Scratch()
+            try await withPool(.faulty()) { pool, _ in
+                let outcome = try await pool.run("fault: rare always", in: scratch.place)
+                #expect(outcome.error?.code == .codecCrashed)
+                #expect(outcome.decisions == 0)
+                // And the next source is none the worse for it.
+                #expect(try await pool.run("fault: rare", in: scratch.place).error == nil)
+            }
+        }
+
+        @Test func `a photograph's template has none of FFmpeg's libraries, nor those for HEIF and JXL`() async throws {
+            let scratch = try Scratch()
+            let manifest = try MediaManifest.load()
+            let alias = try scratch.place.alias(of: "satchel-codec")
+            let rare = ["libavcodec.", "libavformat.", "libavfilter.", "libheif.", "libjxl."]
+            var configuration = CodecPoolConfiguration(executable: alias.executable, codecs: 1)
+            configuration.sourcesBeforeReserve = 100
+            try await withPool(configuration) { pool, _ in
+                for folder in ["jpeg", "mp4"] {
+                    let sample = try #require(manifest.files.first { $0.path.hasPrefix("\(folder)/") })
+                    let number = unsafe open(sample.url.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
+                    let outcome = await pool.run(
+                        owning: Descriptor(owning: number), profile: .notification, in: scratch.place)
+                    #expect(outcome.error == nil, "\(sample.path)")
+                    let templates = Place.templates(named: alias.name)
+                    #expect(templates.count == (folder == "jpeg" ? 1 : 2))
+                    for template in templates {
+                        // The kernel gives a page at a time, which String(contentsOfFile:) takes for all.
+                        let file = try #require(FileHandle(forReadingAtPath: "/proc/\(template.number)/maps"))
+                        let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+                        #expect(maps.contains("libvips."))
+                        for library in rare {
+                            #expect(maps.contains(library) == (Self.repertoire(of: template) == .full), "\(library)")
+                        }
+                    }
+                }
+            }
+        }
+
+        private static func repertoire(of template: ProcessStatus) -> Repertoire? {
+            let words = (try? String(contentsOfFile: "/proc/\(template.number)/cmdline", encoding: .utf8)) ?? ""
+            return CodecInvocation(arguments: words.split(separator: "\0").dropFirst().map(String.init))?.repertoire
+        }
+    }
+}
