@@ -15,7 +15,8 @@ struct Piece {
     /// the first time, when libraries find out what they work on.
     static func count(samples: String, directory: String) async throws {
         let records = try await RecordPieces(in: directory)
-        let pieces = try Identifying.pieces(samples: samples) + [Resizing.piece()] + Hashing.pieces() + records.pieces()
+        let renderings = [Rendering.piece(samples: samples, directory: directory), Resizing.piece()]
+        let pieces = try Identifying.pieces(samples: samples) + renderings + Hashing.pieces() + records.pieces()
         for piece in pieces {
             try await piece.perform()
             bench_start_counting()

@@ -3,12 +3,13 @@
     clips.py TASK SECONDS SIDE (SOURCE OUTPUT)...
 
 TASK is one of trim (the packets of the first SECONDS, copied), poster (the first picture, SIDE pixels wide), transcode
-(H.264, SIDE pixels wide, sound copied) and inspect (nothing is written).
+(H.264, SIDE pixels wide, sound copied) and inspect (what is told of the streams, as text).
 """
 
 import sys
 
 import av
+from av.video.reformatter import Interpolation
 
 
 def trim(source, output, seconds, side):
@@ -61,7 +62,9 @@ def transcode(source, output, seconds, side):
                     if picture.time >= seconds:
                         done.add(video.index)
                         break
-                    picture = picture.reformat(width=coded.width, height=coded.height)
+                    picture = picture.reformat(
+                        width=coded.width, height=coded.height, interpolation=Interpolation.BICUBIC
+                    )
                     writer.mux(coded.encode(picture))
             if len(done) == 2:
                 break
@@ -70,8 +73,13 @@ def transcode(source, output, seconds, side):
 
 def inspect(source, output, seconds, side):
     with av.open(source) as reader:
+        told = [("duration", reader.duration / av.time_base)]
         for stream in reader.streams:
-            _ = (stream.type, stream.codec_context.name, stream.duration, stream.time_base, stream.profile)
+            told.append((stream.type, stream.codec_context.name, stream.duration, stream.time_base, stream.profile))
+            if stream.type == "video":
+                told.append((stream.width, stream.height, stream.average_rate))
+    with open(output, "w") as file:
+        file.write("\n".join(" ".join(str(word) for word in line) for line in told))
 
 
 TASKS = {"trim": trim, "poster": poster, "transcode": transcode, "inspect": inspect}

@@ -3,7 +3,8 @@
 //   remux START SECONDS OUTPUT INPUT…
 //
 // Copies from the keyframe at or before START, for so many seconds, and prints what each input took: processor and wall
-// time in milliseconds, without the start of the program. The output is written anew for each.
+// time in milliseconds, without the start of the program. The output, in the format that its name has, is written anew
+// for each.
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static int remux(const char *from, const char *to, double start, double seconds)
     int code = avformat_open_input(&input, from, NULL, NULL);
     if (code < 0) return fail(from, code);
     if ((code = avformat_find_stream_info(input, NULL)) < 0) return fail(from, code);
-    if ((code = avformat_alloc_output_context2(&output, NULL, "mp4", to)) < 0) return fail(to, code);
+    if ((code = avformat_alloc_output_context2(&output, NULL, NULL, to)) < 0) return fail(to, code);
     for (unsigned i = 0; i < input->nb_streams; i++) {
         AVStream *stream = avformat_new_stream(output, NULL);
         if (!stream) return fail(to, AVERROR(ENOMEM));

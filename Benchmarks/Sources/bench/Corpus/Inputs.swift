@@ -78,7 +78,7 @@ struct Inputs: Sendable {
             try video(
                 "vp9.webm", "testsrc2=size=1280x720:rate=30:duration=5",
                 ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-pix_fmt", "yuv420p"]),
-            try video("long.flac", "anoisesrc=duration=600", []),
+            try video("long.flac", "anoisesrc=seed=1:duration=600", []),
         ]
     }
 

@@ -4,6 +4,9 @@ import Foundation
 struct ClipJudge: Sendable {
     let workplace: Workplace
 
+    /// Seconds that lengths may differ by: a packet, a group of priming samples.
+    private static let tolerance = 0.3
+
     static func columns(_ task: ClipTask) -> [Comparison.Column] {
         guard task.type != nil else { return [] }
         let bytes = Comparison.Column(name: "bytes", title: "bytes", unit: .kilobytes)
@@ -11,9 +14,14 @@ struct ClipJudge: Sendable {
         return [bytes, Comparison.Column(name: "psnr", title: "PSNR to the source", unit: .decibels)]
     }
 
+    /// - Parameter sources: Of which something was made; none of a floor, which leaves what it made last.
     /// - Throws: ``CommandFailure`` where something is missing, or has another length or size than it ought to have.
     func figures(_ task: ClipTask, _ sources: [String], in place: URL) throws -> [Comparison.Figure] {
-        guard task.type != nil else { return [] }
+        guard task.type != nil else {
+            for source in sources { try checkAnswer(task.output(of: source, in: place), about: source) }
+            return []
+        }
+        if sources.isEmpty { try check(task.output(of: "last", in: place), task) }
         var bytes: [Double] = []
         var decibels: [Double] = []
         for source in sources {
@@ -23,17 +31,31 @@ struct ClipJudge: Sendable {
             bytes.append(Double(attributes[.size] as? Int ?? 0) / 1000)
             if task.name == "transcode", decibels.count < 3 { decibels.append(try fidelity(output, source, task)) }
         }
-        var figures = [Comparison.Figure(column: "bytes", spread: Spread(bytes))]
+        var figures: [Comparison.Figure] = []
+        if !bytes.isEmpty { figures.append(Comparison.Figure(column: "bytes", spread: Spread(bytes))) }
         if !decibels.isEmpty { figures.append(Comparison.Figure(column: "psnr", spread: Spread(decibels))) }
         return figures
     }
 
-    private func check(_ output: String, _ task: ClipTask) throws {
+    /// Whether somebody's words on a source have its sides and its seconds in them.
+    private func checkAnswer(_ answer: String, about source: String) throws {
+        let (facts, _) = try facts(of: source)
+        let words = try String(contentsOfFile: answer, encoding: .utf8)
+        let numbers = words.matches(of: #/[0-9]+(\.[0-9]+)?/#).compactMap { Double($0.0) }
+        for (name, tolerance) in [("width", 0.0), ("height", 0), ("duration", Self.tolerance)] {
+            guard let fact = facts[name], numbers.contains(where: { abs($0 - fact) <= tolerance }) else {
+                throw CommandFailure(command: [answer], reason: "it doesn't tell the \(name), \(facts[name] ?? 0)")
+            }
+        }
+    }
+
+    /// What ffprobe says of a file, by name.
+    private func facts(of file: String) throws -> (facts: [String: Double], line: [String]) {
         let answer = workplace.scratch.appending(path: "probe-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: answer) }
         var look = Command(
             "ffprobe",
-            ["-v", "error", "-show_entries", "format=duration:stream=width,height", "-of", "default=nw=1", output])
+            ["-v", "error", "-show_entries", "format=duration:stream=width,height", "-of", "default=nw=1", file])
         look.output = answer
         try look.run()
         var said: [String: Double] = [:]
@@ -41,15 +63,20 @@ struct ClipJudge: Sendable {
             let parts = line.split(separator: "=")
             if parts.count == 2, let value = Double(parts[1]) { said[String(parts[0])] = value }
         }
+        return (said, look.line)
+    }
+
+    private func check(_ output: String, _ task: ClipTask) throws {
+        let (said, line) = try facts(of: output)
         if task.name != "poster" {
-            guard let seconds = said["duration"], abs(seconds - Double(ClipTask.seconds)) < 0.3 else {
-                throw CommandFailure(command: look.line, reason: "it lasts \(said["duration"] ?? 0) s")
+            guard let seconds = said["duration"], abs(seconds - Double(ClipTask.seconds)) < Self.tolerance else {
+                throw CommandFailure(command: line, reason: "it lasts \(said["duration"] ?? 0) s")
             }
         }
         if let side = task.side {
             let longest = max(said["width"] ?? 0, said["height"] ?? 0)
             guard longest == Double(side) else {
-                throw CommandFailure(command: look.line, reason: "its longest side has \(longest) pixels")
+                throw CommandFailure(command: line, reason: "its longest side has \(longest) pixels")
             }
         }
     }

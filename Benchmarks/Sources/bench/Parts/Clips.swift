@@ -24,7 +24,10 @@ private struct ClipContests {
         let films = (try run.inputs.films(group: 0).files, try run.inputs.films(group: 1).files)
         let trims = try contest(
             .trim("mp4"), "trims-video", "10 s of a video of a minute, copied", "video", films,
-            [ClipPeers.ffmpeg(.trim("mp4")), ClipPeers.pyav(.trim("mp4"), run), ClipPeers.remux(run.workplace)])
+            [
+                ClipPeers.ffmpeg(.trim("mp4")), ClipPeers.pyav(.trim("mp4"), run),
+                ClipPeers.remux(.trim("mp4"), run.workplace),
+            ])
         var findings = Findings(comparisons: [trims])
         findings.measurements += ratios(
             trims, "trims_video", "10 s of a video, copied: CPU of ffmpeg, in terms of Satchel's", .atLeast(2.5))
@@ -35,8 +38,7 @@ private struct ClipContests {
             )
             let trims = try contest(
                 task, "trims-\(type)", "10 s of a recording of three minutes, \(type), copied", "recording", sources,
-                [ClipPeers.ffmpeg(task), ClipPeers.pyav(task, run)]
-                    + (type == "m4a" ? [ClipPeers.remux(run.workplace)] : []))
+                [ClipPeers.ffmpeg(task), ClipPeers.pyav(task, run), ClipPeers.remux(task, run.workplace)])
             findings.comparisons.append(trims)
             findings.measurements += ratios(
                 trims, "trims_\(type)", "10 s of a recording, \(type), copied: CPU of ffmpeg, in terms of Satchel's",
@@ -44,7 +46,7 @@ private struct ClipContests {
         }
         let posters = try contest(
             .poster, "posters", "A poster of 640 pixels of a video of a minute", "video", films,
-            [ClipPeers.ffmpeg(.poster), ClipPeers.pyav(.poster, run)])
+            [ClipPeers.ffmpeg(.poster), ClipPeers.ffmpegChoosing(), ClipPeers.pyav(.poster, run)])
         findings.comparisons.append(posters)
         findings.measurements += self.posters(posters, beside: trims)
         let looks = try contest(
@@ -55,8 +57,8 @@ private struct ClipContests {
             looks, "inspections", "A look at a video: CPU of ffprobe, in terms of Satchel's", .atLeast(3))
         let transcodes = try contest(
             .transcode, "transcodes", "10 s of a video of a minute to 640 pixels, H.264", "video",
-            (Array(films.0.prefix(Self.transcoded)), Array(films.1.prefix(Self.transcoded))),
-            [ClipPeers.ffmpeg(.transcode), ClipPeers.pyav(.transcode, run)])
+            (Array(films.0.prefix(transcoded)), Array(films.1.prefix(transcoded))),
+            [ClipPeers.ffmpeg(.transcode), encodingPyAV])
         findings.comparisons.append(transcodes)
         for (form, title) in Self.forms {
             guard let own = transcodes[form]?["cpu_more"], let peer = transcodes["ffmpeg"]?["cpu"] else { continue }
@@ -69,7 +71,16 @@ private struct ClipContests {
         return findings
     }
 
-    private static let transcoded = 12
+    /// One takes longer than a hundred copies.
+    private var transcoded: Int { run.isFull ? 6 : 2 }
+
+    /// What one more costs it is known from the other tasks: next to nothing less.
+    private var encodingPyAV: Contender {
+        var contender = ClipPeers.pyav(.transcode, run)
+        contender.startsOnce = run.isFull
+        return contender
+    }
+
     private static let forms = [("satchel-1000", "shared processes"), ("satchel-1", "a process each")]
 
     private func contest(
@@ -78,12 +89,13 @@ private struct ClipContests {
     ) throws -> Comparison {
         try Contest(
             name: name, title: title, item: item,
-            contenders: [satchel.batch(sourcesPerProcess: 1000, task), satchel.batch(sourcesPerProcess: 1, task)]
-                + peers,
+            contenders: [1000, 1].map {
+                task.type == nil ? satchel.inspect(sourcesPerProcess: $0) : satchel.batch(sourcesPerProcess: $0, task)
+            } + peers,
             sources: sources.first, moreSources: sources.more, measure: measure, rounds: run.rounds,
             workplace: run.workplace, lookColumns: ClipJudge.columns(task)
         ).hold { contender, place in
-            contender.role == .floor ? [] : try judge.figures(task, sources.first, in: place)
+            try judge.figures(task, contender.role == .floor ? [] : sources.first, in: place)
         }
     }
 
@@ -100,15 +112,23 @@ private struct ClipContests {
 
     /// A batch makes the copied part as well; what the poster costs is what it costs more with it.
     private func posters(_ posters: Comparison, beside trims: Comparison) -> [Measurement] {
-        Self.forms.enumerated().compactMap { index, form in
-            guard let both = posters[form.0]?["cpu_more"], let trim = trims[form.0]?["cpu_more"],
-                let peer = posters["ffmpeg"]?["cpu"]
+        func ratio(_ name: String, _ title: String, to peer: String, form: String, target: Target?) -> Measurement? {
+            guard let both = posters[form]?["cpu_more"], let trim = trims[form]?["cpu_more"],
+                let peer = posters[peer]?["cpu"]
             else { return nil }
-            let title = "A poster of 640 pixels beside a copy: CPU of ffmpeg, in terms of what Satchel takes more"
             return Measurement(
-                "clips.posters_\(form.0)", index == 0 ? "\(title), \(form.1)" : "— \(form.1)", .ratio,
-                zip(peer.samples, zip(both.samples, trim.samples)).map { $0 / max(0.1, $1.0 - $1.1) },
-                target: index == 0 ? .atLeast(2) : nil)
+                "clips.\(name)", title, .ratio,
+                zip(peer.samples, zip(both.samples, trim.samples)).map { $0 / max(0.1, $1.0 - $1.1) }, target: target)
         }
+        let title = "A poster of 640 pixels beside a copy: CPU of ffmpeg, in terms of what Satchel takes more"
+        return [
+            ratio(
+                "posters_satchel-1000", "\(title), shared processes", to: "ffmpeg", form: "satchel-1000",
+                target: .atLeast(2)),
+            ratio("posters_satchel-1", "— a process each", to: "ffmpeg", form: "satchel-1", target: nil),
+            ratio(
+                "posters_chosen", "— of ffmpeg where it too chooses among keyframes, shared processes",
+                to: "ffmpeg-choosing", form: "satchel-1000", target: nil),
+        ].compactMap(\.self)
     }
 }

@@ -78,15 +78,31 @@ struct SatchelClips: Sendable {
         return contender
     }
 
+    /// `satchel inspect`, its start and its end included, with all that it tells, what would be made as well.
+    func inspect(sourcesPerProcess: Int) -> Contender {
+        let form = sourcesPerProcess == 1 ? "a process each" : "shared processes"
+        return Contender("satchel-\(sourcesPerProcess)", "Satchel, \(form)", .own, startsOnce: true) { sources, place in
+            let answers = place.appending(path: "answers.jsonl")
+            var command = workplace.satchel(
+                ["inspect", "--format", "jsonl", "--profiles", profiles, "--profile", ClipTask.trim("mp4").name]
+                    + ["--sources-per-process", "\(sourcesPerProcess)"] + sources)
+            command.output = answers
+            let usage = try command.run()
+            let lines = try String(contentsOf: answers, encoding: .utf8).split(separator: "\n")
+            for (source, line) in zip(sources, lines) {
+                try Data(line.utf8).write(to: URL(filePath: ClipTask.inspect.output(of: source, in: place)))
+            }
+            return usage
+        }
+    }
+
     private func command(_ sources: [String], _ sourcesPerProcess: Int, _ task: ClipTask) -> Command {
         let directories = Set(sources.map { URL(filePath: $0).deletingLastPathComponent().path(percentEncoded: false) })
-        // What a source is, for each of many: the same question that 'inspect' asks for one.
-        let isQuestion = task.type == nil
+        let names = Set(sources.map { URL(filePath: $0).lastPathComponent })
         return workplace.satchel(
-            ["batch"] + directories.sorted() + [
-                "--profiles", profiles, "--profile", isQuestion ? "trim" : task.name, "--sources-per-process",
-                "\(sourcesPerProcess)",
-            ] + (isQuestion ? ["--dry-run"] : []))
+            ["batch"] + directories.sorted() + names.sorted().flatMap { ["--include", $0] } + [
+                "--profiles", profiles, "--profile", task.name, "--sources-per-process", "\(sourcesPerProcess)",
+            ])
     }
 }
 
@@ -122,9 +138,28 @@ enum ClipPeers {
         }
     }
 
+    /// Looks at the keyframes of the part and takes the one that is most like all of them.
+    static func ffmpegChoosing() -> Contender {
+        .calls("ffmpeg-choosing", "ffmpeg, of 8 keyframes by `thumbnail`") { source, place in
+            let task = ClipTask.poster
+            return [
+                Command(
+                    "ffmpeg",
+                    [
+                        "-v", "error", "-nostdin", "-y", "-skip_frame", "nokey", "-t", "\(ClipTask.seconds)", "-i",
+                        source,
+                        "-vf", "thumbnail=n=8,scale=\(task.side ?? 0):-2", "-frames:v", "1", "-q:v", "4",
+                        task.output(of: source, in: place),
+                    ])
+            ]
+        }
+    }
+
     static func ffprobe() -> Contender {
-        .calls("ffprobe", "ffprobe") { source, _ in
-            [Command("ffprobe", ["-v", "error", "-show_format", "-show_streams", "-of", "json", source])]
+        .calls("ffprobe", "ffprobe") { source, place in
+            var command = Command("ffprobe", ["-v", "error", "-show_format", "-show_streams", "-of", "json", source])
+            command.output = URL(filePath: ClipTask.inspect.output(of: source, in: place))
+            return [command]
         }
     }
 
@@ -140,12 +175,13 @@ enum ClipPeers {
         }
     }
 
-    /// Reading and writing the packets alone, by `remux`: no program's start is counted.
-    static func remux(_ workplace: Workplace) -> Contender {
+    /// Reading and writing the packets alone, by `remux`: no program's start is counted. What it makes of the last source
+    /// is left.
+    static func remux(_ task: ClipTask, _ workplace: Workplace) -> Contender {
         Contender("remux", "libavformat alone: read, write", .floor) { sources, place in
             let answers = try InnerPiece(
                 workplace.remux,
-                ["0", "\(ClipTask.seconds)", place.appending(path: "out.mp4").path(percentEncoded: false)] + sources
+                ["0", "\(ClipTask.seconds)", task.output(of: "last", in: place)] + sources
             ).lines(sources.count, in: workplace)
             var usage = Usage.none
             for line in answers {

@@ -1,0 +1,27 @@
+import Attachments
+import Codecs
+import Glibc
+
+/// A photograph, from the look at it to a smaller one: mostly the decoding of its Huffman codes.
+enum Rendering {
+    /// - Parameter directory: Where the rendition is written.
+    static func piece(samples: String, directory: String) -> Piece {
+        let source = opened("\(samples)/jpeg/galaxies.jpg", O_RDONLY)
+        var profile = Profile(name: "bench")
+        profile.image = ImagePolicy(types: [.jpeg], longestSide: 320, cap: 1_000_000, quality: 80)
+        profile.speed = .fast
+        let order = WorkOrder(profile: profile)
+        return Piece(name: "render.jpeg", repetitions: 3) {
+            let result = opened("\(directory)/rendition", O_RDWR | O_CREAT | O_TRUNC)
+            let identified = try Codec.identify(source, order: order)
+            var size: PixelSize?
+            _ = try Codec.render(
+                identified, goAhead: GoAhead(memory: 1 << 30, outputs: [.main]), outputs: [.main: result]
+            ) { report in
+                size = report.size
+                close(result)
+            }
+            guard let size, max(size.width, size.height) == 320 else { complain("a photograph has the wrong size") }
+        }
+    }
+}
