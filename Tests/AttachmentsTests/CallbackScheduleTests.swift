@@ -1,4 +1,5 @@
 import Attachments
+import TestSupport
 import Testing
 
 @Suite struct CallbackScheduleTests {
@@ -6,7 +7,7 @@ import Testing
     private func waits(
         _ schedule: CallbackSchedule, calls seconds: Double, retryAfter: Duration? = nil, seed: UInt64
     ) -> [Duration] {
-        var random = SplitMix64(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var age = Duration.zero
         var waits: [Duration] = []
         while waits.count < 1000 {
@@ -26,14 +27,16 @@ import Testing
             let waits = waits(schedule, calls: seconds, seed: seed)
             let total = waits.reduce(.zero, +)
             let calls = Duration.milliseconds(Int64(seconds * 1000)) * waits.count
-            #expect(total + calls == schedule.lifetime, "the last call is at the end of the day, seed \(seed)")
+            // The last call is at the end of the day, but where one before it lasts until then.
+            let left = schedule.lifetime - total - calls
+            #expect((.zero ... .milliseconds(Int64(seconds * 1000))).contains(left), "seed \(seed)")
             #expect((9...60).contains(waits.count), "\(waits.count) calls, seed \(seed)")
         }
     }
 
     @Test func `each wait is anywhere between its bounds`() {
         let schedule = CallbackSchedule()
-        var random = SplitMix64(seed: 7)
+        var random = SeededGenerator(seed: 7)
         for attempt in 1...40 {
             var bound = schedule.base
             for _ in 1..<attempt { bound = min(bound * 4, schedule.limit) }
@@ -48,7 +51,7 @@ import Testing
 
     @Test func `a receiver may ask for a longer wait within bounds, never for a shorter one`() {
         let schedule = CallbackSchedule()
-        var random = SplitMix64(seed: 11)
+        var random = SeededGenerator(seed: 11)
         for _ in 0..<1000 {
             let asked = Duration.seconds(Int64.random(in: 0...Int64(UInt32.max), using: &random))
             let attempt = Int.random(in: 1...30, using: &random)
@@ -67,7 +70,7 @@ import Testing
 
     @Test func `after the lifetime it is given up`() {
         let schedule = CallbackSchedule()
-        var random = SplitMix64(seed: 3)
+        var random = SeededGenerator(seed: 3)
         for age in [schedule.lifetime, schedule.lifetime + .seconds(1), .seconds(1 << 40)] {
             #expect(schedule.wait(after: 1, age: age, retryAfter: .seconds(5), using: &random) == nil)
         }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Attachments
@@ -39,7 +40,7 @@ import Testing
 
     @Test(arguments: errors)
     func `waits stay under their bound, and end`(error: AttachmentError) {
-        var random = SplitMix64(seed: 7)
+        var random = SeededGenerator(seed: 7)
         let backoff = Backoff(base: .milliseconds(100), limit: .seconds(2), attempts: 6)
         for _ in 0..<200 {
             var attempt = 1
@@ -53,7 +54,7 @@ import Testing
     }
 
     @Test func `waits differ, so that many that failed together don't come back together`() {
-        var random = SplitMix64(seed: 11)
+        var random = SeededGenerator(seed: 11)
         let waits = (0..<100).compactMap { _ in
             Backoff().wait(after: 2, error: .fetchTimeout(seconds: 1), using: &random)
         }
@@ -64,7 +65,7 @@ import Testing
 @Suite struct JobOutcomeTests {
     @Test(arguments: 0..<200)
     func `lenient delivers with one, strict only with all`(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let results = (0..<Int.random(in: 1...10, using: &random)).map { _ in Bool.random(using: &random) }
         let outcomes = results.map(outcome)
         #expect(JobOutcome.state(of: outcomes, mode: .lenient) == (results.contains(true) ? .delivered : .failed))
@@ -89,7 +90,7 @@ import Testing
 @Suite struct AchievementTests {
     @Test(arguments: 0..<500)
     func `what is claimed was made`(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let roles: [RenditionRole] = [.main, .thumbnail, .poster, .waveform]
         let planned = roles.filter { _ in Bool.random(using: &random) }
         let made = planned.filter { _ in Bool.random(using: &random) }
@@ -106,22 +107,5 @@ import Testing
         case .original: #expect(made.isEmpty && achievement.best == .original)
         case nil: break
         }
-    }
-}
-
-/// Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators" (2014): a failing case has a seed.
-struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

@@ -144,7 +144,7 @@ import Testing
         let data = try Data(contentsOf: Repository.media.appending(path: "gif/film.gif"))
         let images = try Tool.text("gifsicle", ["--info", Repository.media.appending(path: "gif/film.gif").path])
         #expect(images.contains("20 images"))
-        var random = AnimationTests.Generator(state: 5)
+        var random = SeededGenerator(seed: 5)
         var refused = 0
         for round in 0..<40 {
             var damaged = data

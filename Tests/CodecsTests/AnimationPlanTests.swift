@@ -1,4 +1,5 @@
 import Attachments
+import TestSupport
 import Testing
 
 @testable import Codecs
@@ -24,7 +25,7 @@ import Testing
 
     @Test(arguments: 0..<400)
     func `whatever the encoder does, the cap is kept within six encodes, and usually two suffice`(seed: Int) {
-        var random = AnimationTests.Generator(state: UInt64(seed) &* 7919 &+ 1)
+        var random = SeededGenerator(seed: UInt64(seed) &* 7919 &+ 1)
         let format = AnimationFormat([.gif, .webp, .mp4][seed % 3])
         let side = [1, 16, 100, 480, 4000].randomElement(using: &random) ?? 100
         let region = PixelSize(width: side, height: max(1, side * Int.random(in: 1...30, using: &random) / 10))

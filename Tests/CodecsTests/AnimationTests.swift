@@ -123,7 +123,7 @@ import Testing
 
     @Test(arguments: 0..<50)
     func `no frame starts more than half a hundredth off, unless it would be too short`(seed: Int) {
-        var random = Generator(state: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let delays = (0..<100).map { _ in Int.random(in: 20...300, using: &random) }
         var elapsed = 0
         var written = 0
@@ -132,15 +132,6 @@ import Testing
             written += hundredths
             #expect(abs(elapsed - written * 10) <= 5)
             #expect(hundredths >= 2)
-        }
-    }
-
-    struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state ^ (state >> 29)
         }
     }
 }

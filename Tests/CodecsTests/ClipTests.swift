@@ -401,7 +401,7 @@ import Testing
     }
 
     @Test func `random damage never ends the process`() throws {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator()
         let sources = [
             try counted("a.mp4", seconds: 1, ["-c:v", "libx264"]), try counted("b.mkv", seconds: 1, ["-c:v", "mpeg4"]),
             try counted("c.ts", seconds: 1, ["-c:v", "mpeg2video"]),

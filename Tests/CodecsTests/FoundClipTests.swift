@@ -133,7 +133,7 @@ import Testing
         let whole = try #require(try Self.damage(source, trim))
         #expect(whole.isPlainlyWhole && whole.decoded == SoundDamage())
         let data = try Data(contentsOf: source)
-        var generator = StillPlanTests.Seeded(state: 7)
+        var generator = SeededGenerator(seed: 7)
         var found = 0
         for round in 0..<60 {
             var damaged = data

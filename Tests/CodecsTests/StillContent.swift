@@ -1,4 +1,5 @@
 import Attachments
+import TestSupport
 
 @testable import Codecs
 
@@ -23,7 +24,7 @@ enum StillContent: String, CaseIterable {
 
     /// Every value as likely as any other; or black and white, the strongest contrast.
     static func noise(_ width: Int, _ height: Int, channels: Int, isExtreme: Bool) -> Raster {
-        var random = StillPlanTests.Seeded(state: UInt64(width * channels))
+        var random = SeededGenerator(seed: UInt64(width * channels))
         let bytes = (0..<width * height * channels).map { _ in
             let value = UInt8(truncatingIfNeeded: random.next() >> 32)
             return isExtreme ? (value & 1 == 0 ? 0 : 255) : value
@@ -45,7 +46,7 @@ enum StillContent: String, CaseIterable {
 
     /// A screen of writing: cells of 8 × 12 pixels with one of 40 shapes each, below a bar of colour.
     private static var writing: Raster {
-        var random = StillPlanTests.Seeded(state: 7)
+        var random = SeededGenerator(seed: 7)
         let shapes = (0..<40).map { _ in (0..<96).map { _ in random.next() % 3 == 0 } }
         let cells = (0..<80 * 40).map { _ in Int(random.next() % 40) }
         return drawn { x, y in

@@ -1,23 +1,11 @@
 import Attachments
+import TestSupport
 import Testing
 
 @testable import Codecs
 
 /// The decisions, against encoders of all sorts: numbers alone.
 @Suite struct StillPlanTests {
-    /// A generator that gives the same numbers each time.
-    struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var mixed = state
-            mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-            mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-            return mixed ^ mixed >> 31
-        }
-    }
-
     private struct Case {
         var policy: StillPolicy
         var size: PixelSize
@@ -25,7 +13,7 @@ import Testing
         var truecolour: Int64?
     }
 
-    private func anyCase(_ random: inout Seeded) -> Case {
+    private func anyCase(_ random: inout SeededGenerator) -> Case {
         let types: [[MediaType]] = [
             [.jpeg], [.png], [.webp], [.jpeg, .png], [.jpeg, .webp, .png], [.png, .jpeg], [.png, .webp],
             [.webp, .jpeg],
@@ -60,7 +48,8 @@ import Testing
     }
 
     private func bytes(
-        _ response: Response, _ attempt: StillAttempt, density: Double, channels: Int = 3, _ random: inout Seeded
+        _ response: Response, _ attempt: StillAttempt, density: Double, channels: Int = 3,
+        _ random: inout SeededGenerator
     ) -> Int64 {
         let area = Double(attempt.size.area)
         let worth = Double(attempt.quality ?? 100) / 100
@@ -83,7 +72,7 @@ import Testing
     }
 
     @Test func `it ends after at most six encodes within the cap, and never enlarges, whatever an encoder does`() {
-        var random = Seeded(state: 1)
+        var random = SeededGenerator(seed: 1)
         for _ in 0..<1_500 {
             let given = anyCase(&random)
             let density = Double.random(in: 0.001...8, using: &random)
@@ -118,7 +107,7 @@ import Testing
     }
 
     @Test func `below the lowest quality nothing is tried for an aim's sake, only for the cap's`() {
-        var random = Seeded(state: 2)
+        var random = SeededGenerator(seed: 2)
         for _ in 0..<1_500 {
             var given = anyCase(&random)
             given.policy.framing.side = 1 << 14

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A disk and the cache before it, into which recorded calls are replayed.
 ///
@@ -242,20 +243,11 @@ struct CachedDisk: Sendable {
 /// Decides what of the cache reached the disk.
 private struct Chance {
     private let luck: CachedDisk.Luck
-    private var state: UInt64
+    private var random: SeededGenerator
 
     init(_ luck: CachedDisk.Luck) {
         self.luck = luck
-        state = if case .random(let seed) = luck { seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 } else { 0 }
-    }
-
-    /// SplitMix64.
-    private mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
+        random = if case .random(let seed) = luck { SeededGenerator(seed: seed) } else { SeededGenerator() }
     }
 
     mutating func keepsName(isNewest: Bool) -> Bool {
@@ -263,7 +255,7 @@ private struct Chance {
         case .newestNamesOnly: isNewest
         case .none, .bytesOnly: false
         case .namesOnly: true
-        case .random: next() % 2 == 0
+        case .random: random.next() % 2 == 0
         }
     }
 
@@ -272,7 +264,7 @@ private struct Chance {
         case .none, .namesOnly, .newestNamesOnly: return nil
         case .bytesOnly: return change
         case .random:
-            let draw = next() % 4
+            let draw = random.next() % 4
             if draw < 2 { return nil }
             guard draw == 3, case .write(let offset, let bytes) = change else { return change }
             // Sectors of 512 bytes are written whole; of several, the first ones.

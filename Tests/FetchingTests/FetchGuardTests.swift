@@ -1,4 +1,5 @@
 import Attachments
+import TestSupport
 import Testing
 
 @testable import Intake
@@ -64,7 +65,7 @@ import Testing
     // MARK: Properties
 
     @Test func `an IPv4 address in a blocked range is refused in every spelling and every embedding`() throws {
-        var random = Seeded(seed: 1)
+        var random = SeededGenerator(seed: 1)
         let blocks = SpecialAddresses.blocks.filter { $0.first.width == 32 }
         #expect(blocks.count == 18)
         for _ in 0..<2000 {
@@ -83,7 +84,7 @@ import Testing
     }
 
     @Test func `a random global unicast address is allowed, and only in its plain spelling`() throws {
-        var random = Seeded(seed: 2)
+        var random = SeededGenerator(seed: 2)
         var tried = 0
         while tried < 2000 {
             let bits = random.next32()
@@ -106,7 +107,7 @@ import Testing
     }
 
     @Test func `an IPv6 address outside 2000 to 3fff is refused`() throws {
-        var random = Seeded(seed: 3)
+        var random = SeededGenerator(seed: 3)
         for _ in 0..<5000 {
             let bits = random.next128()
             guard bits >> 125 != 1 else { continue }
@@ -115,7 +116,7 @@ import Testing
     }
 
     @Test func `an address survives its text`() {
-        var random = Seeded(seed: 4)
+        var random = SeededGenerator(seed: 4)
         for _ in 0..<2000 {
             let six = IPAddress.v6(random.next128())
             let four = IPAddress.v4(random.next32())
@@ -204,22 +205,7 @@ enum Spellings {
     }
 }
 
-/// Random numbers that are the same in every run (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SeededGenerator {
     mutating func next32() -> UInt32 { UInt32(truncatingIfNeeded: next()) }
     mutating func next128() -> UInt128 { UInt128(next()) << 64 | UInt128(next()) }
 }

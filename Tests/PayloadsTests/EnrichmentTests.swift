@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Payloads

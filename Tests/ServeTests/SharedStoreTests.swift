@@ -74,7 +74,7 @@ import Testing
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         var acknowledged: Set<String> = []
         var server = try await site.serve(key: key)
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator()
         var next = 0
         var kills = 0
         while next < 200 {
