@@ -137,6 +137,8 @@ var targets: [Target] = [
         dependencies: [
             "Attachments", "Intake", "Stores", "Payloads", "API", "TestSupport", "satchel-codec", "fault-codec",
             .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOEmbedded", package: "swift-nio"),
+            .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
             .product(name: "Logging", package: "swift-log"),

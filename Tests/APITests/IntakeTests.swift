@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import TestSupport
 import Testing
 
 @testable import API
@@ -113,8 +114,11 @@ import Testing
                     group.addTask {
                         let body = number.isMultiple(of: 2) ? multipart : plain
                         let isChunked = number.isMultiple(of: 3)
-                        let length = Int.random(in: 0..<body.count - 8)
-                        try await live.connect { connection in
+                        var random = SeededGenerator(seed: UInt64(number))
+                        let length = Int.random(in: 0..<body.count - 8, using: &random)
+                        var pieces: [Int] = []
+                        while pieces.reduce(0, +) < length { pieces.append(.random(in: 1...40_000, using: &random)) }
+                        try await live.connect { [pieces] connection in
                             var headers = number.isMultiple(of: 2) ? SubmittingTests.multipartType : [:]
                             if isChunked { headers["Transfer-Encoding"] = "chunked" }
                             try await connection.send(
@@ -122,8 +126,8 @@ import Testing
                                     .post, "/v1/jobs", headers, length: isChunked ? nil : body.count,
                                     key: live.keys[.submit]))
                             var rest = body.prefix(length)
-                            while !rest.isEmpty {
-                                let piece = rest.prefix(Int.random(in: 1...40_000))
+                            for count in pieces {
+                                let piece = rest.prefix(count)
                                 rest = rest.dropFirst(piece.count)
                                 if isChunked { try await connection.send(String(piece.count, radix: 16) + "\r\n") }
                                 try await connection.send(Data(piece))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import API
@@ -34,7 +35,7 @@ import Testing
         #expect(throws: JSONSyntaxError.self) { try JSONTree(String(repeating: "[", count: 100_000).utf8) }
         let text = Array(#"{"a": [1.5e-3, "\u00e9x\\", {"b": [true, null]}]}"#.utf8)
         for end in 0..<text.count { #expect(throws: JSONSyntaxError.self) { try JSONTree(text[..<end]) } }
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator()
         for _ in 0..<3000 {
             var copy = text
             copy[Int.random(in: 0..<copy.count, using: &random)] = UInt8.random(in: 0...255, using: &random)

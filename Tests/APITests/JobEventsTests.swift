@@ -1,8 +1,9 @@
 import Attachments
 import Foundation
+import TestSupport
+import Testing
 
 @testable import Intake
-import Testing
 
 /// What followers of a job hear.
 @Suite struct JobEventsTests {
@@ -27,7 +28,7 @@ import Testing
     }
 
     @Test func `whoever resumes after any event hears exactly the rest`() async throws {
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator()
         for _ in 0..<20 {
             let events = JobEvents()
             let count = Int.random(in: 1...40, using: &random)

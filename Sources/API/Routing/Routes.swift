@@ -1,7 +1,8 @@
 import Attachments
 public import Hummingbird
 
-/// The whole API: every endpoint, connected with what answers it.
+/// The whole API: every endpoint, connected with what answers it, but for content, which connections answer themselves
+/// (``ContentResponder``).
 public func routes(of service: Service) -> Router<ServiceContext> {
     let router = Router(context: ServiceContext.self)
     router.add(middleware: RequestObservation(metrics: service.metrics, isLogging: service.settings.logsRequests))
@@ -13,7 +14,6 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     EventRoutes(service: service).add(to: table)
     AttachmentRoutes(service: service).add(to: table)
     AccessRoutes(service: service).add(to: table)
-    ContentRoutes(service: service).add(to: table)
     PayloadRoutes(service: service).add(to: table)
     OperationRoutes(service: service).add(to: table)
     DescriptionRoutes(service: service).add(to: table)

@@ -9,7 +9,7 @@ import Synchronization
 
 /// How a connection is set up, from the bytes to the application.
 struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
-    typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+    typealias Value = AcceptedConnection
 
     /// Connections that are open.
     private final class Count: Sendable {
@@ -67,16 +67,18 @@ struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
                     HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: decoding),
                     maximumBufferSize: limits.headerBytes + (256 << 10)))
             try pipeline.addHandler(connection)
-            return try NIOAsyncChannel(
-                wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+            return AcceptedConnection(
+                try NIOAsyncChannel(
+                    wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true)))
         }
     }
 
     /// Answers the requests of one connection. Whoever is at work on one when the client leaves is cancelled.
     func handle(value: Value, logger: Logger) async {
+        let messages = value.take()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await handleHTTP(asyncChannel: value, logger: logger) }
-            group.addTask { try? await value.channel.closeFuture.get() }
+            group.addTask { await handleHTTP(asyncChannel: messages, logger: logger) }
+            group.addTask { try? await messages.channel.closeFuture.get() }
             await group.next()
             group.cancelAll()
         }

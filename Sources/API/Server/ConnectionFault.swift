@@ -6,8 +6,6 @@ enum ConnectionFault: Error, Hashable, Sendable {
     case bodyIncomplete
     /// The body came too slowly.
     case bodyTooSlow
-    /// What was being sent may not be read any more.
-    case takenBack
 }
 
 extension Problem {
@@ -26,7 +24,6 @@ extension Problem {
         switch fault {
         case .bodyIncomplete: self = .malformed("The body ended before its time. Send all of it.")
         case .bodyTooSlow: self = .tooSlow
-        case .takenBack: self = .notFound
         }
     }
 }

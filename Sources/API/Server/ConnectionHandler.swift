@@ -195,6 +195,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     private func begin(_ head: HTTPRequestHead) {
+        var head = head
+        head.uri = RequestFraming.originForm(head.uri)
         pace.readHead(at: .now())
         number += 1
         var new = Exchange(head: head, answerer: .nobody, closes: !head.isKeepAlive || isStopping)

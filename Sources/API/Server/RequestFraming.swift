@@ -41,6 +41,16 @@ enum RequestFraming {
         return nil
     }
 
+    /// The path and the query of a request's target, which a server has to take in absolute form as well (RFC 9112,
+    /// section 3.2.2).
+    static func originForm(_ target: String) -> String {
+        guard target.utf8.first != UInt8(ascii: "/") else { return target }
+        let scheme = ["http://", "https://"].first { target.prefix($0.count).lowercased() == $0 }
+        guard let scheme else { return target }
+        let rest = target.dropFirst(scheme.count).drop { $0 != "/" && $0 != "?" }
+        return rest.first == "/" ? String(rest) : "/" + rest
+    }
+
     /// What `Expect` asks for.
     enum Expectation: Hashable {
         case none
