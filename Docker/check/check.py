@@ -265,8 +265,8 @@ def check_files(root_directory, image):
         ["tar", "--list", "--file", f"{sources}/satchel-sources.tar.gz"], check=True, capture_output=True, text=True).stdout
     expect("Sources/Codecs/Codec.swift\n" in listing, "the image holds Satchel's sources")
     strays = subprocess.run(
-        ["find", root_directory, "-xdev", "(", "-path", "*/tmp/*", "-o", "-path", "*/var/lib/apt/lists/*", "-o", "-name", "*.deb", ")"],
-        check=True, capture_output=True, text=True).stdout
+        ["find", ".", "-xdev", "(", "-path", "*/tmp/*", "-o", "-path", "*/var/lib/apt/lists/*", "-o", "-name", "*.deb", ")"],
+        cwd=root_directory, check=True, capture_output=True, text=True).stdout
     expect(strays == "", "the image holds nothing that only its making needed", strays)
 
     alerts = subprocess.run(
