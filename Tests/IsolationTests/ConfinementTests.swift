@@ -22,6 +22,22 @@ extension Isolation {
             }
         }
 
+        @Test func `glibc takes every setting of a codec's memory`() throws {
+            let name = "GLIBC_TUNABLES="
+            let settings = try #require(CodecInvocation.environment.first { $0.hasPrefix(name) }).dropFirst(name.count)
+            let linkers = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"]
+            let linker = try #require(linkers.first { FileManager.default.fileExists(atPath: $0) })
+            let program = Program(URL(filePath: linker), environment: ["GLIBC_TUNABLES": String(settings)])
+            let taken = try program.run(["--list-tunables"]).outputText
+            for setting in settings.split(separator: ":") {
+                let parts = setting.split(separator: "=")
+                let value = try #require(Int(parts[1]))
+                let line = try #require(taken.split(separator: "\n").first { $0.hasPrefix("\(parts[0]):") })
+                let told = line.split(separator: " ")[1]
+                #expect(told == "\(value)" || told == "0x" + String(value, radix: 16), "\(line)")
+            }
+        }
+
         /// What a decoder that was taken over would try, and how the kernel answers: with an error, or with death.
         static let refused: [(command: String, answer: Int32)] = [
             ("open /etc/passwd", EACCES), ("open /proc/self/environ", EACCES), ("open /", EACCES),

@@ -36,8 +36,9 @@ enum Bench {
             try results.write(to: file)
             Progress.end()
             print("## \(part.name)\n\n\(result.text)\n")
-            try? context.workplace.clear()
         }
+        // Not before: ext4 searches on and on for an inode where many were deleted in the last minutes.
+        try? context.workplace.clear()
         try Publisher(options).draw()
         print("Everything is in \(file.path(percentEncoded: false)), the plots beside it.")
         let missed = parts.flatMap { results.result(of: $0)?.measurements ?? [] }.filter { $0.isMet == false }

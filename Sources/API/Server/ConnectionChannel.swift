@@ -19,6 +19,11 @@ struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
     /// More of them are open than may be.
     private struct TooManyConnections: Error {}
 
+    /// Each read passes through every handler and wakes whoever takes the body, so large bodies are read in large pieces;
+    /// the size follows what comes.
+    private static let receiving = AdaptiveRecvByteBufferAllocator(
+        minimum: 1 << 10, initial: 4 << 10, maximum: 512 << 10)
+
     let responder: HTTPChannelHandler.Responder
     private let limits: ConnectionLimits
     private let keepers: ConnectionKeepers
@@ -52,6 +57,7 @@ struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
         return channel.eventLoop.makeCompletedFuture {
             guard let keeper = keepers[channel.eventLoop] else { throw ChannelError.inappropriateOperationForState }
             let pipeline = channel.pipeline.syncOperations
+            try channel.syncOptions?.setOption(.recvAllocator, value: Self.receiving)
             let edge = ConnectionEdge()
             let connection = ConnectionHandler(
                 keeper: keeper, edge: edge, limits: limits, isSecure: tls != nil, grace: grace)

@@ -27,7 +27,6 @@ struct IsolationBenchmark {
             Progress.say("isolation, round \(round + 1) of \(rounds)")
             alone.append(try batch(sourcesPerProcess: 1).run())
             shared.append(try batch(sourcesPerProcess: 1000).run())
-            try workplace.clear()
         }
         func each(_ usages: [Usage], _ figure: (Usage) -> Double) -> [Double] {
             usages.map { figure($0) / Double(count) * 1000 }

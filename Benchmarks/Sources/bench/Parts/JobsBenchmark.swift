@@ -45,7 +45,6 @@ struct JobsBenchmark {
             for clients in Self.clients {
                 services[clients, default: []].append(try submit(bodies, clients: clients))
             }
-            try workplace.clear()
         }
         var measurements: [Measurement] = []
         for clients in Self.clients {

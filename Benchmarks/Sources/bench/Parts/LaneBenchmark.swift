@@ -35,7 +35,6 @@ struct LaneBenchmark {
             alone.append(try latency(of: Array(bodies.prefix(Self.count)), at: service) * 1000)
             try submitVideos(to: service)
             beside.append(try latency(of: Array(bodies.suffix(Self.count)), at: service) * 1000)
-            try workplace.clear()
         }
         return [
             Measurement(

@@ -45,7 +45,6 @@ struct TrimBenchmark {
             // Two pixels less make it encode everything, by the same code and with the same settings.
             whole.append(try own(from: Self.betweenKeyframes, limit: Self.width - 2, method: "encode"))
             ffmpeg.append(try encodeWithFFmpeg())
-            try workplace.clear()
         }
         func ratios(_ first: [Double], _ second: [Double]) -> [Double] { zip(first, second).map { $0 / $1 } }
         return [
