@@ -10,6 +10,7 @@
 #include <gmodule.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <vips/vips.h>
 
 #pragma clang assume_nonnull begin
@@ -25,9 +26,11 @@ static inline void satchel_unref(void *object) {
     g_object_unref(object);
 }
 
-/// A blob that owns `bytes`, which came from malloc, and frees them with its last reference.
-static inline VipsBlob *satchel_blob_owning(void *bytes, size_t length) {
-    return vips_blob_new((VipsCallbackFn)free, bytes, length);
+static inline int satchel_unmap(void *start, void *area) { return munmap(start, ((VipsArea *)area)->length); }
+
+/// A blob that owns `length` bytes from `start` on, which mmap gave, and unmaps them with its last reference.
+static inline VipsBlob *satchel_blob_mapped(void *start, size_t length) {
+    return vips_blob_new(satchel_unmap, start, length);
 }
 
 static inline void satchel_blob_unref(VipsBlob *blob) {

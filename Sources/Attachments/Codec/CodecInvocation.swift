@@ -31,7 +31,7 @@ public struct CodecInvocation: Hashable, Sendable {
     /// the heap grows in large steps and huge pages, and keeps what it has; only what is larger than most pictures is
     /// mapped by itself.
     private static let allocation = [
-        "arena_max=2", "hugetlb=1", "top_pad=\(16 << 20)", "mmap_threshold=\(8 << 20)", "trim_threshold=\(64 << 20)",
+        "arena_max=1", "hugetlb=1", "top_pad=\(16 << 20)", "mmap_threshold=\(8 << 20)", "trim_threshold=\(64 << 20)",
     ]
 
     /// Without the program's name.

@@ -25,7 +25,7 @@ enum ImageIdentification {
             break
         }
         let bytes = try SourceBytes(descriptor, limit: limits.imageBytes)
-        if format == .png { unsafe bytes.withMutableBytes { unsafe PNGChunks.dropTexts(in: $0) } }
+        if format == .png { try unsafe bytes.withMutableBytes { unsafe PNGChunks.dropTexts(in: $0) } }
         let header = try header(of: bytes, format, sniffed, limits)
         if format == .webp, header.pages > 1 {
             try FFmpegLibraries.demand()

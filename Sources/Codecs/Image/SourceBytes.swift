@@ -2,44 +2,30 @@ import Attachments
 import CVips
 import Glibc
 
-/// A whole source in memory, from which libvips may read as often as it likes.
+/// A whole source, mapped, from which libvips may read as often as it likes.
 ///
-/// In memory, because a mapped file that its owner shortens would end the process, and because descriptors that were
-/// passed share their offset with others.
+/// Where its owner shortens the file meanwhile, the kernel ends the process. It is there for the like: whoever sent the
+/// source gets an error, and nobody else notices.
 @safe
 struct SourceBytes: ~Copyable {
     private let blob: UnsafeMutablePointer<VipsBlob>
     let count: Int
 
-    /// Reads all of `descriptor`.
+    /// Maps all of `descriptor`.
     ///
     /// - Throws: ``AttachmentError/sourceTooLarge(bytes:limit:)`` before anything is read.
     init(_ descriptor: Int32, limit: Int64) throws(AttachmentError) {
         let size = try fileBytes(descriptor)
         guard size <= limit else { throw .sourceTooLarge(bytes: size, limit: limit) }
+        guard size > 0 else { throw .invalidSource(reason: "it is empty") }
         let length = Int(size)
-        guard let start = unsafe malloc(max(length, 1)) else {
-            throw .tooExpensive(resource: "memory", granted: "share")
+        let start = unsafe mmap(nil, length, PROT_READ, MAP_PRIVATE | MAP_POPULATE, descriptor, 0)
+        guard let start = unsafe start, unsafe start != MAP_FAILED else {
+            if errno == ENOMEM || errno == EAGAIN { throw .tooExpensive(resource: "memory", granted: "share") }
+            throw .invalidSource(reason: "it can't be mapped: \(SystemError("map the source").reason)")
         }
-        guard unsafe Self.fill(start, length, from: descriptor) else {
-            unsafe free(start)
-            throw .invalidSource(reason: "it became shorter while it was read")
-        }
-        unsafe blob = satchel_blob_owning(start, length)
+        unsafe blob = satchel_blob_mapped(start, length)
         count = length
-    }
-
-    private static func fill(_ start: UnsafeMutableRawPointer, _ length: Int, from descriptor: Int32) -> Bool {
-        var filled = 0
-        while filled < length {
-            let got = unsafe pread(descriptor, start + filled, length - filled, off_t(filled))
-            if got > 0 {
-                filled += got
-            } else if got == 0 || errno != EINTR {
-                return false
-            }
-        }
-        return true
     }
 
     deinit {
@@ -54,9 +40,17 @@ struct SourceBytes: ~Copyable {
         return try unsafe body(UnsafeRawBufferPointer(start: start, count: length))
     }
 
-    /// Lends the bytes to what corrects them, before anything else has read them.
-    borrowing func withMutableBytes(_ body: (UnsafeMutableRawBufferPointer) -> Void) {
-        unsafe withBytes { unsafe body(UnsafeMutableRawBufferPointer(mutating: $0)) }
+    /// Lends the bytes to what corrects them, before anything else has read them. The file stays as it is.
+    ///
+    /// - Throws: ``AttachmentError/tooExpensive(resource:granted:)`` where there is no memory for that.
+    borrowing func withMutableBytes(_ body: (UnsafeMutableRawBufferPointer) -> Void) throws(AttachmentError) {
+        try unsafe withBytes { (bytes) throws(AttachmentError) in
+            let bytes = unsafe UnsafeMutableRawBufferPointer(mutating: bytes)
+            guard unsafe mprotect(bytes.baseAddress, bytes.count, PROT_READ | PROT_WRITE) == 0 else {
+                throw .tooExpensive(resource: "memory", granted: "share")
+            }
+            unsafe body(bytes)
+        }
     }
 
     /// How an image is loaded.
