@@ -28,11 +28,16 @@ public struct CodecInvocation: Hashable, Sendable {
     ]
 
     /// Of memory that glibc asks the kernel for and gives back, each page costs a fault: a tenth of a photograph's time. So
-    /// the heap grows in large steps and huge pages, and keeps what it has; only what is larger than most pictures is
-    /// mapped by itself.
-    private static let allocation = [
-        "arena_max=1", "hugetlb=1", "top_pad=\(16 << 20)", "mmap_threshold=\(8 << 20)", "trim_threshold=\(64 << 20)",
-    ]
+    /// the heap grows in large steps and keeps what it has, and only what is larger than most pictures is mapped by itself.
+    private static let allocation =
+        ["arena_max=1", "top_pad=\(16 << 20)", "mmap_threshold=\(8 << 20)", "trim_threshold=\(64 << 20)"] + hugePages
+
+    /// Steps are of whole huge pages then: of 2 MB here, but of up to 512 MB with ARM's larger pages.
+    #if arch(x86_64)
+        private static let hugePages = ["hugetlb=1"]
+    #else
+        private static let hugePages: [String] = []
+    #endif
 
     /// Without the program's name.
     public var arguments: [String] {
