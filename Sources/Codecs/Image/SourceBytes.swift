@@ -4,8 +4,8 @@ import Glibc
 
 /// A whole source, mapped, from which libvips may read as often as it likes.
 ///
-/// Where its owner shortens the file meanwhile, the kernel ends the process. It is there for the like: whoever sent the
-/// source gets an error, and nobody else notices.
+/// Where its owner shortens the file meanwhile, the kernel ends the process, as a decoder's fault would: that costs this
+/// source alone.
 @safe
 struct SourceBytes: ~Copyable {
     private let blob: UnsafeMutablePointer<VipsBlob>
