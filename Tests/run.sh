@@ -6,6 +6,9 @@
 # Each target has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
 # waits for a program would keep them from running. Where tests of one target would disturb each other so, they run one
 # by one. Where no target is named, the service is held to its description at the end.
+#
+# Each has minutes, too, of which it takes a fraction on two idle cores. What runs over is ended and named, with the tests
+# that it had not finished.
 set -u
 cd "$(dirname "$0")/.." || exit
 swift=${1:-swift}
@@ -15,31 +18,61 @@ all=no
 [ $all = no ] || set -- AttachmentsTests PayloadsTests CodecsTests StoresTests FetchingTests IsolationTests APITests \
     SatchelClientTests ServeTests DurabilityTests SatchelTests
 scratch=$(mktemp -d)
+part=""
 trap 'rm -r "$scratch"' EXIT
+trap '[ -z "$part" ] || kill "$part"; exit 130' INT TERM HUP
 failed=""
 
-# run name command...: what failed is kept, to be said again at the end.
+# unfinished log: the tests and test cases that began and didn't end, the last of them last.
+unfinished() {
+    awk '/^[^ ]+ Test .* started\.$/ { sub(/^[^ ]+ Test /, ""); sub(/ started\.$/, ""); begun[$0] = NR; next }
+        /^[^ ]+ Test .* (passed|failed|skipped)/ {
+            sub(/^[^ ]+ Test /, ""); sub(/ (passed after|failed after|skipped).*/, ""); sub(/ with [0-9]+ test cases?$/, "")
+            delete begun[$0]
+        }
+        END { delete begun["run"]; for (name in begun) print begun[name] "\t" name }' "$1" |
+        sort -n | tail -n 12 | cut -f 2- | sed 's/^/not finished: /'
+}
+
+# run name minutes command...: what failed is kept, to be said again at the end.
 run() {
     name=$1
-    shift
+    minutes=$2
+    shift 2
     echo "== $name"
-    { "$@"; echo $? >"$scratch/status"; } 2>&1 | tee "$scratch/log"
-    [ "$(cat "$scratch/status")" = 0 ] && return
+    start=$(date +%s)
+    # Into a file: a pipe's reader would wait for whoever inherited the pipe.
+    : >"$scratch/log"
+    ./Tests/bounded.sh "$minutes" "$@" >>"$scratch/log" 2>&1 &
+    part=$!
+    tail -n +1 -f -s 0.2 --pid="$part" "$scratch/log" &
+    shown=$!
+    wait "$part"
+    status=$?
+    part=""
+    wait "$shown"
+    printf '%6d s  %s\n' $(($(date +%s) - start)) "$name" >>"$scratch/times"
+    [ $status = 0 ] && return
     failed="$failed $name"
     {
         echo "== of $name"
         grep -E '✘|Fatal error|^error: ' "$scratch/log" | head -n 12
         # Where a process ended there is no more than what it said last.
         tail -n 3 "$scratch/log"
+        [ $status != 124 ] || unfinished "$scratch/log"
     } >>"$scratch/failures"
 }
 
 for target in "$@"; do
     parallel=--parallel
     case "$target" in SatchelTests | SatchelClientTests | ServeTests) parallel=--no-parallel ;; esac
-    run "$target" "$swift" test --skip-build $parallel --filter "^$target\\."
+    minutes=15
+    case "$target" in CodecsTests | SatchelTests) minutes=20 ;; esac
+    run "$target" $minutes "$swift" test --skip-build $parallel --filter "^$target\\."
 done
-[ $all = no ] || run schemathesis ./Tests/schemathesis.sh .build/debug
+[ $all = no ] || run schemathesis 15 ./Tests/schemathesis.sh .build/debug
+echo "== seconds"
+cat "$scratch/times"
 if [ -n "$failed" ]; then
     cut -c 1-400 "$scratch/failures" >&2
     echo "Failed:$failed" >&2
