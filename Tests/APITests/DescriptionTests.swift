@@ -20,8 +20,9 @@ import Testing
             let access =
                 switch endpoint.access {
                 case .anyone: ""
-                case .key(let role): "apiKey \(role.rawValue)"
-                case .keyOrGrant(let role): "apiKey \(role.rawValue), grant"
+                case .key(let roles): roles.map { "apiKey \($0.rawValue)" }.joined(separator: ", ")
+                case .keyOrGrant(let roles):
+                    (roles.map { "apiKey \($0.rawValue)" } + ["grant"]).joined(separator: ", ")
                 case .grant: "grant"
                 }
             return "\(endpoint.name): \(access)"

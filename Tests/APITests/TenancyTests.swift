@@ -109,12 +109,11 @@ import TestSupport
     // MARK: What is asked, and what must come of it
 
     private func outcome(_ endpoint: Endpoint, _ bearer: Bearer) -> Outcome {
-        let role: AccessRole
         let takesGrants: Bool
         switch endpoint.access {
         case .anyone: return .success
-        case .key(let needed): (role, takesGrants) = (needed, false)
-        case .keyOrGrant(let needed): (role, takesGrants) = (needed, true)
+        case .key: takesGrants = false
+        case .keyOrGrant: takesGrants = true
         case .grant: return bearer == .ownGrant ? .success : .refused
         }
         // It names nothing, or makes something new under the bearer's own tenant.
@@ -122,11 +121,11 @@ import TestSupport
         switch bearer {
         case .nobody, .nonsense, .revoked, .expired: return .status(401)
         case .own(let own):
-            guard own.includes(role) else { return .status(403) }
+            guard endpoint.permits(own) else { return .status(403) }
             // The target was delivered: there is nothing to try again.
             return endpoint == .retryJob ? .status(409) : .success
         case .foreign(let own):
-            guard own.includes(role) else { return .status(403) }
+            guard endpoint.permits(own) else { return .status(403) }
             if endsQuietly(endpoint) { return .status(204) }
             return namesNothing ? .success : .status(404)
         case .ownGrant:

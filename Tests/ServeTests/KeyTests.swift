@@ -1,3 +1,4 @@
+import Attachments
 import Foundation
 import TestSupport
 import Testing
@@ -25,6 +26,13 @@ import Testing
         #expect(try await server.accepts())
         #expect(try await server.get("/metrics").status == 403)
         #expect(try await server.get("/metrics", key: admin).status == 200)
+    }
+
+    @Test func `the help says of each role what it permits`() throws {
+        let site = try Site()
+        let help = try site.run("key", "create", "--help").outputText.split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        for role in AccessRole.allCases { #expect(help.contains("'\(role.rawValue)' \(role.permission)."), "\(help)") }
     }
 
     @Test func `a revoked key is good no more at once, a rotated one for as long as was said`() async throws {

@@ -53,11 +53,18 @@ import Testing
         #expect(try started.wait().status == 0)
     }
 
-    @Test func `without keys on loopback everybody is an administrator`() async throws {
+    @Test func `without keys on loopback every program is an administrator, but no web page`() async throws {
         let site = try Site()
         let server = try await site.serve("--set", "api_keys.required=false")
         #expect(server.key == nil)
         #expect(try await server.get("/metrics").status == 200)
+        for header in ["Host: evil.example", "Sec-Fetch-Site: cross-site"] {
+            let asked = try Program.tool("curl").run([
+                "-sS", "-m", "10", "-o", "/dev/null", "-w", "%{http_code}", "-H", header,
+                server.url.absoluteString + "/v1/jobs",
+            ])
+            #expect(asked.outputText == "403", "\(header): \(asked.errorText)")
+        }
     }
 
     @Test func `an address in use, or none, is one clear sentence`() async throws {

@@ -111,10 +111,10 @@ struct DocumentationPage: Sendable {
     }
 
     private func access(_ call: OpenAPIDocument.Operation) -> String {
-        let choices = (call.value["security"]?.elements ?? []).flatMap(\.members).map { scheme in
-            let name = scheme.key == "grant" ? "a grant" : "an API key"
-            return scheme.value.elements.first?.text.map { "\(name) with the role `\($0)`" } ?? name
-        }
+        let schemes = (call.value["security"]?.elements ?? []).flatMap(\.members)
+        let roles = schemes.flatMap { $0.value.elements.compactMap(\.text) }.map { "`\($0)`" }
+        var choices = roles.isEmpty ? [] : ["an API key with the role \(roles.joined(separator: " or "))"]
+        if schemes.contains(where: { $0.key == "grant" }) { choices.append("a grant") }
         return choices.isEmpty ? "For anyone." : "For \(choices.joined(separator: " or "))."
     }
 

@@ -5,32 +5,43 @@ import Hummingbird
 /// Tells who asks, from the bearer token of a request.
 struct Authentication: Sendable {
     let records: any ServiceRecords
-    /// On loopback a service may do without keys: then everybody is an administrator of this tenant.
-    let keysRequired: Bool
+    /// Who is let in without a key; nil where everybody needs one. On loopback a service may do without keys: then
+    /// everybody but a web page is an administrator.
+    let keyless: KeylessAccess?
+    let metricsArePublic: Bool
+
+    init(_ service: Service) {
+        records = service.records
+        keyless = service.settings.keysRequired ? nil : KeylessAccess(publicURL: service.settings.publicURL)
+        metricsArePublic = service.settings.metricsArePublic
+    }
 
     /// - Throws: 401 for whoever has no good credentials, the same for malformed, unknown, expired and revoked ones; 403
-    ///   for a key that lacks the role.
+    ///   for a key that lacks the role, and for web pages where no key is needed.
     func identity(for endpoint: Endpoint, _ request: Request) async throws -> Identity {
         switch endpoint.access {
         case .anyone: return .nobody
-        case .key(let role): return try await key(with: role, request)
-        case .keyOrGrant(let role):
+        case .key where endpoint == .metrics && metricsArePublic && (keyless == nil || bearer(of: request) != nil):
+            return .nobody
+        case .key(let roles): return try await key(with: roles, request)
+        case .keyOrGrant(let roles):
             let token = bearer(of: request)
             if let token, token.secretText.hasPrefix(TokenKind.grant.rawValue) { return try await grant(token) }
-            return try await key(with: role, request)
+            return try await key(with: roles, request)
         case .grant:
             guard let token = bearer(of: request) else { throw Problem.unauthorized }
             return try await grant(token)
         }
     }
 
-    private func key(with role: AccessRole, _ request: Request) async throws -> Identity {
+    private func key(with roles: [AccessRole], _ request: Request) async throws -> Identity {
         guard let token = bearer(of: request) else {
-            guard keysRequired else { return .key(.everybody) }
-            throw Problem.unauthorized
+            guard let keyless else { throw Problem.unauthorized }
+            guard keyless.admits(request) else { throw Problem.noWebPage }
+            return .key(.everybody)
         }
         guard let key = try await records.authenticate(token) else { throw Problem.unauthorized }
-        guard key.may(role) else { throw Problem.forbidden(role) }
+        guard roles.contains(where: key.may) else { throw Problem.forbidden(roles) }
         return .key(key)
     }
 

@@ -6,10 +6,10 @@ struct Endpoint: Hashable, Sendable {
     /// Who may use an endpoint.
     enum Access: Hashable, Sendable {
         case anyone
-        /// Whoever has an API key with this role.
-        case key(AccessRole)
+        /// Whoever has an API key with one of these roles; an administrator's includes them all.
+        case key([AccessRole])
         /// The same, or whoever has a grant.
-        case keyOrGrant(AccessRole)
+        case keyOrGrant([AccessRole])
         /// Whoever has a grant.
         case grant
     }
@@ -27,34 +27,46 @@ struct Endpoint: Hashable, Sendable {
 
     /// As people write it: `GET /v1/jobs/{id}`.
     var name: String { "\(method.rawValue) \(path)" }
+
+    /// Whether a key of this role alone may use it.
+    func permits(_ role: AccessRole) -> Bool {
+        switch access {
+        case .anyone: true
+        case .key(let roles), .keyOrGrant(let roles): roles.contains(where: role.includes)
+        case .grant: false
+        }
+    }
 }
 
+/// What each role may do: a key that submits may also look at what it made, by its id; lists, leases and grants are a
+/// reader's. ``AccessRole/permission`` says it in words.
 extension Endpoint {
-    static let submitJob = Endpoint(.post, "/v1/jobs", .key(.submit))
-    static let putJob = Endpoint(.put, "/v1/jobs/{id}", .key(.submit))
-    static let listJobs = Endpoint(.get, "/v1/jobs", .key(.read))
-    static let job = Endpoint(.get, "/v1/jobs/{id}", .key(.read))
-    static let jobEvents = Endpoint(.get, "/v1/jobs/{id}/events", .key(.read))
-    static let deleteJob = Endpoint(.delete, "/v1/jobs/{id}", .key(.submit))
-    static let retryJob = Endpoint(.post, "/v1/jobs/{id}/retry", .key(.submit))
-    static let replayCallback = Endpoint(.post, "/v1/jobs/{id}/callback", .key(.submit))
-    static let listAttachments = Endpoint(.get, "/v1/attachments", .key(.read))
-    static let attachment = Endpoint(.get, "/v1/attachments/{id}", .key(.read))
-    static let deleteAttachment = Endpoint(.delete, "/v1/attachments/{id}", .key(.submit))
-    static let startLease = Endpoint(.post, "/v1/leases", .keyOrGrant(.read))
-    static let lease = Endpoint(.get, "/v1/leases/{id}", .keyOrGrant(.read))
-    static let renewLease = Endpoint(.put, "/v1/leases/{id}", .keyOrGrant(.read))
-    static let stopLease = Endpoint(.delete, "/v1/leases/{id}", .keyOrGrant(.read))
-    static let grant = Endpoint(.post, "/v1/attachments/{id}/grants", .key(.read))
-    static let narrowGrant = Endpoint(.post, "/v1/grants/{id}/grants", .keyOrGrant(.read))
-    static let revokeGrant = Endpoint(.delete, "/v1/grants/{id}", .keyOrGrant(.read))
+    static let submitJob = Endpoint(.post, "/v1/jobs", .key([.submit]))
+    static let putJob = Endpoint(.put, "/v1/jobs/{id}", .key([.submit]))
+    static let listJobs = Endpoint(.get, "/v1/jobs", .key([.read]))
+    static let job = Endpoint(.get, "/v1/jobs/{id}", .key([.submit, .read]))
+    static let jobEvents = Endpoint(.get, "/v1/jobs/{id}/events", .key([.submit, .read]))
+    static let deleteJob = Endpoint(.delete, "/v1/jobs/{id}", .key([.submit]))
+    static let retryJob = Endpoint(.post, "/v1/jobs/{id}/retry", .key([.submit]))
+    static let replayCallback = Endpoint(.post, "/v1/jobs/{id}/callback", .key([.submit]))
+    static let listAttachments = Endpoint(.get, "/v1/attachments", .key([.read]))
+    static let attachment = Endpoint(.get, "/v1/attachments/{id}", .key([.read]))
+    static let deleteAttachment = Endpoint(.delete, "/v1/attachments/{id}", .key([.submit]))
+    static let startLease = Endpoint(.post, "/v1/leases", .keyOrGrant([.read]))
+    static let lease = Endpoint(.get, "/v1/leases/{id}", .keyOrGrant([.read]))
+    static let renewLease = Endpoint(.put, "/v1/leases/{id}", .keyOrGrant([.read]))
+    static let stopLease = Endpoint(.delete, "/v1/leases/{id}", .keyOrGrant([.read]))
+    static let grant = Endpoint(.post, "/v1/attachments/{id}/grants", .key([.read]))
+    static let narrowGrant = Endpoint(.post, "/v1/grants/{id}/grants", .keyOrGrant([.read]))
+    static let revokeGrant = Endpoint(.delete, "/v1/grants/{id}", .keyOrGrant([.read]))
     static let content = Endpoint(.get, "/c/{token}/{name}", .anyone)
     static let contentHead = Endpoint(.head, "/c/{token}/{name}", .anyone)
-    static let enrichPayload = Endpoint(.post, "/v1/payloads/apns", .key(.submit))
-    static let profiles = Endpoint(.get, "/v1/profiles", .key(.read))
+    static let enrichPayload = Endpoint(.post, "/v1/payloads/apns", .key([.submit]))
+    static let profiles = Endpoint(.get, "/v1/profiles", .key([.read]))
     static let alive = Endpoint(.get, "/livez", .anyone)
     static let ready = Endpoint(.get, "/readyz", .anyone)
-    static let metrics = Endpoint(.get, "/metrics", .anyone)
+    /// Where `metrics.public` is set, for anyone.
+    static let metrics = Endpoint(.get, "/metrics", .key([.admin]))
     static let description = Endpoint(.get, "/openapi.json", .anyone)
     static let documentation = Endpoint(.get, "/docs", .anyone)
 

@@ -40,9 +40,17 @@ extension Problem {
         "This needs an API key or a grant that is good now, as 'Authorization: Bearer …'.",
         headers: [.wwwAuthenticate: "Bearer"])
 
-    static func forbidden(_ role: AccessRole) -> Problem {
-        Problem(.forbidden, "forbidden", "This key lacks the role '\(role.rawValue)'. Use one that has it.")
+    /// - Parameter roles: Those of which one would do.
+    static func forbidden(_ roles: [AccessRole]) -> Problem {
+        let names = roles.map { "'\($0.rawValue)'" }.joined(separator: " or ")
+        return Problem(.forbidden, "forbidden", "This key lacks the role \(names). Use one that has it.")
     }
+
+    /// Where no key is needed, a web page still needs one.
+    static let noWebPage = Problem(
+        .forbidden, "forbidden",
+        "Without a key this answers programs, not other sites' pages, and only where Host is localhost, a loopback address or that of public_url. Ask for one of those, or send an API key."
+    )
 
     static let notFound = Problem(
         .notFound, "not_found", "There is nothing here for this key. Check the id; what was deleted or expired is gone."

@@ -8,8 +8,7 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     router.add(middleware: RequestObservation(metrics: service.metrics, isLogging: service.settings.logsRequests))
     router.add(middleware: ProblemMiddleware())
     router.add(middleware: DrainingMiddleware(health: service.health))
-    let table = RouteTable(
-        router, Authentication(records: service.records, keysRequired: service.settings.keysRequired))
+    let table = RouteTable(router, Authentication(service))
     JobRoutes(service: service).add(to: table)
     EventRoutes(service: service).add(to: table)
     AttachmentRoutes(service: service).add(to: table)

@@ -1,11 +1,19 @@
 /// What the bearer of an API key may do within its tenant.
 public enum AccessRole: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Submit jobs and payloads, follow, cancel, retry and delete them, delete attachments.
     case submit
-    /// Read records, start and stop leases, give and take back grants.
     case read
-    /// Everything that the others may, and the metrics.
     case admin
+
+    /// What it permits. The help, the documentation and the README say it in these words.
+    public var permission: String {
+        switch self {
+        case .submit:
+            "submits jobs and push payloads, looks at a job by its id and follows it, cancels, retries and deletes jobs, has callbacks called again, and deletes attachments"
+        case .read:
+            "lists jobs, attachments and profiles, looks at them and follows jobs, starts and stops leases, and gives and takes back grants"
+        case .admin: "may everything that the others may, and read the metrics"
+        }
+    }
 
     /// Whether this role includes what `other` may do.
     public func includes(_ other: AccessRole) -> Bool {

@@ -24,8 +24,9 @@ struct KeyCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "create", abstract: "Make a key and show it, this once.",
             discussion: """
-                The roles: 'submit' submits, follows, cancels and deletes; 'read' reads records and gives access; \
-                'admin' may everything, and the metrics.
+                The roles:
+
+                \(AccessRole.allCases.map { "  '\($0.rawValue)' \($0.permission)." }.joined(separator: "\n"))
                 """)
 
         @Option(help: ArgumentHelp("What it is for.", valueName: "name"))

@@ -37,7 +37,7 @@ extension Setting {
         // Who.
         Setting(
             "api_keys.required", \.settings.keysRequired, .flag,
-            "Whether a request needs an API key. Only a service on loopback may do without: then everybody is its administrator."
+            "Whether a request needs an API key. Only a service on loopback may do without: then every program of the machine is its administrator, but no web page."
         ),
         Setting("metrics.public", \.settings.metricsArePublic, .flag, "Whether /metrics answers without an API key."),
         Setting(
