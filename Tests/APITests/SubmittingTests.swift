@@ -98,7 +98,10 @@ import Testing
             #expect(first["source"]["name"].string == "ä.jpg" && first["source"]["bytes"].int == photo.count)
             #expect(first["source"]["declared_type"].string == "image/jpeg")
             #expect(first["lease"].isNull && first["renditions"]["main"]["url"].isNull)
-            #expect(job["attachments"][1]["error"]["code"].string == "unrecognized_type")
+            let text = job["attachments"][1]
+            #expect(text["error"]["code"].string == "unrecognized_type")
+            #expect(text["error"]["message"].string?.contains("(it looks like text/plain)") == true)
+            #expect(text["source"]["sniffed_type"].string == "text/plain" && text["source"]["decoded_type"].isNull)
             let strict = Self.multipart([
                 ("a", "", photo), ("b", "", Data("no picture".utf8)),
                 ("job", "", Data(#"{"mode": "strict", "attachments": [{"part": "a"}, {"part": "b"}]}"#.utf8)),
@@ -139,6 +142,27 @@ import Testing
             #expect(job["attachments"][0]["source"]["name"].string == "me.jpg")
             let main = job["attachments"][0]["renditions"]["main"]
             #expect(main["width"].int != nil && main["width"].int == main["height"].int)
+        }
+    }
+
+    @Test(arguments: [
+        ("text/plain", 415), ("application/x-www-form-urlencoded", 415), ("application/pdf", 415), ("*/*", 415),
+        ("multipart/mixed; boundary=b", 415), ("application/json-patch+json", 415), ("imageless/jpeg", 415),
+        ("image/jpeg", 202), ("Audio/Wav; rate=8000", 202), ("video/quicktime", 202), ("application/octet-stream", 202),
+    ])
+    func `a body is taken under the types that are described, and no others`(type: String, status: Int) async throws {
+        try await LiveService.run {
+            $0.worker = .nobody
+        } _: { live in
+            for (method, path) in [(Method.post, "/v1/jobs"), (.put, "/v1/jobs/typed")] {
+                let reply = try await live.send(method, path, ["Content-Type": type], body: Data("a source".utf8))
+                #expect(reply.status == status, "\(reply.text)")
+                if status == 415 {
+                    #expect(try reply.json["code"].string == "unsupported_media_type")
+                    #expect(try reply.json["detail"].string?.contains("image/…") == true)
+                }
+            }
+            #expect(try live.spooled().count == (status == 202 ? 2 : 0))
         }
     }
 

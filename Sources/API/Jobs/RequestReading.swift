@@ -92,9 +92,18 @@ struct BodyReceiver {
                     throw .invalid("Content-Type", "A multipart/form-data body needs its boundary as a parameter.")
                 }
                 self = .multipart(boundary: boundary)
-            default: self = .raw(type: type.value)
+            case let name where name == "application/octet-stream" || Self.sources.contains(where: name.hasPrefix):
+                self = .raw(type: name)
+            default:
+                throw Problem(
+                    .unsupportedMediaType, "unsupported_media_type",
+                    "A job is described as application/json or multipart/form-data, or its body is the source itself: image/…, audio/…, video/… or application/octet-stream. Say which it is in 'Content-Type'.",
+                    headers: [.connection: "close"])
             }
         }
+
+        /// What the types of sources begin with.
+        private static let sources = ["image/", "audio/", "video/"]
     }
 
     /// What the headers add to a multipart body, beside the sources.

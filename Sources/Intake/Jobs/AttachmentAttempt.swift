@@ -292,6 +292,10 @@ private struct Progress {
 
     /// Ends the steps with the one that could not be done, and why.
     mutating func fail(_ error: AttachmentError) {
+        // What no decoder took still looked like something; what is said beside the type is for people.
+        if case .unrecognizedType(let sniffed?) = error, facts.sniffedType == nil {
+            facts.sniffedType = sniffed.split(separator: " ").first.map(String.init)
+        }
         steps.append(
             Step(name: stage.name, seconds: (ContinuousClock.now - stage.since).inSeconds, note: error.message))
     }
