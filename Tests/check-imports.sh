@@ -44,7 +44,7 @@ allow Payloads Attachments
 allow API Attachments Intake Stores Payloads Hummingbird HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes \
     NIOHTTPTypesHTTP1 NIOSSL Crypto Logging Metrics CoreMetrics ServiceLifecycle
 # UserNotifications behind `#if canImport`: the same library serves the phone.
-allow SatchelClient Foundation FoundationNetworking UserNotifications
+allow SatchelClient CoreGraphics Foundation FoundationNetworking UserNotifications
 allow satchel Foundation Attachments Intake Stores API AsyncHTTPClient NIOCore NIOHTTP1 NIOSSL ArgumentParser Configuration Yams Logging Metrics ServiceLifecycle
 [ $status = 0 ] && echo "No import crosses a line."
 exit $status

@@ -224,7 +224,7 @@ import Testing
 
     // MARK: Notifications
 
-    @Test func `a push payload becomes files on the phone without a key, and a preview where time is short`()
+    @Test func `a push payload becomes files on the phone without a key, links to be shared where it says so`()
         async throws
     {
         let service = try await RunningService()
@@ -246,13 +246,14 @@ import Testing
         let notification = try #require(SatchelNotification(userInfo: userInfo))
         let small = await notification.files(within: 10, in: directory, largest: 100)
         #expect(small.map(\.isPreview) == [true])
-        // What doesn't come in time is left out, in time.
-        var silent = notification
-        silent.attachments[0].url = try service.silence()
-        let begun = Date()
-        let late = await silent.files(within: 1.5, in: directory)
-        #expect(late.map(\.isPreview) == [true])
-        #expect(Date().timeIntervalSince(begun) < 4)
+
+        let cached = try await RunningService.cacheControl(of: file.link.url)
+        #expect(cached == "private, no-cache")
+        let broadcast = try await service.client.enrich(payload: Data(payload.utf8), delivery: .shared)
+        let shared = try #require(
+            try JSONSerialization.jsonObject(with: broadcast.payload) as? [String: Any])
+        let link = try #require(SatchelNotification(userInfo: shared)?.attachments.first)
+        #expect(try await RunningService.cacheControl(of: link.url)?.hasPrefix("public, ") == true)
     }
 
     private func failure(_ body: () async throws -> Void) async throws -> SatchelError {

@@ -127,6 +127,12 @@ final class RunningService {
         let (body, response) = try await URLSession.shared.data(from: url)
         return ((response as? HTTPURLResponse)?.statusCode ?? 0, body)
     }
+
+    /// What may keep a copy of what a plain GET gets.
+    static func cacheControl(of url: URL) async throws -> String? {
+        let (_, response) = try await URLSession.shared.data(from: url)
+        return (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Cache-Control")
+    }
 }
 
 struct ServiceFailure: Error, CustomStringConvertible {

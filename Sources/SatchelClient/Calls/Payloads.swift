@@ -35,15 +35,17 @@ extension SatchelClient {
     ///   - payload: JSON, as the device would get it.
     ///   - expiration: When the push ends, and its links with it; 24 hours from now where nil.
     ///   - deadline: Seconds; the service's 10 where nil.
+    ///   - delivery: Of the links; `private` where nil. A payload that many get is `shared`.
     public func enrich(
         payload: Data, profile: String? = nil, onFailure: FailureMode? = nil, pushType: PushType? = nil,
-        expiration: Date? = nil, deadline: TimeInterval? = nil
+        expiration: Date? = nil, deadline: TimeInterval? = nil, delivery: JobRequest.Delivery? = nil
     ) async throws -> EnrichedPayload {
         var call = Call("POST", "v1", "payloads", "apns")
         call.add("profile", profile)
         call.add("on_failure", onFailure?.rawValue)
         call.add("push_type", pushType?.rawValue)
         call.add("deadline", deadline.map { "\($0)" })
+        call.add("delivery", delivery?.rawValue)
         if let expiration { call.headers["apns-expiration"] = String(Int64(expiration.timeIntervalSince1970)) }
         call.body = .bytes(payload, type: "application/json")
         let answer = try await transport.send(call)

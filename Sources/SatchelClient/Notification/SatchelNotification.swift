@@ -1,19 +1,21 @@
 public import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// What a push payload says under the key `satchel`: links to attachments that were prepared for it.
 ///
 /// Needs no API key. In a Notification Service Extension:
 ///
 /// ```swift
 /// final class NotificationService: UNNotificationServiceExtension {
+///     private var answer: SatchelNotification.Answer?
+///
 ///     override func didReceive(
 ///         _ request: UNNotificationRequest, withContentHandler handler: @escaping (UNNotificationContent) -> Void
 ///     ) {
-///         SatchelNotification.answer(request, with: handler)
+///         answer = SatchelNotification.answer(request, with: handler)
+///     }
+///
+///     override func serviceExtensionTimeWillExpire() {
+///         answer?.expire()
 ///     }
 /// }
 /// ```
@@ -83,7 +85,7 @@ extension SatchelNotification {
         await SatchelNotification(userInfo: userInfo)?.files(within: seconds, in: directory) ?? []
     }
 
-    /// Fetches the attachments, previews first, straight to the disk: memory doesn't grow with them.
+    /// Fetches the attachments beside their previews, straight to the disk: memory doesn't grow with them.
     ///
     /// The best attempt: what isn't there after `seconds` is left out, or stands as its preview. Order is kept.
     ///
@@ -94,67 +96,8 @@ extension SatchelNotification {
     public func files(
         within seconds: TimeInterval = 25, in directory: URL? = nil, largest: Int64 = 50_000_000
     ) async -> [File] {
-        let directory =
-            directory
-            ?? FileManager.default.temporaryDirectory.appendingPathComponent("satchel-\(UUID().uuidString)")
-        try? FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let fetch = NotificationFetch(deadline: Date(timeIntervalSinceNow: seconds), directory: directory)
-        defer { fetch.session.finishTasksAndInvalidate() }
-
-        let previews = await fetch.all(attachments.map(\.previewURL), named: "preview")
-        let wanted = attachments.map { ($0.bytes ?? 0) > largest ? nil : $0.url }
-        let mains = await fetch.all(wanted, named: "main")
-        return attachments.indices.compactMap { index in
-            if let main = mains[index] {
-                if let preview = previews[index] { try? FileManager.default.removeItem(at: preview) }
-                return File(link: attachments[index], file: main, isPreview: false)
-            }
-            return previews[index].map { File(link: attachments[index], file: $0, isPreview: true) }
-        }
-    }
-}
-
-/// Downloads until a deadline.
-private struct NotificationFetch: Sendable {
-    let deadline: Date
-    let directory: URL
-    let session = URLSession(configuration: .ephemeral)
-
-    /// The files that came in time, at the places of their URLs.
-    func all(_ urls: [URL?], named name: String) async -> [URL?] {
-        await withTaskGroup(of: (Int, URL?).self) { group in
-            var files = [URL?](repeating: nil, count: urls.count)
-            for (index, url) in urls.enumerated() {
-                guard let url else { continue }
-                group.addTask { (index, await file(url, named: "\(name)-\(index)")) }
-            }
-            for await (index, file) in group { files[index] = file }
-            return files
-        }
-    }
-
-    private func file(_ url: URL, named name: String) async -> URL? {
-        await withTaskGroup(of: URL?.self) { group in
-            group.addTask { try? await download(url, named: name) }
-            group.addTask {
-                let left = max(0, deadline.timeIntervalSinceNow)
-                try? await Task.sleep(nanoseconds: UInt64(left * 1e9))
-                return nil
-            }
-            let first = await group.next()
-            group.cancelAll()
-            return first.flatMap(\.self)
-        }
-    }
-
-    private func download(_ url: URL, named name: String) async throws -> URL? {
-        let request = URLRequest(url: url, timeoutInterval: max(1, deadline.timeIntervalSinceNow))
-        let (temporary, response) = try await session.download(for: request)
-        defer { try? FileManager.default.removeItem(at: temporary) }
-        guard (response as? HTTPURLResponse)?.statusCode == 200 else { return nil }
-        let file = directory.appendingPathComponent(name).appendingPathExtension(url.pathExtension)
-        try? FileManager.default.removeItem(at: file)
-        try FileManager.default.moveItem(at: temporary, to: file)
-        return file
+        let fetch = NotificationFetch(self, in: directory, largest: largest) { $0 }
+        await fetch.run(within: seconds)
+        return fetch.finish()
     }
 }

@@ -1,36 +1,66 @@
-#if canImport(UserNotifications)
+// tvOS has the framework, but neither attachments nor service extensions.
+#if canImport(UserNotifications) && !os(tvOS)
+    import CoreGraphics
     public import Foundation
     public import UserNotifications
 
     extension SatchelNotification {
         /// The attachments of a notification, fetched and ready for its content. What could not be fetched in time, or
-        /// what the system refuses, is left out: the notification is shown all the same.
+        /// what the system refuses, stands as its preview or is left out: the notification is shown all the same.
         public static func notificationAttachments(
             from userInfo: [AnyHashable: Any], within seconds: TimeInterval = 25
         ) async -> [UNNotificationAttachment] {
-            await attachments(from: userInfo, within: seconds).compactMap { try? $0.notificationAttachment() }
+            let fetch = NotificationFetch(SatchelNotification(userInfo: userInfo), show: Shown.init)
+            await fetch.run(within: seconds)
+            return fetch.finish().map(\.attachment)
         }
-    }
 
-    extension SatchelNotification {
         /// All that a Notification Service Extension has to do: hands the request's content to `handler`, with its
         /// attachments, or as it came where there are none.
+        ///
+        /// - Parameters:
+        ///   - seconds: An extension has 30; see ``Answer/expire()`` for where the system ends them earlier.
+        ///   - handler: Called once, on any thread.
+        ///   - change: Has the last word on what `handler` is called with. It gets the content with its attachments, and
+        ///     which files they were made of; it is called once, on the thread that `handler` is called on, and may be all
+        ///     that the system still waits for.
+        @discardableResult
         public static func answer(
             _ request: UNNotificationRequest, within seconds: TimeInterval = 25,
-            with handler: @escaping (UNNotificationContent) -> Void
-        ) {
-            guard let copy = request.content.mutableCopy() as? UNMutableNotificationContent else {
+            with handler: @escaping (UNNotificationContent) -> Void,
+            changing change: @escaping (UNMutableNotificationContent, [File]) -> UNNotificationContent = { content, _ in
+                content
+            }
+        ) -> Answer {
+            guard let content = request.content.mutableCopy() as? UNMutableNotificationContent else {
                 handler(request.content)
-                return
+                return Answer()
             }
-            // Nobody else has the copy, and the handler is called once, here: the system takes it on any thread.
-            nonisolated(unsafe) let content = copy
-            nonisolated(unsafe) let deliver = handler
-            Task {
-                let attachments = await unsafe notificationAttachments(from: content.userInfo, within: seconds)
-                if !attachments.isEmpty { unsafe content.attachments = attachments }
-                unsafe deliver(content)
+            let fetch = NotificationFetch(SatchelNotification(userInfo: content.userInfo), show: Shown.init)
+            // Nobody else has the copy, and all of them are used once, by the one thread that answers.
+            let parts = Handed(value: (content, change, handler))
+            return Answer(fetch, within: seconds) { shown in
+                let (content, change, handler) = parts.value
+                if !shown.isEmpty { content.attachments = shown.map(\.attachment) }
+                handler(change(content, shown.map(\.file)))
             }
+        }
+
+        /// A file that the system took.
+        private struct Shown: @unchecked Sendable {
+            let file: File
+            // Never changed.
+            let attachment: UNNotificationAttachment
+
+            init(_ file: File) throws {
+                self.file = file
+                attachment = try file.notificationAttachment()
+            }
+        }
+
+        /// What goes from one thread to one other, though its type doesn't say that it may.
+        private struct Handed<Value>: @unchecked Sendable {
+            let value: Value
         }
     }
 

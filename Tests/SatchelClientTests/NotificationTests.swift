@@ -1,0 +1,246 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SatchelClient
+
+/// What a service extension shows, whatever the network does meanwhile: against an origin that answers when it is told to.
+@Suite(.timeLimit(.minutes(2))) struct NotificationTests {
+    typealias File = SatchelNotification.File
+
+    @Test func `a preview that stalls costs the main picture nothing, of however many`() async throws {
+        let origin = try await NotificationOrigin()
+        let links = (0..<10).map { origin.link("main-\($0)", preview: "stalling-\($0)", opened: ["main-\($0)"]) }
+        // Far beyond the limit of this test: nothing waits for the end of the time.
+        let files = try await origin.notification(links).files(within: 3600, in: origin.home.url)
+        #expect(files.map(\.isPreview) == [Bool](repeating: false, count: 10))
+        #expect(try files.map { try NotificationOrigin.content(of: $0) } == (0..<10).map { "main-\($0)" })
+        #expect(try origin.kept().count == 10)
+    }
+
+    @Test func `what came is kept, per attachment: the picture, else its preview, else nothing`() async throws {
+        let origin = try await NotificationOrigin()
+        let notification = try await origin.notification([
+            origin.link("a", preview: "a-small", opened: ["a", "a-small"]),
+            origin.link("b-missing", preview: "b-small", opened: ["b-missing", "b-small"]),
+            origin.link("c", preview: "c-missing", opened: ["c", "c-missing"]),
+            origin.link("d-missing", preview: "d-missing", opened: ["d-missing"]),
+            origin.link("e-missing", preview: nil, opened: ["e-missing"]),
+            origin.link("f", preview: nil, opened: ["f"]),
+        ])
+        let files = await notification.files(within: 3600, in: origin.home.url)
+        #expect(try files.map { try NotificationOrigin.content(of: $0) } == ["a", "b-small", "c", "f"])
+        #expect(files.map(\.isPreview) == [false, true, false, false])
+        #expect(try origin.kept().count == 4)
+    }
+
+    @Test func `when the time is up, what stalls is left out or stands as its preview`() async throws {
+        let origin = try await NotificationOrigin()
+        let notification = try await origin.notification([origin.link("stalls", preview: "stalls-too", opened: [])])
+        #expect(await notification.files(within: 0.2, in: origin.home.url).isEmpty)
+        #expect(await notification.files(within: 0, in: origin.home.url).isEmpty)
+        #expect(try origin.kept().isEmpty)
+    }
+
+    @Test func `an answer that expires is given at once with what is on the disk, and nothing is added to it`()
+        async throws
+    {
+        let origin = try await NotificationOrigin()
+        let notification = try await origin.notification([
+            origin.link("a-late", preview: "a-small", opened: ["a-small"]),
+            origin.link("b", preview: "b-late", opened: ["b"]),
+            origin.link("c-late", preview: nil, opened: []),
+        ])
+        let given = Given()
+        let fetch = NotificationFetch(notification, in: origin.home.url) { $0 }
+        let answer = SatchelNotification.Answer(fetch, within: 3600) { given.add($0) }
+        try await eventually {
+            fetch.state.withLock { $0.holdings[0].preview != nil && $0.holdings[1].main != nil }
+        }
+        #expect(given.answers.isEmpty)
+        answer.expire()
+        let files = try #require(given.answers.first)
+        #expect(try files.map { try NotificationOrigin.content(of: $0) } == ["a-small", "b"])
+        #expect(files.map(\.isPreview) == [true, false])
+
+        for late in ["a-late", "b-late", "c-late"] { try await origin.open(late) }
+        answer.expire()
+        await answer.end()
+        #expect(given.answers.count == 1)
+        #expect(try origin.kept() == ["main-1", "preview-0"])
+    }
+
+    @Test func `an answer that expires before anything came is given without attachments`() async throws {
+        let origin = try await NotificationOrigin()
+        let notification = try await origin.notification([origin.link("late", preview: "late-too", opened: [])])
+        let given = Given()
+        let answer = origin.answer(notification, into: given)
+        answer.expire()
+        #expect(given.answers == [[]])
+        await answer.end()
+        #expect(given.answers.count == 1)
+    }
+
+    @Test func `an answer is given once, in whatever order it is fetched, expires and expires again`() async throws {
+        let origin = try await NotificationOrigin()
+        let link = origin.link("a", preview: "a-small", opened: ["a", "a-small"])
+        let notification = try await origin.notification([link])
+        for round in 0..<20 {
+            let given = Given()
+            let answer = origin.answer(round.isMultiple(of: 5) ? nil : notification, into: given)
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<4 {
+                    group.addTask {
+                        // From at once to about when the files are there.
+                        try? await Task.sleep(for: .milliseconds(number * round))
+                        answer.expire()
+                    }
+                }
+            }
+            await answer.end()
+            #expect(given.answers.count == 1, "round \(round)")
+        }
+        let given = Given()
+        let whole = origin.answer(notification, into: given)
+        await whole.end()
+        whole.expire()
+        #expect(given.answers.map { $0.map(\.isPreview) } == [[false]])
+    }
+
+    @Test func `a picture that the system refuses is replaced by its preview, which is waited for`() async throws {
+        struct Refusal: Error {}
+        let origin = try await NotificationOrigin()
+        let notification = try await origin.notification([
+            origin.link("a", preview: "a-small", opened: ["a"]), origin.link("b", preview: nil, opened: ["b"]),
+            origin.link("c", preview: "c-refused", opened: ["c", "c-refused"]),
+            origin.link("d", preview: nil, opened: ["d"]),
+        ])
+        let refused = Locked<Set<String>>([])
+        let fetch = NotificationFetch(notification, in: origin.home.url) { file in
+            let content = try NotificationOrigin.content(of: file)
+            guard content.hasSuffix("-small") || content == "d" else {
+                refused.withLock { _ = $0.insert(content) }
+                throw Refusal()
+            }
+            return file
+        }
+        let given = Given()
+        let answer = SatchelNotification.Answer(fetch, within: 3600) { given.add($0) }
+        try await eventually { refused.withLock { $0.isSuperset(of: ["a", "b", "c"]) } }
+        #expect(given.answers.isEmpty)
+        try await origin.open("a-small")
+        await answer.end()
+        let files = try #require(given.answers.first)
+        #expect(try files.map { try NotificationOrigin.content(of: $0) } == ["a-small", "d"])
+        #expect(files.map(\.isPreview) == [true, false])
+        // What was refused doesn't stay.
+        let all = refused.withLock(\.self)
+        #expect(all == ["a", "b", "c", "c-refused"])
+        #expect(try origin.kept() == ["main-3", "preview-0"])
+    }
+
+    /// Waits for what will be so.
+    private func eventually(_ condition: () throws -> Bool) async throws {
+        for _ in 0..<6000 {
+            if try condition() { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        Issue.record("it has not come about in a minute")
+    }
+}
+
+/// Answers requests for a name with that name, once it was opened; what is called `missing` with 404.
+private final class NotificationOrigin: Sendable {
+    let home: TemporaryDirectory
+    private let url: URL
+    private let process: pid_t
+    private let running: Locked<RunningProgram>
+
+    private static let program = """
+        import collections, http.server, threading
+        gates = collections.defaultdict(threading.Event)
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                kind, name = self.path.strip("/").split("/")
+                name = name.split(".")[0]
+                if kind == "open":
+                    gates[name].set()
+                else:
+                    gates[name].wait(300)
+                self.send_response(404 if "missing" in name and kind != "open" else 200)
+                self.send_header("Content-Length", str(len(name)))
+                self.end_headers()
+                self.wfile.write(name.encode())
+            def log_message(self, *arguments):
+                pass
+        class Server(http.server.ThreadingHTTPServer):
+            request_queue_size = 128
+        server = Server(("127.0.0.1", 0), Handler)
+        print(server.server_port)
+        threading.Timer(600, lambda: server.shutdown()).start()
+        server.serve_forever()
+        """
+
+    init() async throws {
+        home = try TemporaryDirectory()
+        let program = try Program.tool("python3").start(["-u", "-c", Self.program])
+        process = program.process.processIdentifier
+        var port = ""
+        for _ in 0..<6000 where !port.hasSuffix("\n") {
+            try await Task.sleep(for: .milliseconds(10))
+            port = try program.outputSoFar
+        }
+        guard let url = URL(string: "http://127.0.0.1:\(port.dropLast())/") else {
+            throw ServiceFailure(description: "python3 says no port: \(try program.errorsSoFar)")
+        }
+        self.url = url
+        running = Locked(program)
+    }
+
+    deinit {
+        kill(process, SIGKILL)
+    }
+
+    /// A link and its preview, and which of the names that it needs are opened.
+    typealias Wanted = (link: SatchelNotification.Link, opened: [String])
+
+    func link(_ name: String, preview: String?, opened: [String]) -> Wanted {
+        let link = SatchelNotification.Link(
+            identifier: name, url: url.appending(path: "get/\(name).txt"),
+            previewURL: preview.map { url.appending(path: "get/\($0).txt") })
+        return (link, opened)
+    }
+
+    func notification(_ wanted: [Wanted]) async throws -> SatchelNotification {
+        for name in wanted.flatMap(\.opened) { try await open(name) }
+        return SatchelNotification(v: 1, attachments: wanted.map(\.link))
+    }
+
+    func open(_ name: String) async throws {
+        _ = try await RunningService.get(url.appending(path: "open/\(name)"))
+    }
+
+    func answer(_ notification: SatchelNotification?, into given: Given) -> SatchelNotification.Answer {
+        SatchelNotification.Answer(NotificationFetch(notification, in: home.url) { $0 }, within: 3600) { given.add($0) }
+    }
+
+    /// The files that lie there, without extensions.
+    func kept() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: home.path).map { String($0.prefix { $0 != "." }) }.sorted()
+    }
+
+    static func content(of file: SatchelNotification.File) throws -> String {
+        try String(contentsOf: file.file, encoding: .utf8)
+    }
+}
+
+/// The answers that were given to a notification.
+private struct Given: Sendable {
+    private let locked = Locked<[[SatchelNotification.File]]>([])
+
+    var answers: [[SatchelNotification.File]] { locked.withLock(\.self) }
+
+    func add(_ files: [SatchelNotification.File]) {
+        locked.withLock { $0.append(files) }
+    }
+}
