@@ -110,6 +110,13 @@ import Testing
                 .post, "/v1/jobs", Self.multipartType.merging(["Prefer": "wait=20"]) { $1 }, body: strict
             ).json
             #expect(whole["state"].string == "failed" && whole["counts"]["failed"].int == 2)
+            let innocent = whole["attachments"][0]["error"]
+            #expect(innocent["code"].string == "withheld" && innocent["un_error"].isNull)
+            #expect(innocent["retryable"].bool == false)
+            let guilty = whole["attachments"][1]
+            #expect(guilty["error"]["code"].string == "unrecognized_type")
+            let name = try #require(guilty["identifier"].string)
+            #expect(innocent["message"].string?.contains("'\(name)'") == true)
             let generated = try #require(job["attachments"][1]["identifier"].string)
             #expect(UUID(uuidString: generated) != nil && generated == generated.uppercased())
         }

@@ -97,12 +97,13 @@ import Testing
         func states(_ mode: String) throws -> [String] {
             let result = try person.run("add", "good.jpg", "bad.jpg", "--mode", mode, "--format", "jsonl")
             #expect(result.status == 1)
-            return result.outputText.split(separator: "\n").map {
-                $0.contains("\"state\":\"delivered\"") ? "delivered" : "failed"
+            return result.outputText.split(separator: "\n").map { line in
+                if line.contains("\"state\":\"delivered\"") { return "delivered" }
+                return line.contains("\"code\":\"withheld\"") ? "withheld" : "failed"
             }
         }
         #expect(try states("lenient") == ["delivered", "failed"])
-        #expect(try states("strict") == ["failed", "failed"])
+        #expect(try states("strict") == ["withheld", "failed"])
     }
 
     @Test func `inspect tells what a file really is without storing anything`() throws {

@@ -181,8 +181,10 @@ import Testing
             ], under: claim)
         #expect(job.state == .failed)
         #expect(job.attachments.map(\.state) == [.failed, .failed])
-        #expect(job.attachments[0].error?.code == .corrupt)
-        #expect(job.attachments[0].error?.message.contains("'bad'") == true)
+        let (innocent, guilty) = (job.attachments[0].error, job.attachments[1].error)
+        #expect(innocent?.code == .withheld && innocent?.unError == nil && innocent?.retryable == false)
+        #expect(innocent?.message.contains("'bad'") == true && innocent?.message.contains("corrupt") == true)
+        #expect(guilty?.code == .corrupt && guilty?.unError == 105)
         #expect(try await fixture.records.referencedBlobs().isEmpty)
         #expect(try fixture.store.blobs.list().isEmpty)
     }

@@ -63,7 +63,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .corrupt: .corrupt
         case .codecCrashed: .codecCrashed
         case .deadlineExceeded: .deadlineExceeded
-        case .withheld(_, let code): code
+        case .withheld: .withheld
         case .queueFull: .queueFull
         case .quotaExceeded: .quotaExceeded
         case .rateLimited: .rateLimited
@@ -171,6 +171,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case corrupt
     case codecCrashed = "codec_crashed"
     case deadlineExceeded = "deadline_exceeded"
+    case withheld
     case queueFull = "queue_full"
     case quotaExceeded = "quota_exceeded"
     case rateLimited = "rate_limited"
@@ -184,7 +185,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .notInStore: 103
         case .storeFailed, .storeFull: 104
         case .corrupt, .codecCrashed: 105
-        case .blockedAddress, .fetchFailed, .fetchTimeout, .deadlineExceeded, .queueFull, .quotaExceeded,
+        case .blockedAddress, .fetchFailed, .fetchTimeout, .deadlineExceeded, .withheld, .queueFull, .quotaExceeded,
             .rateLimited:
             nil
         }
@@ -198,7 +199,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
             .capUnreachable, .corrupt:
             true
         case .blockedAddress, .fetchFailed, .fetchTimeout, .notInStore, .storeFailed, .storeFull, .codecCrashed,
-            .deadlineExceeded, .queueFull, .quotaExceeded, .rateLimited:
+            .deadlineExceeded, .withheld, .queueFull, .quotaExceeded, .rateLimited:
             false
         }
     }
