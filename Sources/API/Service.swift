@@ -14,13 +14,15 @@ public struct Service: Sendable {
     public let logger: Logger
     public let health: ServiceHealth
     public let metrics: MetricsRegistry
+    /// Decides who may be called back; asked as far as that needs no look at names.
+    public let callbacks: FetchGuard
     /// Admits submissions; shared by all routes that take some.
     public let intake: IntakeGate
 
     public init(
         store: Store, records: any ServiceRecords, spool: Spool, jobs: JobService, profiles: [Profile],
         settings: ServiceSettings, logger: Logger, health: ServiceHealth = ServiceHealth(),
-        metrics: MetricsRegistry = MetricsRegistry()
+        metrics: MetricsRegistry = MetricsRegistry(), callbacks: FetchGuard = FetchGuard()
     ) {
         self.store = store
         self.records = records
@@ -31,6 +33,7 @@ public struct Service: Sendable {
         self.logger = logger
         self.health = health
         self.metrics = metrics
+        self.callbacks = callbacks
         intake = IntakeGate(records: records, spool: spool, directory: store.directory, settings: settings)
     }
 

@@ -91,7 +91,12 @@ import Testing
                     let call = calls[0]
                     let document = try await live.send(.get, "/v1/jobs/\(id)")
                     #expect(call.method == "POST" && call.headers["content-type"] == "application/json")
-                    #expect(call.body == document.body)
+                    // The document, but for what tells of the call itself.
+                    var record = try #require(JSONSerialization.jsonObject(with: document.body) as? [String: Any])
+                    #expect(record["callback"] is [String: Any])
+                    record["callback"] = NSNull()
+                    let sent = try #require(JSONSerialization.jsonObject(with: call.body) as? [String: Any])
+                    #expect(NSDictionary(dictionary: sent) == NSDictionary(dictionary: record))
                     #expect(try document.json["state"].string == state)
                     #expect(call.headers["webhook-id"]?.isEmpty == false)
                     let timestamp = try #require(call.headers["webhook-timestamp"].flatMap { Int64($0) })
@@ -184,13 +189,19 @@ import Testing
         try await Origin.run(answers([200])) { origin in
             try await LiveService.run {
                 $0.worker = .faultCodec
-                $0.callbackAllow = []
+                $0.callbackAllow = ["hooks.example:\(origin.port)", "10.0.0.0/8:\(origin.port)"]
+                $0.callbackNames = { $0 == "hooks.example" ? [.v4(0x7F00_0001)] : [.v4(0xC0A8_0001)] }
             } _: { live in
-                try await finish("a", calling: origin.url("/a"), in: live)
-                try await finish("n", calling: "http://localhost:\(origin.port)/n", in: live)
-                try await finish("six", calling: "http://[::ffff:127.0.0.1]:\(origin.port)/six", in: live)
+                try await finish("a", calling: "http://hooks.example:\(origin.port)/a", in: live)
+                // The port could pass, so the name is looked up, with each call.
+                try await finish("n", calling: "http://private.example:\(origin.port)/n", in: live)
                 try await settle(live)
-                #expect(origin.requests.isEmpty)
+                #expect(origin.requests.map(\.path) == ["/a"])
+                let allowed = try await live.send(.get, "/v1/jobs/a").json["callback"]
+                #expect(allowed["state"].string == "delivered" && allowed["reason"].isNull)
+                let refused = try await live.send(.get, "/v1/jobs/n").json["callback"]
+                #expect(refused["state"].string == "failed" && refused["attempts"].int == 1)
+                #expect(refused["reason"].string == "blocked_address" && refused["next_at"].isNull)
             }
             try await LiveService.run {
                 $0.worker = .faultCodec
@@ -199,6 +210,84 @@ import Testing
                 try await finish("a", calling: origin.url("/a"), in: live)
                 try await settle(live)
                 #expect(origin.count(of: "/a") == 1)
+            }
+        }
+    }
+
+    private static let neverAllowed = [
+        ("http://127.0.0.1/hook", "blocked_address"), ("https://10.1.2.3/hook", "blocked_address"),
+        ("https://[::1]/hook", "blocked_address"), ("https://[::ffff:127.0.0.1]/hook", "blocked_address"),
+        ("http://169.254.169.254/latest", "blocked_address"), ("http://localhost/hook", "blocked_address"),
+        ("https://LOCALHOST./hook", "blocked_address"), ("https://api.localhost/hook", "blocked_address"),
+        ("https://example.com:8443/hook", "blocked_address"), ("ftp://example.com/hook", "invalid_source"),
+        ("file:///etc/passwd", "invalid_source"), ("example.com/hook", "invalid_source"),
+    ]
+
+    @Test func `what no name service could make good is refused with the submission, without asking one`()
+        async throws
+    {
+        try await LiveService.run {
+            $0.callbackAllow = []
+            $0.callbackNames = { _ in
+                Issue.record("a name was looked up")
+                return []
+            }
+        } _: { live in
+            for (url, code) in Self.neverAllowed {
+                let job = #"{"attachments": [{"url": "https://example.com/a.jpg"}], "callback": {"url": "\#(url)"}}"#
+                let reply = try await live.send(.post, "/v1/jobs", json: job)
+                #expect(reply.status == 422, "\(url): \(reply.text)")
+                #expect(try reply.json["code"].string == code, "\(url)")
+                #expect(try reply.json["errors"][0]["pointer"].string == "/callback/url")
+                let encoded = try #require(url.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+                let raw = try await live.send(.post, "/v1/jobs?callback=\(encoded)", body: Self.good)
+                #expect(raw.status == 422, "\(url): \(raw.text)")
+                #expect(try raw.json["errors"][0]["pointer"].string == "callback")
+            }
+            let fine = try await live.send(
+                .post, "/v1/jobs",
+                json: """
+                    {"attachments": [{"url": "https://example.com/a.jpg"}], "callback": {"url": "https://example.com/"}}
+                    """)
+            #expect(fine.status == 202, "\(fine.text)")
+            let callback = try fine.json["callback"]
+            #expect(callback["state"].string == "waiting" && callback["attempts"].int == 0)
+        }
+    }
+
+    @Test func `a job says whether its callback waits, why, and how it ended`() async throws {
+        let taken = Mutex(false)
+        try await Origin.run({ _ in Origin.Answer(status: taken.withLock { $0 } ? 200 : 503) }) { origin in
+            try await LiveService.run {
+                $0.worker = .faultCodec
+                $0.callbackSchedule = CallbackSchedule(base: .seconds(3600), minimum: .seconds(1800))
+            } _: { live in
+                func callback(_ id: String) async throws -> Tree {
+                    try await live.send(.get, "/v1/jobs/\(id)").json["callback"]
+                }
+                try await finish("w", calling: origin.url("/w"), in: live)
+                let waiting = try await whenFound {
+                    let callback = try await callback("w")
+                    return callback["reason"].isNull ? nil : callback
+                }
+                #expect(waiting["state"].string == "waiting" && waiting["attempts"].int == 1)
+                #expect(waiting["reason"].string == "it answered 503")
+                let next = try Date(
+                    try #require(waiting["next_at"].string),
+                    strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+                #expect(next.timeIntervalSinceNow > 900)
+                taken.withLock { $0 = true }
+                let replayed = try await live.send(.post, "/v1/jobs/w/callback")
+                #expect(try replayed.json["callback"]["state"].string == "waiting")
+                let told = try await whenFound {
+                    let callback = try await callback("w")
+                    return callback["state"].string == "delivered" ? callback : nil
+                }
+                #expect(told["attempts"].int == 1 && told["next_at"].isNull && told["reason"].isNull)
+                let list = try await live.send(.get, "/v1/jobs").json["jobs"][0]["callback"]
+                #expect(list["state"].string == "delivered")
+                _ = try await live.send(.put, "/v1/jobs/none", ["Prefer": "wait=20"], body: Self.good)
+                #expect(try await callback("none").isNull)
             }
         }
     }

@@ -51,8 +51,8 @@ import Testing
                 let job = try reply.json
                 #expect(
                     job.keys == [
-                        "attachments", "counts", "created_at", "deadline_at", "finished_at", "id", "metadata", "mode",
-                        "profile", "state",
+                        "attachments", "callback", "counts", "created_at", "deadline_at", "finished_at", "id",
+                        "metadata", "mode", "profile", "state",
                     ])
                 #expect(job["state"].string == "delivered" && job["counts"]["delivered"].int == 1)
                 #expect(job["metadata"].keys == ["messageId"])

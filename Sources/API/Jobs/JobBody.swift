@@ -15,6 +15,8 @@ struct JobBody: Encodable {
     @Nullable var deadlineAt: Instant?
     @Nullable var finishedAt: Instant?
     var attachments: [AttachmentBody]
+    /// Null also in what the callback itself sends, which is the same at each attempt.
+    @Nullable var callback: CallbackReport?
 
     /// - Parameter access: What the job opened when it delivered, as far as it still lives.
     init(_ record: JobRecord, access: [OpenedAccess], _ service: Service) {
@@ -30,6 +32,7 @@ struct JobBody: Encodable {
         attachments = record.attachments.map { attachment in
             AttachmentBody(attachment, access: access.first { $0.attachment == attachment.id }, service)
         }
+        callback = record.callback
     }
 }
 
@@ -124,9 +127,11 @@ struct AttachmentDocument: Encodable {
 }
 
 extension Service {
-    /// A job as `GET /v1/jobs/{id}` answers it, which callbacks send too; nil where the tenant has no such job.
+    /// A job as callbacks send it: as `GET /v1/jobs/{id}` answers it, but for the callback itself; nil where the tenant has
+    /// no such job.
     public func jobDocument(_ id: JobID, of tenant: TenantID) async throws -> Data? {
-        guard let record = try await records.job(id, of: tenant) else { return nil }
+        guard var record = try await records.job(id, of: tenant) else { return nil }
+        record.callback = nil
         return try await document(record)
     }
 

@@ -42,7 +42,7 @@ struct JobRoutes: Sendable {
             guard try await service.records.replayCallback(of: record.id, tenant: record.tenant) else {
                 throw Problem(.conflict, "no_callback", "The job was submitted without a callback.")
             }
-            return .json(try await service.document(record), .accepted)
+            return .json(try await service.document(self.record(context)), .accepted)
         }
     }
 

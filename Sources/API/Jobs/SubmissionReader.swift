@@ -7,6 +7,8 @@ struct SubmissionReader {
     let profiles: [String]
     /// Seconds, where the submission doesn't say.
     let leaseTTL: Double
+    /// Decides who may be called back.
+    var callbacks = FetchGuard()
     let complaints = Complaints()
 
     private static let jobFields = [
@@ -53,11 +55,20 @@ struct SubmissionReader {
 
     private func callback(_ job: FieldReader) -> String? {
         guard let callback = job.object("callback", known: ["url"]) else { return nil }
-        guard let url = url(callback, "url") else {
-            if callback.value("url") == nil { callback.complain("url", "A callback needs the URL to call.") }
+        if callback.value("url") == nil { callback.complain("url", "A callback needs the URL to call.") }
+        return callbackURL(callback, "url")
+    }
+
+    /// A URL that may be called, where it is one. Where its host's name leads is looked at with each call.
+    private func callbackURL(_ reader: FieldReader, _ field: String) -> String? {
+        guard let text = reader.string(field, bytes: 1...FetchURL.maximumLength) else { return nil }
+        do throws(AttachmentError) {
+            try callbacks.check(FetchURL(text))
+            return text
+        } catch {
+            reader.refuse(field, error.code.rawValue, CallbackFailure.message(error))
             return nil
         }
-        return url
     }
 
     private func source(_ reader: FieldReader, hasParts: Bool) -> SubmissionRequest.Source {
@@ -143,7 +154,7 @@ struct SubmissionReader {
         if !trim.names.isEmpty { attachment.trim = self.trim(trim, thumbnailTime: job.value("thumbnail_time")) }
         let request = request(
             job, metadata: FieldReader(metadata, named: .parameter("metadata."), known: nil, complaints),
-            callback: url(job, "callback"), attachments: [attachment])
+            callback: callbackURL(job, "callback"), attachments: [attachment])
         try complaints.check()
         return request
     }
@@ -306,6 +317,7 @@ extension SubmissionReader {
     init(_ service: Service) {
         profiles = service.profiles.map(\.name)
         leaseTTL = service.settings.leaseTTL
+        callbacks = service.callbacks
     }
 }
 

@@ -4,13 +4,21 @@ import HTTPTypes
 /// Everything that is wrong with a request, gathered while it is read to its end.
 final class Complaints {
     private(set) var fields: [Problem.Field] = []
+    private var refusal: Problem?
 
     func add(_ pointer: String, _ detail: String) {
         fields.append(Problem.Field(pointer: pointer, detail: detail))
     }
 
+    /// Adds one that is understood, but asks for what can't be done. Alone it makes the problem of that code, with 422.
+    func refuse(_ pointer: String, _ code: String, _ detail: String) {
+        refusal = Problem(.unprocessableContent, code, detail, errors: [.init(pointer: pointer, detail: detail)])
+        add(pointer, detail)
+    }
+
     /// - Throws: One problem that names all of them, where there are any.
     func check() throws(Problem) {
+        if let refusal, fields == refusal.errors { throw refusal }
         guard fields.isEmpty else {
             throw .invalid("The request can't be taken as it is; 'errors' says what would do.", fields)
         }
@@ -71,6 +79,11 @@ struct FieldReader {
 
     func complain(_ field: String, _ detail: String) {
         complaints.add(naming.name(field), detail)
+    }
+
+    /// What is understood, but asks for what can't be done: see ``Complaints/refuse(_:_:_:)``.
+    func refuse(_ field: String, _ code: String, _ detail: String) {
+        complaints.refuse(naming.name(field), code, detail)
     }
 
     /// The names of all fields that are there.

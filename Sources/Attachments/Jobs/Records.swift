@@ -57,6 +57,8 @@ public struct JobRecord: Hashable, Sendable, Codable {
     @Nullable public var deadlineAt: Instant?
     @Nullable public var finishedAt: Instant?
     public var attachments: [AttachmentRecord]
+    /// Nil where nobody is to be called.
+    @Nullable public var callback: CallbackReport?
 
     public init(
         id: JobID, tenant: TenantID, state: WorkState, profile: String, mode: JobMode, priority: JobPriority,
@@ -76,5 +78,32 @@ public struct JobRecord: Hashable, Sendable, Codable {
         self.deadlineAt = deadlineAt
         self.finishedAt = finishedAt
         self.attachments = attachments
+    }
+}
+
+/// How far the call is that tells a job's sender of its end.
+public struct CallbackReport: Hashable, Sendable, Codable {
+    public enum State: String, Hashable, Sendable, Codable {
+        /// For the job's end, for the next attempt, or for the answer to one.
+        case waiting
+        /// The receiver took it.
+        case delivered
+        /// No more attempts.
+        case failed
+    }
+
+    public var state: State
+    /// Attempts that were begun.
+    public var attempts: Int
+    /// When the next attempt is due; nil where none is.
+    @Nullable public var nextAt: Instant?
+    /// Why the last attempt was not the end, or the end was a failure: a clause, or `blocked_address`.
+    @Nullable public var reason: String?
+
+    public init(state: State, attempts: Int = 0, nextAt: Instant? = nil, reason: String? = nil) {
+        self.state = state
+        self.attempts = attempts
+        self.nextAt = nextAt
+        self.reason = reason
     }
 }

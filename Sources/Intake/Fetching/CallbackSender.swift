@@ -174,9 +174,10 @@ public final class CallbackSender: Sendable {
             }
         } catch {
             let error = FetchFailure.describe(error)
+            let reason = CallbackFailure.reason(error)
             switch error.code {
-            case .invalidSource, .blockedAddress: return .failed(reason: error.description)
-            default: return again(callback, error.description, nil)
+            case .invalidSource, .blockedAddress: return .failed(reason: reason)
+            default: return again(callback, reason, nil)
             }
         }
     }

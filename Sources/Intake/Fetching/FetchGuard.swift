@@ -33,6 +33,12 @@ public struct FetchGuard: Sendable {
         guard couldPass else {
             throw .blockedAddress(host: url.hostText, address: "port \(url.port)")
         }
+        // By RFC 6761 these names lead to the loopback and nowhere else, whoever is asked.
+        let isLocal = url.hostText == "localhost" || url.hostText.hasSuffix(".localhost")
+        guard
+            !isLocal || permits(.v4(0x7F00_0001), host: url.hostText, port: url.port)
+                || permits(.v6(1), host: url.hostText, port: url.port)
+        else { throw .blockedAddress(host: url.hostText, address: "the loopback") }
     }
 
     /// Refuses a host unless every address that it resolved to may be contacted.

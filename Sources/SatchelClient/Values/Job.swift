@@ -14,6 +14,20 @@ public struct Job: Hashable, Sendable, Decodable, Identifiable {
     public var finishedAt: Date?
     /// In the order in which they were submitted.
     public var attachments: [Attachment]
+    /// Nil where nobody is to be called, and in what the callback itself sends.
+    public var callback: Callback?
+
+    /// How far the call is that tells of the job's end.
+    public struct Callback: Hashable, Sendable, Decodable {
+        /// `waiting`, `delivered` or `failed`.
+        public var state: String
+        /// Attempts that were begun.
+        public var attempts: Int
+        /// When the next attempt is due; nil where none is.
+        public var nextAt: Date?
+        /// Why the last attempt was not the end, or the end was a failure.
+        public var reason: String?
+    }
 }
 
 /// One source and what became of it.

@@ -85,6 +85,24 @@ extension Database {
         ORDER BY due_at LIMIT ?
         """
 
+    /// How far the callback of a row of `jobs` is; nil where the job has none, or was called long ago.
+    func callbackReport(of job: Row) throws -> CallbackReport? {
+        let key: Int64 = job["key"]
+        if (job["finished_at"] as Int64?) == nil {
+            let isWanted = try number(
+                "SELECT 1 FROM jobs WHERE key = ? AND json_extract(submission, '$.callback') IS NOT NULL", [key])
+            return isWanted == nil ? nil : CallbackReport(state: .waiting)
+        }
+        let row = try row(
+            "SELECT state, attempt, due_at, reason FROM callbacks WHERE job = ? AND generation = ?",
+            [key, job["generation"] as Int])
+        guard let row else { return nil }
+        let isPending = row["state"] == "pending"
+        return CallbackReport(
+            state: isPending ? .waiting : try row.choice("state"), attempts: row["attempt"],
+            nextAt: isPending ? row.instant("due_at") : nil, reason: row["reason"])
+    }
+
     /// Has a job's sender told that it came to its end, which is recorded in the same transaction.
     func enqueueCallback(_ submission: JobSubmission, of job: Row, at now: Instant) throws {
         guard let url = submission.callback else { return }

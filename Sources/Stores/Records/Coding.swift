@@ -92,7 +92,7 @@ extension Database {
         let generation: Int = row["generation"]
         let profile = try texts("SELECT name FROM profiles WHERE key = ?", [row["profile"] as Int64]).first ?? ""
         let priority: Int = row["priority"]
-        return JobRecord(
+        var record = JobRecord(
             id: JobID(rawValue: row["id"]), tenant: TenantID(rawValue: row["tenant"]),
             state: try row.choice("state"), profile: profile, mode: try row.choice("mode"),
             priority: priority == 0 ? .interactive : .bulk,
@@ -103,6 +103,9 @@ extension Database {
             attachments: try rows(
                 "SELECT * FROM attachments WHERE job = ? AND generation = ? ORDER BY ordinal", [key, generation]
             ).map { try attachmentRecord($0, job: JobID(rawValue: row["id"])) })
+        // No command asks for a call.
+        if (row["run"] as String).isEmpty { record.callback = try callbackReport(of: row) }
+        return record
     }
 
     func jobRecord(key: Int64) throws -> JobRecord {

@@ -59,14 +59,15 @@ struct ServiceComposition: Sendable {
                 widths: JobService.Widths(codecs: pool.codecs), onFinished: { ends.ended($0) })
             let health = ServiceHealth(
                 checks: HealthChecks.all(of: store, spool: spool, codecs: codecs, configuration.settings))
+            let callbackGuard = FetchGuard(allowing: try FetchAllowance.list(configuration.callbackAllow))
             let service = API.Service(
                 store: store, records: store.records, spool: spool, jobs: jobs,
                 profiles: try ProfileFileOptions.all(in: configuration.profiles), settings: configuration.settings,
-                logger: logger, health: health, metrics: metrics)
+                logger: logger, health: health, metrics: metrics,
+                callbacks: callbackGuard)
             let callbacks = CallbackSender(
-                records: store.records,
-                guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.callbackAllow)),
-                userAgent: "Satchel/\(Version.current)", secrets: { try store.callbackSecrets(of: $0) },
+                records: store.records, guardedBy: callbackGuard, userAgent: "Satchel/\(Version.current)",
+                secrets: { try store.callbackSecrets(of: $0) },
                 content: { tenant, job in try await service.jobDocument(job, of: tenant) })
             ends.call(back: callbacks)
             let tls = configuration.tlsCertificate.flatMap { certificate in

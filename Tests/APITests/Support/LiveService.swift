@@ -40,6 +40,8 @@ final class LiveService: Sendable {
         var fetchAllow: [String] = ["127.0.0.1"]
         /// Exceptions to the guard of callbacks; nil: nobody calls.
         var callbackAllow: [String]? = ["127.0.0.1"]
+        /// Stands in for the system's name service, for callbacks.
+        var callbackNames: Fetcher.Resolve?
         /// In milliseconds what takes a day.
         var callbackSchedule = CallbackSchedule(
             base: .milliseconds(20), limit: .milliseconds(100), minimum: .milliseconds(5))
@@ -131,10 +133,13 @@ final class LiveService: Sendable {
             onFinished: { reports.add($0) })
         let service = Service(
             store: store, records: store.records, spool: spool, jobs: jobs, profiles: configuration.profiles,
-            settings: configuration.settings, logger: logger)
+            settings: configuration.settings, logger: logger,
+            callbacks: FetchGuard(allowing: try FetchAllowance.list(configuration.callbackAllow ?? ["127.0.0.1"])))
 
         let callbacks = try configuration.callbackAllow.map {
-            try callbackSender(for: service, allowing: $0, schedule: configuration.callbackSchedule)
+            try callbackSender(
+                for: service, allowing: $0, schedule: configuration.callbackSchedule,
+                resolve: configuration.callbackNames)
         }
         let server = try SatchelServer(
             service, listen: ListenAddress(host: "127.0.0.1", port: 0), tls: configuration.tls,
@@ -186,13 +191,13 @@ final class LiveService: Sendable {
     /// Calls the callbacks of a service, as the one that runs with it does.
     static func callbackSender(
         for service: Service, allowing allowed: [String], schedule: CallbackSchedule,
-        timeLimit: Duration = .seconds(15)
+        timeLimit: Duration = .seconds(15), resolve: Fetcher.Resolve? = nil
     ) throws -> CallbackSender {
         CallbackSender(
             records: service.records,
             client: GuardedClient(
                 guardedBy: FetchGuard(allowing: try FetchAllowance.list(allowed)), userAgent: "Satchel/test",
-                resolve: nil),
+                resolve: resolve),
             schedule: schedule, timeLimit: timeLimit, interval: .milliseconds(10),
             secrets: { try service.store.callbackSecrets(of: $0) },
             content: { tenant, job in try await service.jobDocument(job, of: tenant) })
