@@ -18,11 +18,11 @@ import Testing
     }
 
     private func fetcher(
-        allowing: [String] = ["127.0.0.0/8"], resolve: Fetcher.Resolve? = nil
+        allowing: [String] = ["127.0.0.0/8"], tracing: [String] = [], resolve: Fetcher.Resolve? = nil
     ) throws -> Fetcher {
         Fetcher(
             guardedBy: FetchGuard(allowing: try FetchAllowance.list(allowing)), into: spool, userAgent: "Satchel/test",
-            resolve: resolve)
+            tracing: TracedOrigins(try tracing.map(TracedOrigins.origin)), resolve: resolve)
     }
 
     private func read(_ source: FetchedSource) throws -> Data {
@@ -217,6 +217,53 @@ import Testing
             #expect(other.requests.count == 1)
             #expect(other.requests.allSatisfy { !$0.contains("CANARY") && !$0.contains("Authorization") })
         }
+    }
+
+    private static let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+    @Test func `an origin that is listed sees the trace, one that isn't, or that it redirects to, never`() async throws
+    {
+        try await LocalServer.run { request, answer in
+            guard request.hasPrefix("GET /back") else { return try await answer.send(Self.small) }
+            let location = request.split(separator: "?")[1].split(separator: " ")[0]
+            try await answer.send("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")
+        } _: { other in
+            let target = other.url("/elsewhere")
+            try await LocalServer.run { request, answer in
+                guard request.hasPrefix("GET /first") else { return try await answer.send(Self.small) }
+                try await answer.send("HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n")
+            } _: { server in
+                let own = String(server.url("/").dropLast())
+                let line = "traceparent: \(Self.trace)"
+                let fetcher = try fetcher(tracing: [own])
+                _ = try await fetcher.fetch(server.url("/plain"), trace: Self.trace)
+                #expect(server.requests.count == 1 && server.requests.allSatisfy { $0.contains(line) })
+                // To another origin by a redirect, even to one that is listed.
+                _ = try await fetcher.fetch(server.url("/first"), trace: Self.trace)
+                #expect(server.requests.count == 2 && server.requests.allSatisfy { $0.contains(line) })
+                _ = try await fetcher.fetch(other.url("/plain"), trace: Self.trace)
+                _ = try await fetcher.fetch(other.url("/back?\(server.url("/plain"))"), trace: Self.trace)
+                #expect(server.requests.count == 3 && server.requests.last?.contains("traceparent") == false)
+                #expect(other.requests.count == 3 && other.requests.allSatisfy { !$0.contains("traceparent") })
+                // What the submission says of itself is its sender's.
+                _ = try await fetcher.fetch(
+                    server.url("/plain"), headers: ["Traceparent": "own"], trace: Self.trace)
+                let last = try #require(server.requests.last)
+                #expect(last.contains("Traceparent: own") && !last.contains(line))
+                _ = try await self.fetcher().fetch(server.url("/plain"), trace: Self.trace)
+                #expect(server.requests.last?.contains("traceparent") == false, "none is listed")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("https://Media.Example.com", "https://media.example.com:443"),
+        ("http://10.0.0.7:8080/", "http://10.0.0.7:8080"),
+        ("media.example.com", nil), ("https://media.example.com/path", nil), ("https://media.example.com?a", nil),
+        ("ftp://media.example.com", nil),
+    ])
+    func `an origin is a scheme, a host and a port`(text: String, origin: String?) {
+        #expect((try? TracedOrigins.origin(text)) == origin)
     }
 
     @Test(arguments: [

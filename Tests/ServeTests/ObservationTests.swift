@@ -79,15 +79,17 @@ import Testing
     @Test func `each job is a line of JSON with its times, its trace and why it failed`() async throws {
         let site = try Site()
         let origin = try await Origin()
+        let foreign = try await Origin()
         let server = try await site.serve(
-            "--fetch-allow", "127.0.0.1", "--callback-allow", "127.0.0.1", "--set", "log.requests=true")
+            "--fetch-allow", "127.0.0.1", "--callback-allow", "127.0.0.1", "--set", "log.requests=true", "--set",
+            "fetch.trace=\(origin.url(""))")
         let trace = "0af7651916cd43dd8448eb211c80319c"
         let answer = try await server.submit(
             "traced", origin.url("/a.jpg"),
             ["traceparent": "00-\(trace)-b7ad6b7169203331-01", "X-Request-Id": "my-request.1"],
             more: ["callback": ["url": origin.url("/hook")]])
         #expect(answer.status == 202 && answer["X-Request-Id"] == "my-request.1")
-        _ = try await server.submit("broken", origin.url("/status/404/x.jpg"), ["X-Request-Id": "no\"good"])
+        _ = try await server.submit("broken", foreign.url("/status/404/x.jpg"), ["X-Request-Id": "no\"good"])
         _ = try await server.finished("traced")
         _ = try await server.finished("broken")
         try await eventually("the callback is called") { try origin.requests.contains { $0.line.hasPrefix("POST") } }
@@ -120,5 +122,9 @@ import Testing
         #expect(try !server.program.outputSoFar.contains("no\\\"good"))
         let callback = try #require(try origin.requests.first { $0.line.hasPrefix("POST") })
         #expect(callback.headers["traceparent"]?.hasPrefix("00-\(trace)-") == true, "\(callback.headers)")
+        let fetch = try #require(try origin.requests.first { $0.line.hasPrefix("GET") })
+        #expect(fetch.headers["traceparent"]?.hasPrefix("00-\(trace)-") == true, "\(fetch.headers)")
+        let elsewhere = try foreign.requests
+        #expect(!elsewhere.isEmpty && elsewhere.allSatisfy { $0.headers["traceparent"] == nil })
     }
 }

@@ -40,6 +40,12 @@ public struct FetchHeaders: Sendable {
         }
     }
 
+    /// Adds one of the service's own; what the submission says goes before.
+    mutating func addUnlessThere(_ name: String, _ value: String) {
+        guard !headers.contains(where: { $0.name.lowercased() == name.lowercased() }) else { return }
+        headers.append((name, value))
+    }
+
     func add(to request: inout HTTPHeaders) {
         for (name, value) in headers { request.replaceOrAdd(name: name, value: value) }
     }

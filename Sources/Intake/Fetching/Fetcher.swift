@@ -23,40 +23,47 @@ public struct Fetcher: Sendable {
 
     private let client: GuardedClient
     private let spool: Spool
+    private let traced: TracedOrigins
 
     /// - Parameters:
     ///   - gate: Decides who may be contacted.
     ///   - spool: Where the bytes go.
     ///   - userAgent: Such as `Satchel/1.0`.
+    ///   - traced: Who is told the trace of a fetch.
     ///   - resolve: Stands in for the system's name service.
     public init(
-        guardedBy gate: FetchGuard, into spool: Spool, userAgent: String, resolve: Resolve? = nil
+        guardedBy gate: FetchGuard, into spool: Spool, userAgent: String, tracing traced: TracedOrigins = .init(),
+        resolve: Resolve? = nil
     ) {
-        self.init(guardedBy: gate, into: spool, userAgent: userAgent, resolve: resolve, trustRoots: .default)
+        self.init(
+            guardedBy: gate, into: spool, userAgent: userAgent, tracing: traced, resolve: resolve, trustRoots: .default)
     }
 
     init(
-        guardedBy gate: FetchGuard, into spool: Spool, userAgent: String, resolve: Resolve?,
-        trustRoots: NIOSSLTrustRoots
+        guardedBy gate: FetchGuard, into spool: Spool, userAgent: String, tracing traced: TracedOrigins = .init(),
+        resolve: Resolve?, trustRoots: NIOSSLTrustRoots
     ) {
         client = GuardedClient(guardedBy: gate, userAgent: userAgent, resolve: resolve, trustRoots: trustRoots)
         self.spool = spool
+        self.traced = traced
     }
 
     /// Fetches a URL.
     ///
     /// - Parameters:
     ///   - headers: Sent to the URL's own origin (scheme, host and port) alone, and dropped on a redirect elsewhere.
+    ///   - trace: A `traceparent`, sent to the URL's own origin alone, and only where that is one of those that are told.
     ///   - progress: Told the bytes that came so far, and all where the origin told, at most 4 times a second.
     /// - Returns: The name of a durable file in the spool, which is the caller's to remove.
     /// - Throws: `invalid_source`, `blocked_address`, `fetch_failed`, `fetch_timeout`, `source_too_large`,
     ///   `store_failed`, `store_full`; then nothing is left in the spool. A cancelled task gets `fetch_failed`.
     public func fetch(
-        _ url: String, headers: [String: String] = [:], within limits: FetchLimits = FetchLimits(),
-        progress report: FetchReport? = nil
+        _ url: String, headers: [String: String] = [:], trace: String? = nil,
+        within limits: FetchLimits = FetchLimits(), progress report: FetchReport? = nil
     ) async throws(AttachmentError) -> FetchedSource {
         do {
-            let source = try await fetchUncounted(url, headers: headers, within: limits, telling: report)
+            let source = try await fetchUncounted(
+                url, headers: headers, trace: trace, within: limits, telling: report)
             Meters.count("fetches_total", [("result", "fetched")])
             return source
         } catch {
@@ -66,16 +73,19 @@ public struct Fetcher: Sendable {
     }
 
     private func fetchUncounted(
-        _ url: String, headers: [String: String], within limits: FetchLimits, telling report: FetchReport?
+        _ url: String, headers: [String: String], trace: String?, within limits: FetchLimits,
+        telling report: FetchReport?
     ) async throws(AttachmentError) -> FetchedSource {
         let url = try FetchURL(url)
-        let headers = try FetchHeaders(headers)
+        var headers = try FetchHeaders(headers)
+        if let trace, traced.contains(url) { headers.addUnlessThere("traceparent", trace) }
+        let own = headers
         let progress = FetchProgress(telling: report)
         defer { Meters.count("fetched_bytes_total", by: progress.bytes) }
         let result = await withTaskGroup(of: Result<FetchedSource, AttachmentError>?.self) { group in
             group.addTask {
                 do {
-                    return .success(try await follow(url, headers: headers, within: limits, telling: progress))
+                    return .success(try await follow(url, headers: own, within: limits, telling: progress))
                 } catch {
                     return .failure(FetchFailure.describe(error))
                 }

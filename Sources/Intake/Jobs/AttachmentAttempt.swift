@@ -182,7 +182,8 @@ struct AttachmentAttempt: Sendable {
     private func opened() async throws -> OpenedSource {
         if let fetched = pipeline.handover.take(id) { return fetched }
         let source = try await pipeline.sources.open(
-            submission, limits: pipeline.configuration.limits, until: deadline?.end
+            submission, limits: pipeline.configuration.limits, until: deadline?.end,
+            trace: claim.submission.traceparent
         ) { received, total in
             tell(.progress(id, received: received, of: total))
         }

@@ -25,10 +25,11 @@ public struct SourceOpener: Sendable {
     /// Opens the source of `submission`. What is fetched is gone from the spool when this returns: the descriptor
     /// alone holds it, so that nothing is left behind however the attempt ends.
     ///
+    /// - Parameter trace: The `traceparent` of the submission, for origins that may know it.
     /// - Throws: `invalid_source`, `source_too_large` over the clip limit, and the errors of a fetch.
     func open(
         _ submission: AttachmentSubmission, limits: Limits, until end: ContinuousClock.Instant?,
-        progress: @escaping Fetcher.FetchReport
+        trace: String?, progress: @escaping Fetcher.FetchReport
     ) async throws(AttachmentError) -> OpenedSource {
         switch submission.location {
         case .file(let root, let path, let state):
@@ -47,7 +48,8 @@ public struct SourceOpener: Sendable {
             let start = ContinuousClock.now
             var within = FetchLimits(bytes: limits.clipBytes)
             if let end { within.time = min(within.time, end - start) }
-            let fetched = try await fetcher.fetch(url, headers: headers, within: within, progress: progress)
+            let fetched = try await fetcher.fetch(
+                url, headers: headers, trace: trace, within: within, progress: progress)
             let file = try spool.open(fetched.name)
             try spool.remove(fetched.name)
             return OpenedSource(

@@ -1,6 +1,7 @@
 import API
 import Attachments
 import Foundation
+import Intake
 import Logging
 
 /// Everything that an operator decides about `satchel serve`. What each value means is said in ``Setting/all``.
@@ -18,6 +19,8 @@ struct ServiceConfiguration: Sendable {
     var profiles: String?
     var fetchAllow: [String] = []
     var callbackAllow: [String] = []
+    /// Origins.
+    var fetchTrace: [String] = []
     /// Files.
     var tlsCertificate: String?
     var tlsKey: String?
@@ -26,6 +29,11 @@ struct ServiceConfiguration: Sendable {
     var sweepInterval: Duration = .seconds(300)
     /// With an empty `publicURL` where none was given.
     var settings = ServiceSettings(publicURL: "")
+
+    /// Who may know which trace a fetch belongs to: who is listed, and the service itself.
+    var tracedOrigins: TracedOrigins {
+        TracedOrigins((fetchTrace + [settings.publicURL]).compactMap { try? FetchURL($0).origin })
+    }
 
     enum SandboxDemand: String, CaseIterable, Sendable {
         case standard, full, none

@@ -45,8 +45,12 @@ extension Setting {
             "Exceptions to the fetch guard, which refuses private addresses: a host, an address or a CIDR, with an optional port."
         ),
         Setting(
+            "fetch.trace", list: \.fetchTrace, .origin,
+            "Origins whose fetches carry the traceparent of their submission, beside public_url's own; no other ever sees it."
+        ),
+        Setting(
             "callback.allow", list: \.callbackAllow, .allowance,
-            "The same for callbacks."),
+            "Exceptions for callbacks, as fetch.allow's for sources."),
 
         // What with.
         Setting(
@@ -173,6 +177,17 @@ extension ServiceConfiguration {
 }
 
 extension SettingKind<String> {
+    static var origin: Self {
+        text(named: "origin") { text in
+            do throws(AttachmentError) {
+                _ = try TracedOrigins.origin(text)
+                return nil
+            } catch {
+                return "write a scheme, a host and a port where it isn't the scheme's own: https://media.example.com"
+            }
+        }
+    }
+
     static var allowance: Self {
         text(named: "host, address or CIDR") { text in
             do throws(FetchAllowanceProblem) {

@@ -47,7 +47,7 @@ struct ServiceComposition: Sendable {
             let spool = try Spool(at: store.spool)
             let fetcher = Fetcher(
                 guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)), into: spool,
-                userAgent: "Satchel/\(Version.current)")
+                userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins)
             let pipeline = Pipeline(
                 records: store.records, blobs: store.blobs, codecs: codecs,
                 sources: SourceOpener(spool: spool, fetcher: fetcher),
