@@ -207,9 +207,9 @@ import Testing
                 $0.worker = .faultCodec
                 $0.callbackAllow = ["127.0.0.1:\(origin.port)"]
             } _: { live in
-                try await finish("a", calling: origin.url("/a"), in: live)
+                try await finish("a", calling: origin.url("/own"), in: live)
                 try await settle(live)
-                #expect(origin.count(of: "/a") == 1)
+                #expect(origin.count(of: "/own") == 1)
             }
         }
     }
