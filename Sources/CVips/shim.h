@@ -350,6 +350,19 @@ static inline int satchel_extract_bands(VipsImage *in, VipsImage *_Nullable *_No
     return vips_extract_band(in, out, first, "n", count, NULL);
 }
 
+/// Colours of 8 bits with the last band of `in` as their alpha, which goes from 0 to `most` there.
+static inline int satchel_join_alpha(
+    VipsImage *colours, VipsImage *in, VipsImage *_Nullable *_Nonnull out, double most) {
+    VipsImage *alpha = NULL, *bytes = NULL;
+    // Half a step more, because a cast to bytes cuts off.
+    int result = vips_extract_band(in, &alpha, in->Bands - 1, NULL) ||
+        vips_linear1(alpha, &bytes, 255 / most, 0.5, "uchar", TRUE, NULL) ||
+        vips_bandjoin2(colours, bytes, out, NULL);
+    if (bytes) g_object_unref(bytes);
+    if (alpha) g_object_unref(alpha);
+    return result;
+}
+
 /// Makes the colours 0 where the last band, alpha, is 0.
 static inline int satchel_clear_hidden(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
     VipsImage *alpha = NULL, *mask = NULL;

@@ -209,10 +209,9 @@ package struct GIFEncoder {
 
     /// Whether a palette of its own would pay for what is drawn.
     private func isWorse(_ drawn: Drawn) -> Bool {
-        guard settings.changesPalettes, usualError >= 0, drawn.count >= 16, drawn.error > usualError * 1.15 + 1.5 else {
-            return false
-        }
-        return drawn.count * 64 >= width * height || drawn.error > 60
+        guard settings.changesPalettes, usualError >= 0, drawn.error > usualError * 1.15 + 1.5 else { return false }
+        // A few pixels count where they are plainly wrong: a caret, a cursor, a lamp.
+        return drawn.error > 60 || (drawn.count >= 16 && drawn.count * 64 >= width * height)
     }
 
     /// Colours for a picture; those that it was mixed from count too, because other frames need them.

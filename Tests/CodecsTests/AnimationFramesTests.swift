@@ -96,6 +96,39 @@ import Testing
         #expect(try Self.frameCount(try small.path(.main)) == 9)
     }
 
+    /// A caret, a cursor, a lamp: too few pixels to be worth much in an average.
+    @Test(arguments: [(1, 14), (3, 3), (3, 5), (4, 4)])
+    func `a few pixels of a colour that comes late get that colour`(width: Int, height: Int) throws {
+        let source = directory.url.appending(path: "caret.gif")
+        try PictureJudge.run(
+            """
+            w, h = int(args[1]), int(args[2])
+            page = Image.effect_noise((160, 120), 20).convert('L').point(lambda v: min(255, v + 60))
+            page = Image.merge('RGB', (page, page, page.point(lambda v: min(255, v + 40))))
+            frames = []
+            for index in range(4):
+                frame = page.copy()
+                if index % 2: frame.paste((230, 20, 30), (80, 50, 80 + w, 50 + h))
+                frames.append(frame.quantize(256))
+            frames[0].save(args[0], save_all=True, append_images=frames[1:], duration=500, loop=0)
+            """, [source.path, "\(width)", "\(height)"])
+        // Half as large, so that frames are drawn anew.
+        var request = RenditionRequest()
+        request.crop = .rect(UnitRect(x: 0.25, y: 0.25, width: 0.5, height: 0.5))
+        let rendered = try Rendered.of(source, in: directory.url, profile: Self.profile(side: 79), request: request)
+        let answer = try PictureJudge.run(
+            """
+            image = Image.open(args[0])
+            image.seek(1)
+            frame = np.asarray(image.convert('RGB')).astype(int)
+            redness = frame[..., 0] - np.maximum(frame[..., 1], frame[..., 2])
+            say(image.n_frames, redness.max())
+            """, [try rendered.path(.main)])
+        let values = try #require(answer.first).split(separator: " ").compactMap { Int($0) }
+        #expect(values.first == 4)
+        #expect(try #require(values.last) > 100)
+    }
+
     private borrowing func expectSamePixels(_ output: String, _ source: URL, crop: [Int] = []) throws {
         let judged = try Tool.text(
             "/usr/bin/python3", ["-c", Self.decoder, source.path, output] + crop.map(String.init))

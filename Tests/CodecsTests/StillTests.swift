@@ -77,6 +77,31 @@ import Testing
         #expect(try likeness(rendered.path(.main), original) > 14)
     }
 
+    @Test(arguments: [0, 5])
+    func `what the only frame of a GIF does not cover is transparent, as browsers show it`(background: Int) throws {
+        let file = directory.url.appending(path: "part.gif")
+        try PictureJudge.run(
+            """
+            # A screen of 40 × 30 with a palette of 8 colours, and a frame of 10 × 8 at 12, 6 without transparency.
+            import struct
+            palette = bytes(v for i in range(8) for v in (i * 30, 255 - i * 30, 40))
+            codes, bits, at = 0, 0, 0
+            for pixel in [8] + sum(([p, 8] for p in [3] * 80), []) + [9]:
+                codes |= pixel << at; at += 4
+            data = codes.to_bytes((at + 7) // 8, 'little')
+            open(args[0], 'wb').write(b'GIF89a' + struct.pack('<HHBBB', 40, 30, 0x82, int(args[1]), 0) + palette
+                + b',' + struct.pack('<HHHHB', 12, 6, 10, 8, 0) + bytes([3, len(data)]) + data + b'\\0;')
+            """, [file.path, "\(background)"])
+        let rendered = try Rendered.of(file, in: directory.url, profile: PictureJudge.lossless())
+        let answer = try PictureJudge.run(
+            """
+            pixels = load(args[0])
+            inside = np.zeros(pixels.shape[:2], bool); inside[6:14, 12:22] = True
+            say(pixels.shape[1], pixels.shape[0], (pixels[inside] == (90, 165, 40, 255)).all(), pixels[~inside][:, 3].max())
+            """, [try rendered.path(.main)])
+        #expect(answer == ["40 30 True 0"])
+    }
+
     @Test func `transparency stays, and lends its hidden colour to no edge`() throws {
         // A white disc over hidden green: an edge that mixed with the hidden colour would be green.
         let source = try made(

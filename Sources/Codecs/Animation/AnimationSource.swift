@@ -30,38 +30,14 @@ struct AnimationSource: ~Copyable {
         origin = .vips(Loadable(bytes: bytes, format: .webp))
     }
 
-    /// Takes a GIF that has more than one frame; nil for any other that is whole. Checks limits.
-    static func open(
-        gif descriptor: Int32, sniffed: Sniffed, limits: Limits
-    ) throws(AttachmentError) -> AnimationSource? {
-        let count = try fileBytes(descriptor)
-        guard count <= limits.imageBytes else { throw .sourceTooLarge(bytes: count, limit: limits.imageBytes) }
-        let bytes = try readBytes(descriptor, count: Int(count))
-        let file = GIFFile(bytes, keeping: limits.animationFrames)
-        let size = PixelSize(width: file.width, height: file.height)
-        // The limit first: a file over it is refused for that, complete or not.
-        if file.frameCount > 1 {
-            try AnimationFacts.check(frames: file.frameCount, size: size, limits: limits)
-            // A frame may be larger than the screen that shows a part of it.
-            let areas = file.frames.map { PixelSize(width: $0.area.width, height: $0.area.height).area }
-            let largest = areas.max() ?? 0
-            guard largest <= limits.framePixels else {
-                throw .tooManyPixels(pixels: largest, limit: limits.framePixels)
-            }
-            let all = areas.reduce(0, +)
-            guard all <= limits.animationPixels else {
-                throw .tooManyPixels(pixels: all, limit: limits.animationPixels)
-            }
-        }
-        if file.isTruncated {
-            throw .corrupt(reason: "the file ends in the middle of frame \(max(1, file.frameCount))")
-        }
-        guard file.frameCount > 1 else { return nil }
-        guard size.area > 0 else { throw .corrupt(reason: "its screen has no pixels") }
-        let facts = AnimationFacts(
-            type: .gif, sniffedType: sniffed.type, size: size,
-            delays: file.frames.map { AnimationFacts.shown($0.delay * 10) }, plays: file.plays, bytes: bytes.count)
-        return AnimationSource(facts: facts, origin: .gif(GIFSource(bytes: bytes, file: file)))
+    /// Takes a GIF of several frames, whose limits were checked.
+    init(gif source: GIFSource, sniffed: Sniffed) {
+        facts = AnimationFacts(
+            type: .gif, sniffedType: sniffed.type,
+            size: PixelSize(width: source.file.width, height: source.file.height),
+            delays: source.file.frames.map { AnimationFacts.shown($0.delay * 10) }, plays: source.file.plays,
+            bytes: source.bytes.count)
+        origin = .gif(source)
     }
 
     /// Takes a PNG whose header announces more than one frame; nil for any other. Checks limits.

@@ -15,12 +15,6 @@ protocol FrameMaker: AnyObject {
     var palette: [UInt32] { get }
 }
 
-/// A GIF in memory, with its blocks.
-struct GIFSource: Sendable {
-    let bytes: [UInt8]
-    let file: GIFFile
-}
-
 /// The frames of a GIF.
 final class GIFFrames: FrameMaker {
     private let source: GIFSource

@@ -18,9 +18,9 @@ enum ImageIdentification {
             }
         case .gif:
             // libvips stops at some 4,097 frames and shows what there is of a file that ends early, and says neither.
-            if let animation = try AnimationSource.open(gif: descriptor, sniffed: sniffed, limits: limits) {
-                return .animation(animation)
-            }
+            let gif = try GIFSource(descriptor, sniffed: sniffed, limits: limits)
+            guard gif.isStill else { return .animation(AnimationSource(gif: gif, sniffed: sniffed)) }
+            return .still(StillSource(gif: gif, sniffed: sniffed))
         default:
             break
         }
@@ -40,10 +40,6 @@ enum ImageIdentification {
         do {
             return try bytes.load(format)
         } catch {
-            // Six letters make a GIF for libmagic, whatever script or text follows.
-            if format == .gif, error.text.contains("no frames in GIF") {
-                throw .unrecognizedType(sniffed: sniffed.type)
-            }
             // Libraries have limits of their own, and say of what is beyond them that it is broken.
             let limit = format == .jpeg ? limits.stillPixels : limits.wholeStillPixels
             if let pixels = unsafe bytes.withBytes({ unsafe AnnouncedSize.pixels(format, $0) }), pixels > limit {

@@ -187,13 +187,41 @@ extension Picture {
 
     /// sRGB with 8 bits and 3 or 4 bands, through the embedded profile where there is a usable one.
     func standardColour() throws(VipsFailure) -> Picture {
-        if isPlain, !needsProfile { return shared() }
-        if let managed = try transformed() {
-            return try managed.trimmedBands()
+        if !needsProfile, interpretation == VIPS_INTERPRETATION_sRGB, format == VIPS_FORMAT_UCHAR {
+            return try isPlain ? shared() : trimmedBands()
         }
+        guard hasAlpha else { return try standardColours() }
+        return try withAlpha(of: opaque().standardColours())
+    }
+
+    /// Pixels without alpha in sRGB, with 8 bits and 3 bands.
+    private func standardColours() throws(VipsFailure) -> Picture {
+        if let managed = try transformed() { return try managed.withoutAlpha() }
         let converted = try unsafe derive { unsafe satchel_to_srgb($0, $1) }
-        let bytes = try unsafe converted.derive { unsafe satchel_cast($0, $1, VIPS_FORMAT_UCHAR) }
-        return try bytes.trimmedBands()
+        return try unsafe converted.derive { unsafe satchel_cast($0, $1, VIPS_FORMAT_UCHAR) }.withoutAlpha()
+    }
+
+    /// Its colours, without the last band.
+    private func opaque() throws(VipsFailure) -> Picture {
+        let colours = Int32(bands - 1)
+        return try unsafe derive { unsafe satchel_extract_bands($0, $1, 0, colours) }
+    }
+
+    /// `colours` of 8 bits with this picture's alpha.
+    ///
+    /// A conversion is for colours alone: libvips takes alpha of 16 bits along through a profile as it is, and cuts off what
+    /// is over 255, so that all that is not quite transparent would be opaque.
+    private func withAlpha(of colours: borrowing Picture) throws(VipsFailure) -> Picture {
+        // As libvips has it where they are floats: alpha goes as far as the colours of its interpretation do.
+        let most =
+            switch (format, interpretation) {
+            case (VIPS_FORMAT_USHORT, _), (_, VIPS_INTERPRETATION_RGB16), (_, VIPS_INTERPRETATION_GREY16): 65535.0
+            case (_, VIPS_INTERPRETATION_scRGB): 1.0
+            default: 255.0
+            }
+        return try unsafe colours.derive { colours, out in
+            unsafe withHandle { unsafe satchel_join_alpha(colours, $0, out, most) }
+        }
     }
 
     /// Through the embedded profile; nil where there is none, or where it is sRGB already, or doesn't fit the pixels.
@@ -214,7 +242,7 @@ extension Picture {
 
     /// sRGB from colours that code points describe. Computes the pixels.
     func standardColour(from coded: CodedColour) throws(VipsFailure) -> Picture {
-        let most: Float = format == VIPS_FORMAT_USHORT ? 65535 : 255
+        let most: Float = format == VIPS_FORMAT_USHORT ? 65535.0 : 255
         let picture = try unsafe derive { unsafe satchel_cast($0, $1, VIPS_FORMAT_FLOAT) }
         var values = try picture.floats()
         for index in values.indices { values[index] /= most }

@@ -39,7 +39,8 @@ extension StillFacts {
             case .heic, .heif, .avif: pixels * 10
             // Floats while it decodes.
             case .jxl: pixels * (Double(pixelBytes) + 16)
-            case .bmp: pixels * 12
+            // What is shown, and its copies for libvips.
+            case .bmp, .gif: pixels * 12
             default: pixels * 5
             }
         // The working picture and its copy while it is turned and stripped, then what the encoders add.

@@ -1,5 +1,6 @@
 import Attachments
 import CVips
+import Pixels
 
 /// What a still says of itself in its header.
 struct StillFacts: Hashable, Sendable {
@@ -46,6 +47,7 @@ struct StillSource: ~Copyable {
 
     enum Origin: ~Copyable {
         case vips(Opened)
+        case gif(GIFSource)
         /// FFmpeg's decoder.
         case bitmap(Readable)
     }
@@ -100,6 +102,17 @@ struct StillSource: ~Copyable {
         origin = .bitmap(Readable(descriptor: descriptor, limits: limits))
     }
 
+    /// Takes the only frame of a GIF, whose limits were checked; decodes no pixel.
+    ///
+    /// It is drawn as browsers draw it: what the frame does not cover is transparent, where libvips shows the background.
+    init(gif source: GIFSource, sniffed: Sniffed) {
+        facts = StillFacts(
+            type: .gif, sniffedType: sniffed.type,
+            storedSize: PixelSize(width: source.file.width, height: source.file.height), orientation: 1, pixelBytes: 4,
+            hasAlpha: true, bytes: source.bytes.count)
+        origin = .gif(source)
+    }
+
     /// Decodes `region` of the upright picture once, scaled to `size`.
     ///
     /// - Parameter chroma: At what resolution colours are needed, where the decoder has a choice.
@@ -112,6 +125,10 @@ struct StillSource: ~Copyable {
             let decode = StillDecoding(
                 facts: facts, format: opened.source.format, region: region, size: size, speed: speed, chroma: chroma)
             return try decode.runOrRefuse(opened.source.bytes, opened.header)
+        case .gif(let source):
+            var canvas = Canvas(width: facts.size.width, height: facts.size.height)
+            try GIFFrames(source).show(on: &canvas)
+            return try canvas.raster.picture().scaled(region, to: size, speed: speed)
         case .bitmap(let source):
             guard var reader = try FrameReader.open(source.descriptor, format: .bmp, limits: source.limits),
                 let frame = try reader.next()
