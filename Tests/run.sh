@@ -5,7 +5,7 @@
 #
 # Each target has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
 # waits for a program would keep them from running. Where tests of one target would disturb each other so, they run one
-# by one. Where no target is named, the service is held to its description at the end.
+# by one. Where no target is named, the service is held to its description at the end, and used by a client made of it.
 #
 # Each has minutes, too, of which it takes a fraction on two idle cores. What runs over is ended and named, with the tests
 # that it had not finished.
@@ -70,7 +70,10 @@ for target in "$@"; do
     case "$target" in CodecsTests | SatchelTests) minutes=20 ;; esac
     run "$target" $minutes "$swift" test --skip-build $parallel --filter "^$target\\."
 done
-[ $all = no ] || run schemathesis 15 ./Tests/schemathesis.sh .build/debug
+if [ $all = yes ]; then
+    run openapi-client 5 ./Tests/openapi-client.sh .build/debug
+    run schemathesis 15 ./Tests/schemathesis.sh .build/debug
+fi
 echo "== seconds"
 cat "$scratch/times"
 if [ -n "$failed" ]; then

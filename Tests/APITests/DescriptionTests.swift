@@ -82,13 +82,27 @@ import Testing
         }
         #expect(codes.isSuperset(of: ["unauthorized", "not_found", "method_not_allowed", "body_too_large"]))
         func collect(_ value: DocumentValue) {
-            for code in value["properties"]?["code"]?["enum"]?.elements ?? [] { codes.insert(code.text ?? "") }
+            for code in value["x-codes"]?.elements ?? [] { codes.insert(code.text ?? "") }
             for member in value.members { collect(member.value) }
             for element in value.elements { collect(element) }
         }
         collect(document.root["paths"] ?? .null)
         collect(document.root["components"]?["responses"] ?? .null)
         #expect(codes.subtracting(tabled.map(\.code)) == [])
+    }
+
+    @Test func `every error is the one problem, with the codes that it may have`() {
+        for operation in document.operations {
+            for response in operation.value["responses"]?.members ?? [] {
+                let answer = document.resolved(response.value)
+                let schema = answer["content"]?["application/problem+json"]?["schema"]
+                let isError = operation.method != "HEAD" && (response.key.hasPrefix("4") || response.key.hasPrefix("5"))
+                let codes = answer["x-codes"]?.elements ?? []
+                let place = "\(operation.method) \(operation.path) \(response.key)"
+                #expect(schema?["$ref"]?.text == (codes.isEmpty ? nil : "#/components/schemas/Problem"), "\(place)")
+                #expect(!isError || !codes.isEmpty || ["412", "416", "503"].contains(response.key), "\(place)")
+            }
+        }
     }
 
     @Test func `the page shows every call, value and code, and needs no outside asset`() {

@@ -41,7 +41,8 @@ import Testing
     ) async throws -> (status: Int, code: String?) {
         let path = endpoint.path.replacing("{id}", with: "nothing").replacing("{token}/{name}", with: "x/main.jpg")
         return try await live.connect { connection in
-            try await connection.send("\(endpoint.method) \(path) HTTP/\(version)\r\n\(headers)Connection: close\r\n\r\n")
+            let line = "\(endpoint.method) \(path) HTTP/\(version)\r\n"
+            try await connection.send(line + headers + "Connection: close\r\n\r\n")
             let reply = try await connection.reply(to: endpoint == .contentHead ? .head : .get)
             return (reply.status, try? reply.json["code"].string)
         }

@@ -152,9 +152,10 @@ struct DocumentationPage: Sendable {
                 " <code>\(header.key)</code>"
             }
             let contents = (value["content"]?.members ?? []).map { content -> HTMLText in
-                let codes = self.codes(content.value["schema"])
+                let codes = (value["x-codes"]?.elements ?? []).compactMap(\.text)
                 if codes.isEmpty {
-                    return "<code>\(content.key)</code> \(content.value["schema"].map(type) ?? "bytes") "
+                    let schema = content.value["x-item-schema"] ?? content.value["schema"]
+                    return "<code>\(content.key)</code> \(schema.map(type) ?? "bytes") "
                 }
                 return HTMLText(
                     stringLiteral: codes.map { "<a href=\"#error-\($0)\"><code>\($0)</code></a>" }
@@ -175,12 +176,6 @@ struct DocumentationPage: Sendable {
             }
         }
         return "<h4>Answers</h4>\n<table>\n\(rows)</table>\n\(examples)"
-    }
-
-    private func codes(_ schema: DocumentValue?) -> [String] {
-        (schema?["allOf"]?.elements ?? []).flatMap {
-            ($0["properties"]?["code"]?["enum"]?.elements ?? []).compactMap(\.text)
-        }
     }
 
     // MARK: Errors and values
@@ -263,6 +258,7 @@ struct DocumentationPage: Sendable {
                     """
                 case "string" where schema["format"]?.text == "date-time": "time"
                 case "string" where schema["format"]?.text == "uri": "URL"
+                case "string" where schema["format"]?.text == "binary": "bytes"
                 default: "\(name)"
                 }
             }, " or ")

@@ -16,7 +16,8 @@ struct KeylessAccess: Sendable {
     }
 
     func admits(_ request: Request) -> Bool {
-        admits(host: request.head.authority, fetchSite: HTTPField.Name("Sec-Fetch-Site").flatMap { request.headers[$0] })
+        let fetchSite = HTTPField.Name("Sec-Fetch-Site").flatMap { request.headers[$0] }
+        return admits(host: request.head.authority, fetchSite: fetchSite)
     }
 
     /// - Parameters:
