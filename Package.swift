@@ -126,6 +126,9 @@ var targets: [Target] = [
         ]),
     // Follows the program's calls from outside, to kill it at one of them or to write them all down.
     .executableTarget(name: "kernel-calls", path: "Tests/kernel-calls"),
+    // Runs the program where the kernel refuses calls that not every file system has.
+    .executableTarget(
+        name: "refuse-calls", path: "Tests/refuse-calls", linkerSettings: [.linkedLibrary("seccomp")]),
     .testTarget(
         name: "DurabilityTests",
         dependencies: [
@@ -150,7 +153,9 @@ var targets: [Target] = [
         dependencies: ["Attachments", "Stores", "TestSupport", "satchel", "satchel-codec", "fault-codec"]),
     .testTarget(
         name: "SatchelTests",
-        dependencies: ["Attachments", "Intake", "Stores", "TestSupport", "satchel", "satchel-codec", "fault-codec"]),
+        dependencies: [
+            "Attachments", "Intake", "Stores", "TestSupport", "satchel", "satchel-codec", "fault-codec", "refuse-calls",
+        ]),
 ]
 
 // Pieces measured from the inside: a part of `make bench` and, in instructions, of `make test`; here because it needs this

@@ -61,7 +61,7 @@ public struct Store: Sendable {
                 guard create else { throw StoreError.missing(path: directory) }
                 try Files.makeDirectories(directory)
             }
-            lock = try StoreLock(path: directory + "/lock", exclusively: exclusively)
+            lock = try StoreLock(of: directory, exclusively: exclusively)
             // One at a time: two first openings would both make the schema.
             let opening = try Files.open(
                 directory + "/opening", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "open the store's lock")
@@ -165,9 +165,10 @@ final class StoreLock: Sendable {
     private let descriptor: Descriptor
     let isExclusive: Bool
 
-    init(path: String, exclusively: Bool) throws(StoreError) {
+    init(of directory: String, exclusively: Bool) throws(StoreError) {
         do {
-            descriptor = try Files.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "open the store's lock")
+            descriptor = try Files.open(
+                directory + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "open the store's lock")
             // A process that is just being started holds copies of all locks until its exec: wait for that.
             for _ in 0..<(exclusively ? 50 : 0) {
                 if flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 {
@@ -183,8 +184,8 @@ final class StoreLock: Sendable {
                 usleep(50_000)
             }
         } catch {
-            throw StoreError(error, at: path)
+            throw StoreError(error, at: directory)
         }
-        throw .busy(path: path, seconds: Self.patience)
+        throw .busy(path: directory, seconds: Self.patience)
     }
 }

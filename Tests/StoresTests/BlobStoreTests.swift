@@ -72,7 +72,7 @@ import Testing
 
     @Test func `files staged under a name leave nothing behind, sealed or not`() async throws {
         let fixture = try Fixture()
-        let blobs = FileBlobStore(directory: fixture.store.directory, staging: .named)
+        let blobs = FileBlobStore(directory: fixture.store.directory, staging: Staging(needsName: true))
         let staging = fixture.store.directory + "/staging"
         do {
             let unused = try blobs.stage()

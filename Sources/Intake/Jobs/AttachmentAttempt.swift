@@ -149,7 +149,11 @@ struct AttachmentAttempt: Sendable {
         }
         progress.note(run)
         let rendered = ContinuousClock.now
-        var made = try await sealing.finished()
+        var (made, sealingFailure) = await sealing.finished()
+        if let sealingFailure {
+            try? await abandon(made.delivered.values.map(\.blob))
+            throw sealingFailure
+        }
         if let missing = run.findings?.planned.first(where: { made.delivered[$0] == nil }) {
             progress.stage.name = missing.rawValue
         }
@@ -161,9 +165,14 @@ struct AttachmentAttempt: Sendable {
         }
         guard let findings = progress.findings else { throw AttachmentError.codecCrashed(reason: "no findings") }
         if profile.keepsOriginal {
-            let (report, blob) = try await sealing.keep(
-                source.descriptor, bytes: source.bytes, as: findings, for: profile.name)
-            made.add(report, blob)
+            do {
+                let (report, blob) = try await sealing.keep(
+                    source.descriptor, bytes: source.bytes, as: findings, for: profile.name)
+                made.add(report, blob)
+            } catch {
+                try? await abandon(made.delivered.values.map(\.blob))
+                throw error
+            }
         }
         progress.steps.append(contentsOf: made.steps)
         if let ending = run.ending {

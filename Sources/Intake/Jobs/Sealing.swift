@@ -62,19 +62,22 @@ final class Sealing: Sendable {
         state.withLock { $0.sealing.append((report, task)) }
     }
 
-    /// Waits for all that was begun.
+    /// Waits for all that was begun, and answers what of it is durable.
     ///
-    /// - Throws: ``StoreTrouble`` when the store failed; `codec_crashed` when an output was not what was reported.
-    func finished() async throws -> MadeRenditions {
+    /// `failure` is a ``StoreTrouble`` when the store failed; `codec_crashed` when an output was not what was reported.
+    func finished() async -> (made: MadeRenditions, failure: (any Error)?) {
         var made = MadeRenditions()
+        var failure: (any Error)?
         for (report, task) in state.withLock({ $0.sealing }) {
             do {
                 made.add(report, try await task.value)
             } catch let error as AttachmentError where error.code == .storeFailed || error.code == .storeFull {
-                throw StoreTrouble(cause: error)
+                failure = failure ?? StoreTrouble(cause: error)
+            } catch {
+                failure = failure ?? error
             }
         }
-        return made
+        return (made, failure)
     }
 
     /// Copies the source itself into the store.
@@ -100,8 +103,12 @@ final class Sealing: Sendable {
                 seconds: (ContinuousClock.now - start).inSeconds,
                 note: "\(bytes) bytes as they came, because the profile '\(profile)' keeps its sources", encodes: 0)
             return (report, blob)
+        } catch CopyFailure.source(let error) {
+            throw AttachmentError.invalidSource(reason: "the system \(error)")
+        } catch CopyFailure.target(let error) {
+            throw StoreTrouble(cause: error.isOutOfSpace ? .storeFull : .storeFailed(reason: error.description))
         } catch let error as SystemError {
-            throw StoreTrouble(cause: error.isOutOfSpace ? .storeFull : .storeFailed(reason: error.reason))
+            throw StoreTrouble(cause: error.isOutOfSpace ? .storeFull : .storeFailed(reason: error.description))
         } catch let error as AttachmentError where error.code == .storeFailed || error.code == .storeFull {
             throw StoreTrouble(cause: error)
         }

@@ -1,25 +1,19 @@
 public import Attachments
 internal import FoundationEssentials
 internal import Glibc
+internal import Synchronization
 
 /// Keeps blobs as files: `blobs/ab/<sha256>.<uuid>`, where `ab` are the first two digits of the hash.
 ///
 /// The 256 directories are made with the store, so that a new blob costs two syncs: one for its bytes and one for
 /// its name. Files have mode 0400, directories 0700.
 public struct FileBlobStore: BlobStore {
-    /// How files are staged.
-    enum Staging {
-        /// Without a name (`O_TMPFILE`) where the file system can, else under one in `staging/`.
-        case preferUnnamed
-        case named
-    }
-
     let directory: String
     let staging: Staging
 
     /// - Parameter directory: The store's.
     public init(directory: String) {
-        self.init(directory: directory, staging: .preferUnnamed)
+        self.init(directory: directory, staging: Staging())
     }
 
     init(directory: String, staging: Staging) {
@@ -97,6 +91,32 @@ public struct FileBlobStore: BlobStore {
     static func hexadecimal(_ byte: UInt8) -> String {
         let digits = String(byte, radix: 16)
         return digits.count == 1 ? "0" + digits : digits
+    }
+}
+
+/// How files are staged: without a name (`O_TMPFILE`) where the file system can have them so and name them later, else
+/// under one in `staging/`.
+final class Staging: Sendable {
+    private enum Way {
+        case untried
+        case unnamed
+        case named
+    }
+
+    private let way: Mutex<Way>
+
+    /// - Parameter needsName: Whether nothing else is tried.
+    init(needsName: Bool = false) {
+        way = Mutex(needsName ? .named : .untried)
+    }
+
+    var needsName: Bool { way.withLock { $0 == .named } }
+
+    /// Settles the way by a trial, unless it is settled; one that throws settles nothing.
+    func tryOnce(_ works: () throws(SystemError) -> Bool) throws(SystemError) {
+        try way.withLock { way throws(SystemError) in
+            if way == .untried { way = try works() ? .unnamed : .named }
+        }
     }
 }
 

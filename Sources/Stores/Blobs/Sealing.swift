@@ -8,15 +8,7 @@ extension FileBlobStore {
     public func stage() throws(AttachmentError) -> StagedFile {
         do {
             let directory = directory + "/staging"
-            if staging == .preferUnnamed {
-                do {
-                    let writer = try Files.open(directory, Files.unnamed | O_RDWR, mode: 0o400, to: "stage a file")
-                    let reader = try Files.reopenForReading(writer)
-                    return StagedFile(writer: writer, reader: reader, token: "")
-                } catch let error where [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(error.code) {
-                    // The file system has no unnamed files: a name it is.
-                }
-            }
+            if !staging.needsName, let file = Self.stageUnnamed(in: directory, staging) { return file }
             let path = directory + "/" + UUID().uuidString.lowercased()
             let writer = try Files.open(
                 path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o400, to: "stage a file")
@@ -27,6 +19,26 @@ extension FileBlobStore {
             }
         } catch {
             throw AttachmentError(error)
+        }
+    }
+
+    /// Nil where it can't be, and a name will do: not every file system has unnamed files, and some have them without the
+    /// second half, a link that gives them a name. Of what else is wrong the named file tells.
+    private static func stageUnnamed(in directory: String, _ staging: Staging) -> StagedFile? {
+        do {
+            // Of a file of its own: one that had a name and lost it never gets another.
+            try staging.tryOnce { () throws(SystemError) in
+                let trial = try Files.open(directory, Files.unnamed | O_RDWR, mode: 0o400, to: "stage a file")
+                let path = directory + "/" + UUID().uuidString.lowercased()
+                guard linkUnnamed(trial, to: path) == 0 else { return false }
+                return try Files.remove(path)
+            }
+            guard !staging.needsName else { return nil }
+            let writer = try Files.open(directory, Files.unnamed | O_RDWR, mode: 0o400, to: "stage a file")
+            let reader = try Files.reopenForReading(writer)
+            return StagedFile(writer: writer, reader: reader, token: "")
+        } catch {
+            return nil
         }
     }
 
@@ -46,7 +58,7 @@ extension FileBlobStore {
             guard let old = path(of: blob.name), let new = path(of: name) else { return nil }
             do {
                 guard unsafe Glibc.link(old, new) == 0 else {
-                    if errno == ENOENT || errno == EMLINK { return nil }
+                    if Self.linkRefusals.contains(errno) { return nil }
                     throw SystemError("give a blob another name")
                 }
                 do {
@@ -122,13 +134,19 @@ extension FileBlobStore {
     private static func link(_ file: borrowing StagedFile, to path: String) throws(SystemError) {
         let answer =
             if file.token.isEmpty {
-                unsafe linkat(
-                    AT_FDCWD, "/proc/self/fd/\(file.reader.number)", AT_FDCWD, path, AT_SYMLINK_FOLLOW)
+                linkUnnamed(file.reader, to: path)
             } else {
                 unsafe rename(file.token, path)
             }
         guard answer == 0 else { throw SystemError("give a blob its name") }
     }
+
+    private static func linkUnnamed(_ file: borrowing Descriptor, to path: String) -> Int32 {
+        unsafe linkat(AT_FDCWD, "/proc/self/fd/\(file.number)", AT_FDCWD, path, AT_SYMLINK_FOLLOW)
+    }
+
+    /// The bytes are gone or have too many names, or the file system, or what surrounds the program, knows no second ones.
+    private static let linkRefusals: Set<Int32> = [ENOENT, EMLINK, EPERM, EACCES, EOPNOTSUPP, ENOSYS, EXDEV]
 
     /// Hash and number of all bytes of a file.
     ///

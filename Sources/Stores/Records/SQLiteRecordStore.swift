@@ -171,6 +171,10 @@ extension AttachmentError {
 extension StoreError {
     /// What an error of the database means for whoever opens it.
     init(_ error: any Error, at path: String) {
+        if let error = error as? SystemError {
+            self = error.isOutOfSpace ? .full(path: path) : .inaccessible(path: path, reason: error.reason)
+            return
+        }
         guard let error = error as? DatabaseError else {
             self = .database(path: path, reason: "\(error)")
             return

@@ -124,23 +124,36 @@ struct BatchRun: Sendable {
         guard let attachment = job.attachments.first else { return }
         var line = ResultLine(path: file.shown, record: attachment, attempt: job.attempt, isUnchanged: isUnchanged)
         if let mirror, attachment.state == .delivered {
-            line.files = try await mirror.write(
+            let written = try await mirror.write(
                 attachment.renditions, of: attachment.id, at: file.shown, from: workshop.store.records)
+            line.files = written.files
+            if let failure = written.failure { line.fail(failure) }
         }
-        // Also where an earlier run was interrupted between the record and the removal.
-        if removesSources && attachment.state == .delivered && attachment.renditions[.original] != nil {
-            try remove(file.location)
+        // Also where an earlier run was interrupted between the record and the removal. Not where the output failed: the
+        // next run would not come by the source any more.
+        if removesSources && line.error == nil && attachment.renditions[.original] != nil,
+            let failure = Self.removal(of: file.location)
+        {
+            line.fail(failure)
         }
         progress.add(line)
     }
 
     /// Removes a source whose original is kept, unless it changed meanwhile.
-    private func remove(_ location: SourceLocation) throws {
-        guard case .file(let root, let path, let state) = location else { return }
-        do {
+    ///
+    /// - Returns: Why it could not be; nil where it is gone.
+    private static func removal(of location: SourceLocation) -> LineError? {
+        guard case .file(let root, let path, let state) = location else { return nil }
+        do throws(AttachmentError) {
             try SourceRoot(root).remove(path, in: state)
+            return nil
         } catch {
-            throw CommandFailure("a source could not be removed after it was kept: \(error.message)")
+            let reason = if case .invalidSource(let reason) = error { reason } else { error.message }
+            return LineError(
+                .removalFailed,
+                message:
+                    "The original is kept, but the source could not be removed: \(reason). Remove it, or correct that and run the same command again."
+            )
         }
     }
 }

@@ -10,6 +10,8 @@ import Intake
 struct Mirror {
     private let root: URL
     private let blobs: any BlobStore
+    /// Bytes that a name may have there.
+    private let longestName: Int
 
     /// - Throws: ``CommandFailure`` when the directory can't be made, or is or contains a source.
     init(root: URL, sources: [URL], blobs: any BlobStore) throws {
@@ -17,10 +19,13 @@ struct Mirror {
             try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
         } catch {
             throw CommandFailure(
-                "the output directory '\(root.path(percentEncoded: false))' can't be made: \(SystemErrorText.current).")
+                "the output directory '\(root.path(percentEncoded: false))' can't be made: \(SystemErrorText.current).",
+                status: 2)
         }
         self.root = root.resolvingSymlinksInPath()
         self.blobs = blobs
+        let answered = unsafe pathconf(self.root.path(percentEncoded: false), Int32(_PC_NAME_MAX))
+        longestName = answered > 0 ? min(Int(answered), Int(NAME_MAX)) : Int(NAME_MAX)
         let own = self.root.standardized.path(percentEncoded: false)
         for source in sources {
             let path = source.resolvingSymlinksInPath().standardized.path(percentEncoded: false)
@@ -32,36 +37,77 @@ struct Mirror {
         }
     }
 
-    /// Writes what is missing of a line's renditions.
+    /// What was written for one source.
+    struct Written {
+        /// The path of each file beneath the mirror's root.
+        var files: [RenditionRole: String] = [:]
+        /// Of the first one that could not be.
+        var failure: LineError?
+    }
+
+    /// Writes what is missing of a line's renditions, each whether or not another could be.
     ///
     /// - Parameter shown: The source's path as it is reported. Beneath the mirror it is relative, and `..` becomes
-    ///   `__`, so that nothing is written elsewhere.
-    /// - Returns: The path of each file beneath the mirror's root.
+    ///   `__`, so that nothing is written elsewhere; names are shortened that would be too long.
+    /// - Throws: What the records threw; a file that can't be written is in the answer.
     func write(
         _ renditions: [RenditionRole: Rendition], of attachment: AttachmentID, at shown: Data,
         from records: any RecordStore
-    ) async throws -> [RenditionRole: String] {
-        var files: [RenditionRole: String] = [:]
-        for (role, rendition) in renditions {
-            var name = Self.relative(shown)
-            name.append(contentsOf: ".\(role.rawValue).\(rendition.mediaType.fileExtension)".utf8)
-            files[role] = String(decoding: name, as: UTF8.self)
+    ) async throws -> Written {
+        var written = Written()
+        let stem = stem(of: shown)
+        for (role, rendition) in renditions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            let name = stem + Data(Self.suffix(role, rendition.mediaType).utf8)
             let target = Data(root.path(percentEncoded: false).utf8) + Data("/".utf8) + name
-            if Self.size(of: target) == rendition.bytes { continue }
-            guard let blob = try await records.blob(of: role, of: attachment, tenant: .local) else {
-                throw AttachmentError.notInStore(what: "The attachment \(attachment.rawValue)")
+            if Self.size(of: target) != rendition.bytes {
+                let blob = try await records.blob(of: role, of: attachment, tenant: .local)
+                do throws(WriteFailure) {
+                    guard let blob else { throw WriteFailure(reason: "its bytes are not in the store any more") }
+                    try Self.copy(try opened(blob), to: target)
+                } catch {
+                    let failure = "'\(name.displayPath)' could not be written into the output directory"
+                    let advice = "Correct that, and run the same command again."
+                    written.failure =
+                        written.failure ?? LineError(.outputFailed, message: "\(failure): \(error.reason). \(advice)")
+                    continue
+                }
             }
-            try Self.copy(try blobs.open(blob), to: target)
+            written.files[role] = String(decoding: name, as: UTF8.self)
         }
-        return files
+        return written
     }
 
-    private static func relative(_ path: Data) -> Data {
+    private func opened(_ blob: BlobName) throws(WriteFailure) -> Descriptor {
+        do throws(AttachmentError) {
+            return try blobs.open(blob)
+        } catch {
+            guard error.code != .notInStore else {
+                throw WriteFailure(reason: "its bytes are not in the store any more")
+            }
+            throw WriteFailure(reason: error.description)
+        }
+    }
+
+    /// What stands before the role: the same for all renditions of a source, and another for each source.
+    private func stem(of path: Data) -> Data {
         let slash = UInt8(ascii: "/")
         let parent = Data("..".utf8)
         let components: [Data] = path.split(separator: slash).map { Data($0) }.filter { $0 != Data(".".utf8) }
-        return Data(components.map { $0 == parent ? Data("__".utf8) : $0 }.joined(separator: [slash]))
+            .map { $0 == parent ? Data("__".utf8) : $0 }
+        let fitting = components.enumerated().map { index, name in
+            FittingName.of(
+                name, atMost: index == components.count - 1 ? longestName - Self.longestSuffix : longestName)
+        }
+        return Data(fitting.joined(separator: [slash]))
     }
+
+    private static func suffix(_ role: RenditionRole, _ type: MediaType) -> String {
+        ".\(role.rawValue).\(type.fileExtension)"
+    }
+
+    private static let longestSuffix =
+        2 + (RenditionRole.allCases.map(\.rawValue.utf8.count).max() ?? 0)
+        + (MediaType.allCases.map(\.fileExtension.utf8.count).max() ?? 0)
 
     private static func size(of path: Data) -> Int64? {
         var status = stat()
@@ -74,25 +120,37 @@ struct Mirror {
     /// `O_TMPFILE` of Linux on x86-64 and arm64; the header's macro is too complex to be imported.
     private static let unnamed: Int32 = 0o20_000_000 | O_DIRECTORY
 
+    /// Why one file can't be written, as a clause.
+    private struct WriteFailure: Error {
+        var reason: String
+
+        init(reason: String) {
+            self.reason = reason
+        }
+
+        /// The kernel's word for what went wrong just now.
+        init() {
+            reason = SystemErrorText.current
+        }
+    }
+
     /// A copy has no name before it is whole, so that one that is cut off leaves nothing.
-    private static func copy(_ blob: consuming Descriptor, to target: Data) throws {
+    private static func copy(_ blob: consuming Descriptor, to target: Data) throws(WriteFailure) {
         let slash = target.lastIndex(of: UInt8(ascii: "/")) ?? target.startIndex
         let directory = Data(target[..<slash])
         try makeDirectories(directory)
         let number = unsafe withPath(directory) { unsafe open($0, unnamed | O_WRONLY | O_CLOEXEC, 0o644) }
-        guard number >= 0 else {
-            guard [EOPNOTSUPP, EISDIR, EINVAL].contains(errno) else { throw failure("write into") }
-            return try copyUnderAName(blob, to: target, in: directory)
-        }
+        guard number >= 0 else { return try copyUnderAName(blob, to: target, in: directory) }
         let output = Descriptor(owning: number)
         try fill(output, from: blob)
         var linked = link(output, to: target)
         // What an earlier profile made makes way.
         while linked != 0, errno == EEXIST {
-            guard unsafe withPath(target, { unsafe unlink($0) }) == 0 || errno == ENOENT else { break }
+            guard unsafe withPath(target, { unsafe unlink($0) }) == 0 || errno == ENOENT else { throw WriteFailure() }
             linked = link(output, to: target)
         }
-        guard linked == 0 else { throw failure("write into") }
+        // Where links are refused, a name from the beginning.
+        if linked != 0 { try copyUnderAName(blob, to: target, in: directory) }
     }
 
     private static func link(_ file: borrowing Descriptor, to target: Data) -> Int32 {
@@ -101,20 +159,20 @@ struct Mirror {
         }
     }
 
-    /// For file systems without unnamed files.
+    /// For file systems without unnamed files; of whatever else is wrong this tells.
     private static func copyUnderAName(
-        _ blob: consuming Descriptor, to target: Data, in directory: Data
-    ) throws {
+        _ blob: borrowing Descriptor, to target: Data, in directory: Data
+    ) throws(WriteFailure) {
         let temporary = directory + Data("/.satchel-\(UUID().uuidString)".utf8)
         let number = unsafe withPath(temporary) { unsafe open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644) }
-        guard number >= 0 else { throw failure("write into") }
+        guard number >= 0 else { throw WriteFailure() }
         let output = Descriptor(owning: number)
-        do {
+        do throws(WriteFailure) {
             try fill(output, from: blob)
             let renamed = unsafe withPath(temporary) { from in
                 unsafe withPath(target) { to in unsafe rename(from, to) }
             }
-            guard renamed == 0 else { throw failure("write into") }
+            guard renamed == 0 else { throw WriteFailure() }
         } catch {
             _ = unsafe withPath(temporary) { unsafe unlink($0) }
             throw error
@@ -122,29 +180,31 @@ struct Mirror {
     }
 
     /// Durably, or a power cut could leave the name with half of the bytes.
-    private static func fill(_ output: borrowing Descriptor, from blob: borrowing Descriptor) throws {
-        do throws(SystemError) {
+    private static func fill(_ output: borrowing Descriptor, from blob: borrowing Descriptor) throws(WriteFailure) {
+        do throws(CopyFailure) {
             try copyFile(blob, to: output)
-            guard fsync(output.number) == 0 else { throw SystemError("make a copy durable") }
         } catch {
-            throw CommandFailure("cannot write into the output directory: \(error.reason).")
+            throw WriteFailure(reason: error.cause.reason)
         }
+        guard fsync(output.number) == 0 else { throw WriteFailure() }
     }
 
-    private static func makeDirectories(_ path: Data) throws {
+    private static func makeDirectories(_ path: Data) throws(WriteFailure) {
         for (index, byte) in path.enumerated() where index > 0 && (byte == UInt8(ascii: "/")) {
             try makeDirectory(path.prefix(index))
         }
         try makeDirectory(path)
     }
 
-    private static func makeDirectory(_ path: Data) throws {
+    private static func makeDirectory(_ path: Data) throws(WriteFailure) {
         let made = unsafe withPath(path) { unsafe mkdir($0, 0o755) }
-        guard made == 0 || errno == EEXIST else { throw failure("make a directory in") }
-    }
-
-    private static func failure(_ action: String) -> CommandFailure {
-        CommandFailure("cannot \(action) the output directory: \(SystemErrorText.current).")
+        guard made != 0, errno != EEXIST else { return }
+        // A file system that can't be written to refuses before it looks whether there is something.
+        let reason = WriteFailure()
+        var status = stat()
+        guard unsafe withPath(path, { unsafe stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw reason
+        }
     }
 }
 

@@ -22,7 +22,7 @@ struct ResultLine: Sendable {
     var attempt: Int = 1
     var finishedAt: Instant?
     var seconds: Double = 0
-    var error: ErrorReport?
+    var error: LineError?
 
     /// For people; bytes that are no UTF-8 are replaced, control characters escaped.
     var shownPath: String { path.displayPath }
@@ -40,7 +40,7 @@ extension ResultLine {
         fidelity = record.fidelity
         renditions = record.renditions
         trim = record.trim
-        error = record.error
+        error = record.error.map(LineError.init)
         finishedAt = record.finishedAt
         self.attempt = attempt
         seconds = record.steps.reduce(0) { $0 + $1.seconds }
@@ -49,7 +49,8 @@ extension ResultLine {
             switch (record.state, record.error?.code) {
             case _ where isUnchanged: .unchanged
             case (.delivered, _): .delivered
-            case (_, let code?) where code.isSkipped || record.source.bytes == 0: .skipped
+            case (_, let code?) where LineError.Code(rawValue: code.rawValue).isSkipped || record.source.bytes == 0:
+                .skipped
             default: .failed
             }
     }
@@ -58,14 +59,15 @@ extension ResultLine {
     init(path: Data, refused error: AttachmentError, bytes: Int64? = nil, skipped: Bool) {
         self.path = path
         source = SourceFacts(bytes: bytes)
-        self.error = ErrorReport(error)
+        self.error = LineError(ErrorReport(error))
         state = skipped ? .skipped : .failed
     }
-}
 
-extension ErrorCode {
-    /// What is no media is passed over: a directory of pictures may hold a text.
-    var isSkipped: Bool { self == .unrecognizedType }
+    /// What was recorded is there, and yet not all that was asked for is done.
+    mutating func fail(_ failure: LineError) {
+        state = .failed
+        error = failure
+    }
 }
 
 extension ResultLine: Encodable {

@@ -3,8 +3,8 @@ import Attachments
 /// Counts what became of the files of a run, and says it at the end.
 struct Summary {
     private(set) var counts: [ResultLine.State: Int] = [:]
-    private var codes: [ErrorCode: Int] = [:]
-    private var failures: [(path: String, error: ErrorReport)] = []
+    private var codes: [LineError.Code: Int] = [:]
+    private var failures: [(path: String, error: LineError)] = []
     private var unchangedFailures = 0
     private var trimmed = 0
     private var bytesIn: Int64 = 0

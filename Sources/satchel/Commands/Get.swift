@@ -2,6 +2,7 @@ import ArgumentParser
 import Attachments
 import Foundation
 import Glibc
+import Intake
 import Stores
 
 struct Get: AsyncParsableCommand {
@@ -53,7 +54,11 @@ struct Get: AsyncParsableCommand {
         } else {
             target = Descriptor(owning: dup(STDOUT_FILENO))
         }
-        try copy(blob, to: target)
+        do throws(CopyFailure) {
+            try copyFile(blob, to: target)
+        } catch {
+            throw CommandFailure("the system \(error.cause).")
+        }
     }
 
     private func found(in records: any RecordStore) async throws -> BlobName {
@@ -78,26 +83,5 @@ struct Get: AsyncParsableCommand {
                     + (names.isEmpty ? "it was not delivered." : "it has \(names)."))
         }
         return blob
-    }
-
-    private func copy(_ blob: consuming Descriptor, to target: consuming Descriptor) throws {
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
-            let count = unsafe read(blob.number, &buffer, buffer.count)
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw CommandFailure("the bytes can't be read: \(SystemErrorText.current).") }
-            if count == 0 { return }
-            var start = 0
-            while start < count {
-                let written = unsafe buffer.withUnsafeBytes {
-                    unsafe write(target.number, $0.baseAddress?.advanced(by: start), count - start)
-                }
-                if written < 0 && errno == EINTR { continue }
-                guard written > 0 else {
-                    throw CommandFailure("the bytes can't be written: \(SystemErrorText.current).")
-                }
-                start += written
-            }
-        }
     }
 }
