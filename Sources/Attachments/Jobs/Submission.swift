@@ -38,6 +38,8 @@ public struct AttachmentSubmission: Hashable, Sendable, Codable {
     public var sha256: String?
     /// A file name for people.
     public var name: String?
+    /// Where a person finds the file: see ``SourceFacts/path``.
+    public var path: String?
     /// The type hint, else the origin's Content-Type, else the extension's.
     public var declaredType: String?
     public var request: RenditionRequest
@@ -47,7 +49,7 @@ public struct AttachmentSubmission: Hashable, Sendable, Codable {
 
     public init(
         identifier: String = "", location: SourceLocation, sha256: String? = nil, name: String? = nil,
-        declaredType: String? = nil, request: RenditionRequest = RenditionRequest(),
+        path: String? = nil, declaredType: String? = nil, request: RenditionRequest = RenditionRequest(),
         options: DisplayOptions = DisplayOptions(),
         profile: Profile? = nil
     ) {
@@ -55,6 +57,7 @@ public struct AttachmentSubmission: Hashable, Sendable, Codable {
         self.location = location
         self.sha256 = sha256
         self.name = name
+        self.path = path
         self.declaredType = declaredType
         self.request = request
         self.options = options

@@ -82,6 +82,8 @@ public struct Step: Hashable, Sendable, Codable {
 /// The three opinions on a type and the facts of the source.
 public struct SourceFacts: Hashable, Sendable, Codable {
     @Nullable public var name: String?
+    /// Of what the command line took: as it was given, or in a batch relative to its directory. Absent elsewhere.
+    public var path: String?
     @Nullable public var bytes: Int64?
     /// Upright.
     @Nullable public var width: Int?
@@ -107,5 +109,11 @@ public struct SourceFacts: Hashable, Sendable, Codable {
         self.declaredType = declaredType
         self.sniffedType = sniffedType
         self.decodedType = decodedType
+    }
+
+    /// What is known before the source is opened.
+    public init(_ submission: AttachmentSubmission) {
+        self.init(name: submission.name, declaredType: submission.declaredType)
+        path = submission.path
     }
 }

@@ -26,7 +26,7 @@ struct AttachmentAttempt: Sendable {
         case .alone: return try await ownOutcome()
         case .outgrown: throw Outgrown()
         case .late:
-            let source = SourceFacts(name: submission.name, declaredType: submission.declaredType)
+            let source = SourceFacts(submission)
             return AttachmentOutcome(id: id, result: .failure(timeIsUp), kind: nil, source: source, steps: [])
         case .take(let made):
             if let taken = try await takenOver(made, since: start) { return taken }
@@ -95,8 +95,7 @@ struct AttachmentAttempt: Sendable {
     /// What the attachment came to by itself; a passing failure is tried again first.
     private func ownOutcome(foundCostly: () -> Void = {}) async throws -> AttachmentOutcome {
         var random = SystemRandomNumberGenerator()
-        var progress = Progress(
-            facts: SourceFacts(name: submission.name, declaredType: submission.declaredType))
+        var progress = Progress(facts: SourceFacts(submission))
         if claim.isLate {
             progress.steps.append(Step(name: "resume", seconds: 0, note: "after an interruption; late"))
         }

@@ -90,8 +90,7 @@ extension Database {
     private func insertAttachments(of job: JobSubmission, into key: Int64, generation: Int, at now: Instant) throws {
         for (ordinal, attachment) in job.attachments.enumerated() {
             let details = AttachmentDetails(
-                source: SourceFacts(name: attachment.name, declaredType: attachment.declaredType),
-                options: attachment.options)
+                source: SourceFacts(attachment), options: attachment.options)
             try run(
                 """
                 INSERT INTO attachments (tenant, id, job, run, generation, ordinal, identifier, spool, state, details,

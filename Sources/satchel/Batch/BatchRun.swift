@@ -76,6 +76,7 @@ struct BatchRun: Sendable {
                 await room.enter()
                 let attachment = AttachmentSubmission(
                     identifier: file.shown.displayPath, location: file.location, name: file.name,
+                    path: String(validating: file.shown, as: UTF8.self) ?? file.shown.displayPath,
                     declaredType: MediaType(declared: URL(filePath: file.name).pathExtension)?.rawValue)
                 let job = JobSubmission(
                     tenant: .local, profile: profile, priority: .bulk, run: run,

@@ -135,10 +135,10 @@ struct Add: AsyncParsableCommand {
                     "'\(source)' is no regular file: links, devices and pipes are never opened.", status: 2)
             }
             let name = URL(filePath: source).lastPathComponent
+            let declared = requested.typeHint ?? MediaType(declared: URL(filePath: name).pathExtension)?.rawValue
             return AttachmentSubmission(
                 identifier: identifier, location: .file(root: walk.root.path, path: path, state: state), name: name,
-                declaredType: requested.typeHint ?? MediaType(declared: URL(filePath: name).pathExtension)?.rawValue,
-                request: request, options: requested.options)
+                path: source, declaredType: declared, request: request, options: requested.options)
         } catch let error as AttachmentError {
             guard case .invalidSource(let reason) = error else { throw CommandFailure(error.message, status: 2) }
             throw CommandFailure("'\(source)' can't be read: \(reason).", status: 2)

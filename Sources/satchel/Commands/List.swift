@@ -13,6 +13,9 @@ struct List: AsyncParsableCommand {
               satchel list
               satchel list --state failed --format jsonl
               satchel list --kind video --limit 10
+              satchel list --path '2024/*'
+
+            What a batch passed over (no media, or empty) is no attachment, and not listed.
             """)
 
     @OptionGroup(title: "Where") var store: StoreOptions
@@ -25,6 +28,11 @@ struct List: AsyncParsableCommand {
     @Option(help: "Only attachments of this kind.")
     var kind: MediaKind?
 
+    @Option(
+        help: ArgumentHelp("Only files whose path matches; may be repeated. '*' matches '/' too.", valueName: "pattern")
+    )
+    var path: [String] = []
+
     @Option(help: ArgumentHelp("At most this many; 0 for all.", valueName: "count"))
     var limit = 100
 
@@ -35,19 +43,37 @@ struct List: AsyncParsableCommand {
     func run() async throws {
         let store = try openStore(store)
         var writer = try RecordWriter(format.format)
+        let filter = PathFilter(include: path)
+        let most = limit == 0 ? Int.max : limit
         var cursor: String?
-        var left = limit == 0 ? Int.max : limit
         var count = 0
+        var isCutShort = false
         repeat {
             let page = try await store.records.attachments(
-                of: tenant.id, where: RecordFilter(state: state, kind: kind), after: cursor, limit: min(left, 500))
-            for record in page.elements { try writer.write(record) }
-            count += page.elements.count
-            left -= page.elements.count
+                of: tenant.id, where: RecordFilter(state: state, kind: kind), after: cursor,
+                limit: path.isEmpty ? min(most - count, 499) + 1 : 500)
+            for record in page.elements
+            where !record.wasPassedOver && filter.accepts(file: Data(record.shownPath.utf8)) {
+                isCutShort = count == most
+                if isCutShort { break }
+                try writer.write(record)
+                count += 1
+            }
             cursor = page.next
-        } while cursor != nil && left > 0
+        } while cursor != nil && !isCutShort
         if count == 0 { Console.say("There are no such attachments in the store.") }
-        if cursor != nil { Console.say("There are more; --limit 0 lists them all.") }
+        if isCutShort { Console.say("There are more; --limit 0 lists them all.") }
+    }
+}
+
+extension AttachmentRecord {
+    /// The path of what the command line took, else the name.
+    fileprivate var shownPath: String { source.path ?? source.name ?? "-" }
+
+    /// What the command line reported as `skipped`.
+    fileprivate var wasPassedOver: Bool {
+        guard source.path != nil, state == .failed, let error else { return false }
+        return LineError(error).code.isSkipped || source.bytes == 0
     }
 }
 
@@ -60,7 +86,7 @@ private struct RecordWriter {
     private static let table = Table(columns: [
         .init(title: "ATTACHMENT", width: 36), .init(title: "STATE", width: 9), .init(title: "KIND", width: 9),
         .init(title: "RESULT", width: 17), .init(title: "BYTES", width: 7, isNumber: true),
-        .init(title: "FINISHED", width: 24), .init(title: "NAME", width: 0),
+        .init(title: "FINISHED", width: 24), .init(title: "PATH", width: 0),
     ])
 
     init(_ format: OutputFormat) throws {
@@ -73,7 +99,7 @@ private struct RecordWriter {
             record.id.rawValue, record.state.rawValue, record.kind?.rawValue ?? "-",
             record.fidelity?.rawValue ?? record.error?.code.rawValue ?? "-",
             format == .table ? Quantity.bytes(record.renditions.isEmpty ? nil : bytes) : "\(bytes)",
-            record.finishedAt?.description ?? "-", Data((record.source.name ?? "-").utf8).displayPath,
+            record.finishedAt?.description ?? "-", Data(record.shownPath.utf8).displayPath,
         ]
         switch format {
         case .jsonl: try output.line(JSON.text(record))
@@ -81,7 +107,7 @@ private struct RecordWriter {
             if !hasHeader { try output.line(Self.table.header) }
             try output.line(Self.table.row(cells))
         case .csv:
-            if !hasHeader { try output.line("attachment_id,state,kind,result,bytes,finished_at,name") }
+            if !hasHeader { try output.line("attachment_id,state,kind,result,bytes,finished_at,path") }
             try output.line(CSV.row(cells))
         }
         hasHeader = true
