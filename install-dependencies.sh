@@ -16,7 +16,7 @@ build="build-essential pkg-config git make libvips-dev libavformat-dev libavcode
     libsqlite3-dev"
 run="libvips42 libjpeg62-turbo libavformat59 libavcodec59 libavfilter8 libswscale6 libswresample4 libmagic1 libseccomp2
     libsqlite3-0 ca-certificates"
-test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp
+test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp rsync
     libheif-examples libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
     prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy libavif-bin libopenh264-7"
 bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-turbo-progs libjpeg-dev zlib1g-dev nginx-light wrk

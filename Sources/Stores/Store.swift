@@ -78,6 +78,10 @@ public struct Store: Sendable {
                 _ = try Files.open(
                     database, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "make the records '\(database)'")
             }
+            // A copy of a store may lack those that were empty.
+            for name in ["staging", "spool", "workers"] where try Files.facts(of: directory + "/" + name) == nil {
+                try Files.makeDirectory(directory + "/" + name)
+            }
             let blobs = FileBlobStore(directory: directory)
             self.keys = try KeyRing(path: keys)
             records = try SQLiteRecordStore(

@@ -96,6 +96,14 @@ public final class RunningProgram {
         }
     }
 
+    /// Waits for the end, which comes by force where it hasn't come after `seconds`.
+    public func wait(atMost seconds: Double) throws -> ProgramResult {
+        let end = Date(timeIntervalSinceNow: seconds)
+        while process.isRunning, Date() < end { Thread.sleep(forTimeInterval: 0.02) }
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        return try wait()
+    }
+
     /// Waits for the end.
     public func wait() throws -> ProgramResult {
         process.waitUntilExit()
