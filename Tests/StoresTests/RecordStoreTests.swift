@@ -190,6 +190,36 @@ import Testing
     }
 
     @Test(arguments: Backend.allCases)
+    func `what a run that lives has submitted is left to it, and taken over when it has ended`(
+        backend: Backend
+    ) async throws {
+        let fixture = try Fixture(backend)
+        let (first, second) = (RunID.generate(), RunID.generate())
+        let job: JobRecord
+        do {
+            // As another process.
+            let other = try fixture.reopened()
+            try other.records.announce(first)
+            guard
+                case .accepted(let accepted)? = try await other.records.accept(
+                    [.sample(run: first, work: "path 1")], retryFailed: false
+                ).first
+            else { throw Unexpected() }
+            job = accepted
+            let answers = try await fixture.records.accept(
+                [.sample(run: second, work: "path 1")], retryFailed: true)
+            guard case .unchanged(let left)? = answers.first else { throw Unexpected() }
+            #expect(left.id == job.id && left.state == .pending)
+            #expect(try await fixture.records.claim(1, from: .run(second), by: me, for: .seconds(60)).isEmpty)
+            withExtendedLifetime(other) {}
+        }
+        let answers = try await fixture.records.accept([.sample(run: second, work: "path 1")], retryFailed: false)
+        guard case .adopted(let adopted)? = answers.first else { throw Unexpected() }
+        #expect(adopted.id == job.id)
+        #expect(try await fixture.records.claim(1, from: .run(second), by: me, for: .seconds(60)).count == 1)
+    }
+
+    @Test(arguments: Backend.allCases)
     func `the same work is done once, and failed work again only when asked`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let (first, second) = (RunID.generate(), RunID.generate())

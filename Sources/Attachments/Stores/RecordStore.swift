@@ -4,7 +4,7 @@ public enum Acceptance: Hashable, Sendable {
     case accepted(JobRecord)
     /// A pending or interrupted job of the same work key was taken over by the submission's run.
     case adopted(JobRecord)
-    /// The same work was finished before, or a worker that lives has it in hand; nothing is to do.
+    /// The same work was finished before, or a worker or a run that lives has it in hand; nothing is to do.
     case unchanged(JobRecord)
 }
 

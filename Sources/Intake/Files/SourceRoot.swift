@@ -42,13 +42,18 @@ public struct SourceRoot: ~Copyable, Sendable {
         return SourceFile(descriptor: file, state: state)
     }
 
-    /// Removes a file that is still what it was.
+    /// Removes a file that is still what it was. One that is gone is no error: somebody else was to remove it too.
     ///
     /// - Throws: `invalid_source` where it changed, or may not be removed.
     public borrowing func remove(_ relativePath: Data, in state: FileState) throws(AttachmentError) {
-        guard case .file(state) = try look(at: relativePath) else {
-            throw .invalidSource(reason: "it changed after it was found")
+        let found: FileKind
+        do {
+            found = try look(at: relativePath)
+        } catch {
+            if error == Self.missing { return }
+            throw error
         }
+        guard case .file(state) = found else { throw .invalidSource(reason: "it changed after it was found") }
         let slash = relativePath.lastIndex(of: UInt8(ascii: "/"))
         let parent = slash.map { Data(relativePath[..<$0]) } ?? Data()
         let directory = try openDirectory(parent)
@@ -56,7 +61,9 @@ public struct SourceRoot: ~Copyable, Sendable {
             throw .invalidSource(reason: "its path holds a NUL")
         }
         let removed = unsafe name.withPointer { unsafe unlinkat(directory.number, $0, 0) }
-        guard removed == 0 else { throw Self.refusal(SystemError("remove '\(relativePath.displayPath)'")) }
+        guard removed == 0 || errno == ENOENT else {
+            throw Self.refusal(SystemError("remove '\(relativePath.displayPath)'"))
+        }
     }
 
     /// What lies at a path beneath this directory, without opening it.
@@ -93,9 +100,11 @@ public struct SourceRoot: ~Copyable, Sendable {
         }
     }
 
+    private static let missing = AttachmentError.invalidSource(reason: "there is no such file")
+
     private static func refusal(_ error: SystemError) -> AttachmentError {
         switch error.code {
-        case ENOENT: .invalidSource(reason: "there is no such file")
+        case ENOENT: missing
         case ENOTDIR: .invalidSource(reason: "it is no directory, or lies beneath something that is none")
         case ELOOP: .invalidSource(reason: "a link leads to it")
         case EXDEV: .invalidSource(reason: "it lies outside its directory")

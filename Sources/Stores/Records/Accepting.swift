@@ -14,6 +14,11 @@ extension SQLiteRecordStore {
         }
     }
 
+    /// Lets others know that a run lives, until this process ends: what it has submitted is left to it.
+    public func announce(_ run: RunID) throws(AttachmentError) {
+        do { try workers.register(WorkerID(rawValue: run.rawValue)) } catch { throw AttachmentError(error) }
+    }
+
     public func acknowledge(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) {
         try await write { database, _ in
             try database.run(
@@ -65,6 +70,8 @@ extension Database {
             try interrupt(key: row["key"])
             return .adopted(try adopt(row, as: job, stored, keys: keys, at: now))
         case .pending:
+            let run: String = row["run"]
+            guard run.isEmpty || !lives(WorkerID(rawValue: run)) else { return .unchanged(try jobRecord(row)) }
             return .adopted(try adopt(row, as: job, stored, keys: keys, at: now))
         }
     }

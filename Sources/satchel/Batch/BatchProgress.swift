@@ -13,6 +13,9 @@ final class BatchProgress: Sendable {
     private struct State {
         var pending: [JobID: Pending] = [:]
         var early: [JobID: JobRecord] = [:]
+        /// What another run has in hand, under the id with which it was submitted here.
+        var elsewhere: [JobID: JobSubmission] = [:]
+        var isSubmitted = false
         var lines: [ResultLine] = []
         var found = 0
         var isComplete = false
@@ -58,6 +61,32 @@ final class BatchProgress: Sendable {
             if let record = state.early.removeValue(forKey: older) { return (pending, record) }
             state.pending[older] = pending
             return nil
+        }
+    }
+
+    /// Another run that lives has the work of `job` in hand.
+    func leave(_ job: JobSubmission) {
+        state.withLock { $0.elsewhere[job.id] = job }
+    }
+
+    /// It came to an end there, or it is this run's now.
+    ///
+    /// - Returns: Whether it was elsewhere.
+    @discardableResult
+    func takeBack(_ job: JobID) -> Bool {
+        state.withLock { $0.elsewhere.removeValue(forKey: job) != nil }
+    }
+
+    /// Nothing more will be submitted.
+    func submittedAll() {
+        state.withLock { $0.isSubmitted = true }
+    }
+
+    /// What other runs have in hand, each with its file; nil when there is nothing and nothing will come.
+    func elsewhere() -> [(job: JobSubmission, pending: Pending)]? {
+        state.withLock { state in
+            if state.elsewhere.isEmpty && state.isSubmitted { return nil }
+            return state.elsewhere.values.compactMap { job in state.pending[job.id].map { (job, $0) } }
         }
     }
 

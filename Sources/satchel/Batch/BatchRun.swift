@@ -19,12 +19,19 @@ struct BatchRun: Sendable {
     private static let group = 32
     /// Files submitted and not finished, at most: enough to keep the codecs busy, little to hold in memory.
     private static let ahead = 256
+    /// Between two looks at what other runs have in hand.
+    private static let pause: Duration = .milliseconds(200)
 
     /// - Parameter write: Called with each file's line, one call at a time.
     /// - Throws: A cancellation, after which what was underway is pending again; ``CommandFailure`` when the store
     ///   fails.
     func process(_ files: FileSupply, write: (ResultLine) throws -> Void) async throws -> Summary {
         let run = RunID.generate()
+        do {
+            try workshop.store.records.announce(run)
+        } catch {
+            throw CommandFailure(error.message)
+        }
         let supply = JobSupply()
         let progress = BatchProgress()
         let room = Room(Self.ahead)
@@ -33,7 +40,15 @@ struct BatchRun: Sendable {
             worker: workshop.worker, width: width)
         let submitting = Task {
             defer { supply.close() }
-            try await submit(files, run: run, to: supply, progress, room)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await submit(files, run: run, to: supply, progress, room)
+                    progress.submittedAll()
+                }
+                group.addTask { try await follow(supply, progress, room) }
+                // One by one: what one of them throws ends the other.
+                while try await group.next() != nil {}
+            }
         }
         defer {
             submitting.cancel()
@@ -84,37 +99,57 @@ struct BatchRun: Sendable {
                     attachments: [attachment])
                 group.append((job, BatchProgress.Pending(location: file.location, shown: file.shown)))
                 if group.count == Self.group {
-                    try await accept(group, supply, progress, room)
+                    try await accept(group, retryFailed: retryFailed, supply, progress, room)
                     group = []
                 }
             }
         }
-        if !group.isEmpty { try await accept(group, supply, progress, room) }
+        if !group.isEmpty { try await accept(group, retryFailed: retryFailed, supply, progress, room) }
         progress.foundAll()
     }
 
+    /// Waits for what other runs have in hand, so that every file has its line here too, and takes over what a run
+    /// leaves that ends before.
+    private func follow(_ supply: JobSupply, _ progress: BatchProgress, _ room: Room) async throws {
+        while let group = progress.elsewhere() {
+            // What failed there just now was tried.
+            if !group.isEmpty { try await accept(group, retryFailed: false, supply, progress, room) }
+            // Nothing is asked of the store for it then, and a run that has nobody beside it ends without a wait.
+            try await Task.sleep(for: group.isEmpty ? Self.pause / 10 : Self.pause)
+        }
+    }
+
     private func accept(
-        _ group: [(job: JobSubmission, pending: BatchProgress.Pending)], _ supply: JobSupply, _ progress: BatchProgress,
-        _ room: Room
+        _ group: [(job: JobSubmission, pending: BatchProgress.Pending)], retryFailed: Bool, _ supply: JobSupply,
+        _ progress: BatchProgress, _ room: Room
     ) async throws {
         // The runner may finish a job before accept returns here, so its file is known by then; one that an earlier run
         // left, or that is tried again, has an id of its own, known only afterwards.
         for (job, pending) in group { progress.submitted(job.id, pending) }
         let acceptances = try await workshop.store.records.accept(group.map(\.job), retryFailed: retryFailed)
+        var isAdded = false
         for (acceptance, (job, _)) in zip(acceptances, group) {
             switch acceptance {
-            case .accepted(let record) where record.id == job.id: break
+            case .accepted(let record) where record.id == job.id:
+                isAdded = true
+                progress.takeBack(job.id)
             case .accepted(let record), .adopted(let record):
+                isAdded = true
+                progress.takeBack(job.id)
                 guard let (file, ended) = progress.adopted(record.id, for: job.id) else { continue }
                 try await finish(ended, file, isUnchanged: false, progress)
                 room.leave()
+            case .unchanged(let record) where !record.state.isFinished:
+                progress.leave(job)
             case .unchanged(let record):
+                // What was waited for is no work of an earlier run.
+                let wasElsewhere = progress.takeBack(job.id)
                 guard let file = progress.withdrawn(job.id) else { continue }
-                try await finish(record, file, isUnchanged: true, progress)
+                try await finish(record, file, isUnchanged: !wasElsewhere, progress)
                 room.leave()
             }
         }
-        supply.added()
+        if isAdded { supply.added() }
     }
 
     // MARK: Finishing
