@@ -294,29 +294,114 @@ import Testing
 
     // MARK: What goes wrong
 
-    @Test func `receivers that never answer hold up nobody else`() async throws {
-        try await Origin.run({ request in
-            if request.path == "/silent" { try await Task.sleep(for: .seconds(600)) }
+    @Test(.timeLimit(.minutes(1)))
+    func `a receiver that never answers holds up neither its tenant's others nor another tenant's`() async throws {
+        try await Origin.run({ _ in
+            try await Task.sleep(for: .seconds(600))
             return Origin.Answer()
-        }) { origin in
-            try await LiveService.run {
-                $0.worker = .faultCodec
-            } _: { live in
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for number in 0..<50 {
-                        group.addTask { try await finish("s\(number)", calling: origin.url("/silent"), in: live) }
+        }) { silent in
+            try await Origin.run({ _ in Origin.Answer(status: 204, keepsOpen: true) }) { good in
+                try await LiveService.run {
+                    $0.callbackAllow = nil
+                } _: { live in
+                    // Nobody is given up: what the others get, they get beside it.
+                    let sender = try LiveService.callbackSender(
+                        for: live.service, allowing: ["127.0.0.1"], schedule: CallbackSchedule(),
+                        timeLimit: .seconds(600))
+                    let calling = Task { await sender.run() }
+                    let bob = try #require(
+                        try await live.makeKeys(of: TenantID(rawValue: "bob"))[.submit])
+                    try await cancel(150, calling: silent.url("/silent"), in: live)
+                    _ = try await whenFound { silent.requests.count >= CallbackPlaces.first ? true : nil }
+                    try await cancel(40, calling: good.url("/ada"), in: live)
+                    try await cancel(40, calling: good.url("/bob"), in: live, key: bob)
+                    _ = try await whenFound {
+                        good.count(of: "/ada") == 40 && good.count(of: "/bob") == 40 ? true : nil
                     }
-                    try await group.waitForAll()
+                    #expect(silent.requests.count == CallbackPlaces.first, "it hasn't earned more")
+                    // Those that were taken are told, however long the others last.
+                    _ = try await whenFound {
+                        try await live.store.records.statistics().pendingCallbacks == 150 ? true : nil
+                    }
+                    calling.cancel()
+                    await calling.value
                 }
-                _ = try await whenFound { origin.count(of: "/silent") > 0 ? true : nil }
-                let start = ContinuousClock.now
-                let bob = TenantID(rawValue: "bob")
-                let reply = try await live.send(
-                    .put, "/v1/jobs/good?callback=\(origin.url("/good"))", ["Prefer": "wait=20"], body: Self.good,
-                    key: try await live.makeKeys(of: bob)[.submit])
-                #expect(reply.status == 200)
-                _ = try await whenFound { origin.count(of: "/good") > 0 ? true : nil }
-                #expect(ContinuousClock.now - start < .seconds(8), "the others are given up after 15 s")
+            }
+        }
+    }
+
+    /// Submits jobs and cancels them: each is an end that the receiver is told.
+    private func cancel(
+        _ count: Int, calling url: String, in live: LiveService, key: AccessToken? = nil
+    ) async throws {
+        let key = key ?? live.keys[.admin]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<4 {
+                group.addTask {
+                    for number in stride(from: lane, to: count, by: 4) {
+                        let path = "/v1/jobs/\(url.suffix(4).filter(\.isLetter))\(number)"
+                        let made = try await live.send(.put, "\(path)?callback=\(url)", body: Self.good, key: key)
+                        try #require(made.status == 202, "\(made.text)")
+                        let ended = try await live.send(.delete, path, key: key)
+                        try #require(ended.status == 200, "\(ended.text)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func `connections are used again, for the address that was checked and no other`() async throws {
+        let moved = Mutex(false)
+        try await Origin.run({ _ in Origin.Answer(status: 204, keepsOpen: true) }) { origin in
+            try await LiveService.run {
+                $0.callbackAllow = nil
+            } _: { live in
+                // An address on the loopback alone is allowed; later the name leads elsewhere.
+                let sender = try LiveService.callbackSender(
+                    for: live.service, allowing: ["127.0.0.1:\(origin.port)"], schedule: CallbackSchedule(),
+                    resolve: { _ in moved.withLock { $0 } ? [.v4(0x0A00_0001)] : [.v4(0x7F00_0001)] })
+                let calling = Task { await sender.run() }
+                let url = "http://hooks.example:\(origin.port)/again"
+                for number in 0..<10 {
+                    _ = try await live.send(.put, "/v1/jobs/k\(number)?callback=\(url)", body: Self.good)
+                    _ = try await live.send(.delete, "/v1/jobs/k\(number)")
+                    _ = try await whenFound { origin.requests.count == number + 1 ? true : nil }
+                }
+                #expect(origin.connections < 10, "\(origin.connections) connections for 10 calls")
+                moved.withLock { $0 = true }
+                _ = try await live.send(.put, "/v1/jobs/moved?callback=\(url)", body: Self.good)
+                _ = try await live.send(.delete, "/v1/jobs/moved")
+                let callback = try await whenFound {
+                    let callback = try await live.send(.get, "/v1/jobs/moved").json["callback"]
+                    return callback["state"].string == "failed" ? callback : nil
+                }
+                #expect(callback["reason"].string == "blocked_address")
+                #expect(origin.requests.count == 10)
+                calling.cancel()
+                await calling.value
+            }
+        }
+    }
+
+    @Test func `what ends is called at once, not at the next look`() async throws {
+        try await Origin.run({ _ in Origin.Answer(status: 204) }) { origin in
+            try await LiveService.run {
+                $0.callbackAllow = nil
+            } _: { live in
+                // Never, as far as this test is concerned.
+                let sender = try LiveService.callbackSender(
+                    for: live.service, allowing: ["127.0.0.1"],
+                    schedule: CallbackSchedule(base: .milliseconds(20), minimum: .milliseconds(5)),
+                    interval: .seconds(3600))
+                let calling = Task { await sender.run() }
+                try await cancel(20, calling: origin.url("/once"), in: live)
+                _ = try await whenFound { origin.count(of: "/once") == 20 ? true : nil }
+                let replayed = try await live.send(.post, "/v1/jobs/once0/callback")
+                #expect(replayed.status == 202)
+                _ = try await whenFound { origin.count(of: "/once") == 21 ? true : nil }
+                calling.cancel()
+                await calling.value
             }
         }
     }

@@ -1,4 +1,5 @@
 import Attachments
+import Synchronization
 import TestSupport
 import Testing
 
@@ -58,13 +59,83 @@ import Testing
         #expect(try await fixture.records.replayCallback(of: job.id, tenant: .local) == false)
     }
 
-    @Test func `the callbacks of a busy tenant are passed over`() async throws {
+    @Test func `of what waits, everybody's is called, whatever waits for others`() async throws {
         let fixture = try Fixture()
-        for name in ["a", "b"] { try await fixture.bring(fixture.submitCalling(name), to: .failed) }
-        #expect(try await fixture.records.dueCallbacks(10, for: .seconds(30), except: [.local]).isEmpty)
-        #expect(
-            try await fixture.records.dueCallbacks(10, for: .seconds(30), except: [TenantID(rawValue: "other")]).count
-                == 2)
+        for number in 0..<60 {
+            try await fixture.bring(
+                fixture.submitCalling("h\(number)", at: "https://hog.example/\(number)"), to: .failed)
+            fixture.clock.advance(.milliseconds(1))
+        }
+        // Later than all of those.
+        fixture.clock.advance(.seconds(1))
+        let other = try await fixture.submitCalling("o", at: "HTTPS://Other.example?to=/all")
+        try await fixture.bring(other, to: .failed)
+        var places = CallbackPlaces(30)
+        func ask(after results: [CallbackResult] = []) async throws -> [CallbackDelivery] {
+            for result in results { places.end(result.callback.receiver, isAnswered: true) }
+            let batch = try await fixture.records.callbacks(after: results, within: places, for: .seconds(30))
+            for call in batch.calls { places.begin(call.receiver) }
+            places.turn = batch.turn
+            return batch.calls
+        }
+        var underway: [CallbackDelivery] = []
+        while case let more = try await ask(), !more.isEmpty { underway += more }
+        let hogs = underway.filter { $0.origin == "https://hog.example" }
+        #expect(hogs.count == 10, "a third of the places")
+        #expect(hogs.map(\.url) == (0..<10).map { "https://hog.example/\($0)" }, "in their order")
+        #expect(underway.filter { $0.origin == "https://other.example" }.map(\.job) == [other.id])
+        // One that comes to its end makes place for the next, in the same transaction.
+        let before = fixture.records.commits.commits
+        let next = try await ask(after: [CallbackResult(.delivered, of: hogs[0])])
+        #expect(next.map(\.url) == ["https://hog.example/10"])
+        #expect(fixture.records.commits.commits == before + 1)
+        #expect(try await fixture.records.statistics().pendingCallbacks == 60)
+    }
+
+    @Test func `many receivers have their turns, whoever comes first by name`() async throws {
+        let fixture = try Fixture()
+        for number in 0..<150 {
+            try await fixture.bring(
+                fixture.submitCalling("r\(number)", at: "https://r\(1000 + number).example/"), to: .failed)
+        }
+        var places = CallbackPlaces(12)
+        var called: Set<String> = []
+        for _ in 0..<150 {
+            let batch = try await fixture.records.callbacks(after: [], within: places, for: .seconds(3600))
+            places.turn = batch.turn
+            called.formUnion(batch.calls.map(\.origin))
+            // Each takes its call at once.
+            for call in batch.calls { try await fixture.records.record(.delivered, of: call) }
+        }
+        #expect(called.count == 150)
+    }
+
+    @Test func `who calls is told of what becomes due by a commit, and until when the next isn't`() async throws {
+        let fixture = try Fixture()
+        let told = Atomic(0)
+        fixture.records.whenCallbacksCome { told.add(1, ordering: .relaxed) }
+        let job = try await fixture.submitCalling("a")
+        #expect(told.load(ordering: .relaxed) == 0)
+        try await fixture.bring(job, to: .failed)
+        #expect(told.load(ordering: .relaxed) == 1)
+        let call = try #require(try await fixture.due().first)
+        let underway = try await fixture.records.job(job.id, of: .local)?.callback
+        #expect(underway == CallbackReport(state: .waiting, attempts: 1))
+        let empty = CallbackPlaces(4)
+        let batch = try await fixture.records.callbacks(
+            after: [CallbackResult(.again(after: .seconds(90), reason: "it answered 503"), of: call)], within: empty,
+            for: .seconds(30))
+        #expect(batch.calls.isEmpty && batch.next == .seconds(90))
+        let waiting = try await fixture.records.job(job.id, of: .local)?.callback
+        #expect(waiting?.nextAt == fixture.clock.now + .seconds(90) && waiting?.reason == "it answered 503")
+        fixture.clock.advance(.seconds(60))
+        #expect(try await fixture.records.callbacks(after: [], within: empty, for: .seconds(30)).next == .seconds(30))
+        #expect(told.load(ordering: .relaxed) == 1)
+        #expect(try await fixture.records.replayCallback(of: job.id, tenant: .local))
+        #expect(told.load(ordering: .relaxed) == 2)
+        let cancelled = try await fixture.submitCalling("b")
+        _ = try await fixture.records.cancel(cancelled.id, of: .local)
+        #expect(told.load(ordering: .relaxed) == 3)
     }
 
     @Test func `each generation has its own end, and a deleted job none`() async throws {
@@ -91,9 +162,11 @@ import Testing
 }
 
 extension Fixture {
-    fileprivate func submitCalling(_ digest: String, id: JobID = .generate()) async throws -> JobRecord {
+    fileprivate func submitCalling(
+        _ digest: String, id: JobID = .generate(), at url: String = "https://example.com/hook"
+    ) async throws -> JobRecord {
         var submission = JobSubmission.sample(id: id, digest: digest)
-        submission.callback = "https://example.com/hook"
+        submission.callback = url
         return try await accepted(submission)
     }
 

@@ -64,7 +64,7 @@ import Testing
 
         let store = try Backend.files.open(directory, clock: clock)
         let records = store.records
-        #expect(store.schemaVersion == "3")
+        #expect(store.schemaVersion == "4")
         try await records.expectTrueCounts()
         let acme = TenantID(rawValue: "acme")
         #expect(try await records.usage(of: acme) == TenantUsage(storedBytes: 14, pendingJobs: 1, liveLeases: 1))

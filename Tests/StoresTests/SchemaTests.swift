@@ -102,7 +102,11 @@ import Testing
         let ofTheService: [(String, StatementArguments)] = [
             (Database.accessByJob, ["", "", 0]),
             (Database.attachmentsOver, [0, 0, 0, 0, 1]),
-            (Database.callbacksDue, [0, "[]", 1]),
+            (Database.callbacksDue, [0, 1]),
+            (Database.callbacksDueTo, ["", "", 0, 1]),
+            (Database.nextReceiverOfTenant, ["", ""]),
+            (Database.receiverOfNextTenant, [""]),
+            (Database.nextCallback, [0]),
             (Database.oldestDue, ["quick", 0]),
             (Database.accessThatRanOut, ["lease", 0]),
             (Database.leasesOfTenantThatRanOut, ["", 0]),

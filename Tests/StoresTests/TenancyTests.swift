@@ -85,8 +85,8 @@ import Testing
         let tight = Quotas(storedBytes: 5, pendingJobs: 1, liveLeases: 1)
         try await records.admit(other, within: tight, queueLimit: 100)
         let callback = CallbackDelivery(
-            id: try #require(try await fixture.callbackIDs().first), tenant: other, job: done, url: "", attempt: 0,
-            createdAt: fixture.clock.now)
+            id: try #require(try await fixture.callbackIDs().first), tenant: other, job: done, url: "", origin: "",
+            attempt: 0, createdAt: fixture.clock.now)
         for outcome in [CallbackOutcome.delivered, .again(after: .zero, reason: ""), .failed(reason: "")] {
             try await records.record(outcome, of: callback)
         }

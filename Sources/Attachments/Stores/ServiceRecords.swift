@@ -39,6 +39,8 @@ public struct CallbackDelivery: Hashable, Sendable {
     public var tenant: TenantID
     public var job: JobID
     public var url: String
+    /// The URL's scheme, host and port, which tell receivers apart.
+    public var origin: String
     /// 1 for the first.
     public var attempt: Int
     /// When the job came to its end.
@@ -47,17 +49,20 @@ public struct CallbackDelivery: Hashable, Sendable {
     public var traceparent: String?
 
     public init(
-        id: String, tenant: TenantID, job: JobID, url: String, attempt: Int, createdAt: Instant,
+        id: String, tenant: TenantID, job: JobID, url: String, origin: String, attempt: Int, createdAt: Instant,
         traceparent: String? = nil
     ) {
         self.id = id
         self.tenant = tenant
         self.job = job
         self.url = url
+        self.origin = origin
         self.attempt = attempt
         self.createdAt = createdAt
         self.traceparent = traceparent
     }
+
+    public var receiver: CallbackReceiver { CallbackReceiver(tenant: tenant, origin: origin) }
 }
 
 /// What became of a call to a callback.
@@ -68,6 +73,32 @@ public enum CallbackOutcome: Hashable, Sendable {
     case again(after: Duration, reason: String)
     /// No more attempts.
     case failed(reason: String)
+}
+
+/// A call, and what became of it.
+public struct CallbackResult: Hashable, Sendable {
+    public var callback: CallbackDelivery
+    public var outcome: CallbackOutcome
+
+    public init(_ outcome: CallbackOutcome, of callback: CallbackDelivery) {
+        self.callback = callback
+        self.outcome = outcome
+    }
+}
+
+/// Calls to make now.
+public struct CallbackBatch: Hashable, Sendable {
+    public var calls: [CallbackDelivery]
+    /// Until it is worth asking again, where no call comes to its end before; nil where nothing is to be called.
+    public var next: Duration?
+    /// For ``CallbackPlaces/turn``.
+    public var turn: CallbackReceiver?
+
+    public init(calls: [CallbackDelivery] = [], next: Duration? = nil, turn: CallbackReceiver? = nil) {
+        self.calls = calls
+        self.next = next
+        self.turn = turn
+    }
 }
 
 /// How much there is, at one moment; cheap enough to be asked every few seconds.
@@ -227,14 +258,16 @@ public protocol ServiceRecords: RecordStore {
 
     // MARK: Callbacks
 
-    /// Takes up to `count` callbacks that are due; nobody else gets them for `duration`.
-    ///
-    /// - Parameter busy: Tenants whose callbacks are left where they are.
-    func dueCallbacks(
-        _ count: Int, for duration: Duration, except busy: Set<TenantID>
-    ) async throws(AttachmentError) -> [CallbackDelivery]
+    /// Records what became of calls, and takes callbacks that are due as far as there are places for them, in one
+    /// transaction: what was due first comes first, or, where not all of it can be called at once, whoever has the fewest
+    /// calls underway. Nobody else gets what is taken for `duration`.
+    func callbacks(
+        after results: [CallbackResult], within places: CallbackPlaces, for duration: Duration
+    ) async throws(AttachmentError) -> CallbackBatch
 
-    func record(_ outcome: CallbackOutcome, of callback: CallbackDelivery) async throws(AttachmentError)
+    /// Has `tell` called after each commit of this process that made a callback due; it must not block. The last one who
+    /// asks is told.
+    func whenCallbacksCome(_ tell: @escaping @Sendable () -> Void)
 
     /// Has a finished job's callback called again, with the same message id; false where there is none.
     func replayCallback(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool

@@ -18,11 +18,9 @@ public final class CallbackSender: Sendable {
     /// The secrets that a tenant's callbacks are signed with, the current one first.
     public typealias Secrets = @Sendable (TenantID) throws -> [CallbackSecret]
 
-    /// Calls underway at once; each costs a connection and some kilobytes.
-    private static let width = 256
-    /// Calls of one tenant underway, from which no more are begun, and that are begun at once: receivers that don't
-    /// answer hold up nobody else's.
-    private static let share = 32
+    /// Calls underway at once; each costs a connection and some kilobytes. A third is for one receiver, 128 calls: one that
+    /// takes a quarter of a second still gets 500 in a second.
+    private static let width = 384
     /// For a call, from the first look at its URL to the end of its answer.
     static let timeLimit: Duration = .seconds(15)
     private static let connectLimit: Duration = .seconds(5)
@@ -30,8 +28,12 @@ public final class CallbackSender: Sendable {
     private static let answerLimit = 64 << 10
     /// Nobody else takes a call that is underway.
     private static let reservation: Duration = .seconds(60)
-    /// Between two looks for calls that are due.
+    /// Between two looks for calls that are due, where nothing happens here: what another process did.
     private static let interval: Duration = .seconds(1)
+    /// Between two transactions: calls that end meanwhile are recorded by one, which takes as many new ones.
+    private static let pace: Duration = .milliseconds(10)
+    /// The longest pause after the store failed.
+    private static let longestPause: Duration = .seconds(5)
 
     private let records: any ServiceRecords
     private let client: GuardedClient
@@ -52,7 +54,8 @@ public final class CallbackSender: Sendable {
     ) {
         self.init(
             records: records,
-            client: GuardedClient(guardedBy: gate, userAgent: userAgent, resolve: resolve), schedule: schedule,
+            client: GuardedClient(
+                guardedBy: gate, userAgent: userAgent, resolve: resolve, keepsConnections: true), schedule: schedule,
             timeLimit: Self.timeLimit, interval: Self.interval, secrets: secrets, content: content)
     }
 
@@ -69,59 +72,85 @@ public final class CallbackSender: Sendable {
         self.content = content
     }
 
-    /// A job came to its end, or a callback is to be replayed: looks for it at once.
-    public func added() {
-        supply.added()
-    }
-
     /// Calls what is due until the task is cancelled; a call that is underway then is handed back, to be made again.
     public func run() async {
+        records.whenCallbacksCome { [supply] in supply.added() }
+        let ended = Ended()
+        var unrecorded: [CallbackResult] = []
         await withDiscardingTaskGroup { group in
-            group.addTask {
-                while !Task.isCancelled {
-                    try? await Task.sleep(for: self.interval)
-                    self.supply.added()
-                }
-            }
-            let underway = Tally()
+            var places = CallbackPlaces(Self.width)
+            var failures = 0
             while !Task.isCancelled {
-                let room = min(Self.width - underway.total, Self.share)
-                // A failing store is asked again at the next look; it is the workers' to report.
-                let due =
-                    room > 0
-                    ? (try? await records.dueCallbacks(
-                        room, for: Self.reservation, except: underway.tenants(from: Self.share))) ?? [] : []
-                for callback in due {
-                    underway.add(callback.tenant)
-                    group.addTask {
-                        await self.deliver(callback)
-                        underway.remove(callback.tenant)
-                        self.supply.added()
-                    }
+                let start = ContinuousClock.now
+                for call in ended.take() {
+                    places.end(call.result.callback.receiver, isAnswered: call.isAnswered)
+                    unrecorded.append(call.result)
                 }
-                if due.isEmpty { await supply.wait() }
+                var wait = interval
+                do throws(AttachmentError) {
+                    let batch = try await records.callbacks(after: unrecorded, within: places, for: Self.reservation)
+                    unrecorded = []
+                    failures = 0
+                    places.turn = batch.turn
+                    for callback in batch.calls {
+                        places.begin(callback.receiver)
+                        group.addTask {
+                            ended.add(await self.deliver(callback))
+                            self.supply.added()
+                        }
+                    }
+                    if let next = batch.next { wait = min(wait, next) }
+                } catch {
+                    // It is the workers' to report. What became of the calls is recorded when it works again.
+                    failures += 1
+                    try? await Task.sleep(for: min(.milliseconds(100) * (1 << min(failures, 10)), Self.longestPause))
+                    continue
+                }
+                await self.wait(atMost: wait)
+                try? await Task.sleep(until: start + Self.pace)
             }
+        }
+        await settle(unrecorded + ended.take().map(\.result))
+        await client.end()
+    }
+
+    /// Waits until a callback becomes due here or a call comes to its end.
+    private func wait(atMost time: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.supply.wait() }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
         }
     }
 
-    /// The calls underway, by tenant.
-    private final class Tally: Sendable {
-        private let counts = Mutex<[TenantID: Int]>([:])
+    /// Records what became of the last calls.
+    private func settle(_ results: [CallbackResult]) async {
+        guard !results.isEmpty else { return }
+        // In a task of its own, for this one is cancelled. Where the store doesn't take it, the reservation runs out.
+        await Task {
+            _ = try? await records.callbacks(after: results, within: CallbackPlaces(0), for: Self.reservation)
+        }.value
+    }
 
-        var total: Int { counts.withLock { $0.values.reduce(0, +) } }
-
-        func tenants(from count: Int) -> Set<TenantID> {
-            counts.withLock { counts in Set(counts.filter { $0.value >= count }.keys) }
+    /// Calls that came to their end, to be recorded together.
+    private final class Ended: Sendable {
+        struct Call: Sendable {
+            var result: CallbackResult
+            /// False where it was waited for the receiver in vain.
+            var isAnswered: Bool
         }
 
-        func add(_ tenant: TenantID) {
-            counts.withLock { $0[tenant, default: 0] += 1 }
+        private let calls = Mutex<[Call]>([])
+
+        func add(_ call: Call) {
+            calls.withLock { $0.append(call) }
         }
 
-        func remove(_ tenant: TenantID) {
-            counts.withLock { counts in
-                counts[tenant, default: 1] -= 1
-                if counts[tenant] == 0 { counts[tenant] = nil }
+        func take() -> [Call] {
+            calls.withLock { calls in
+                defer { calls = [] }
+                return calls
             }
         }
     }
@@ -132,13 +161,11 @@ public final class CallbackSender: Sendable {
 
     // MARK: One call
 
-    private func deliver(_ callback: CallbackDelivery) async {
-        let outcome = await call(callback)
+    private func deliver(_ callback: CallbackDelivery) async -> Ended.Call {
+        let (outcome, isAnswered) = await call(callback)
         if Task.isCancelled, outcome != .delivered {
-            // In a task of its own, for the store refuses the writes of a cancelled one.
-            await Task { try? await records.record(.again(after: .zero, reason: "the service ended"), of: callback) }
-                .value
-            return
+            let again = CallbackOutcome.again(after: .zero, reason: "the service ended")
+            return Ended.Call(result: CallbackResult(again, of: callback), isAnswered: true)
         }
         let result =
             switch outcome {
@@ -147,8 +174,7 @@ public final class CallbackSender: Sendable {
             case .failed: "failed"
             }
         Meters.count("callbacks_total", [("result", result)])
-        // Where the store doesn't take it, the reservation runs out and it is called again: at least once.
-        await Task { try? await records.record(outcome, of: callback) }.value
+        return Ended.Call(result: CallbackResult(outcome, of: callback), isAnswered: isAnswered)
     }
 
     /// What the receiver said.
@@ -157,27 +183,29 @@ public final class CallbackSender: Sendable {
         var retryAfter: Duration?
     }
 
-    private func call(_ callback: CallbackDelivery) async -> CallbackOutcome {
+    private func call(_ callback: CallbackDelivery) async -> (CallbackOutcome, isAnswered: Bool) {
         do {
             guard let body = try await content(callback.tenant, callback.job) else {
-                return .failed(reason: "the job was deleted")
+                return (.failed(reason: "the job was deleted"), true)
             }
             var headers = try Self.headers(
                 id: callback.id, timestamp: Instant.wallClock(), body: body, secrets: try secrets(callback.tenant))
             if let traceparent = callback.traceparent { headers.append(("traceparent", traceparent)) }
             let answer = try await post(body, headers, to: try FetchURL(callback.url))
-            switch answer.status {
-            case 200..<300: return .delivered
-            case 410: return .failed(reason: "the receiver wants no more of them (410)")
-            case 300..<400: return again(callback, "it redirects, which is not followed (\(answer.status))", answer)
-            default: return again(callback, "it answered \(answer.status)", answer)
-            }
+            let outcome: CallbackOutcome =
+                switch answer.status {
+                case 200..<300: .delivered
+                case 410: .failed(reason: "the receiver wants no more of them (410)")
+                case 300..<400: again(callback, "it redirects, which is not followed (\(answer.status))", answer)
+                default: again(callback, "it answered \(answer.status)", answer)
+                }
+            return (outcome, true)
         } catch {
             let error = FetchFailure.describe(error)
             let reason = CallbackFailure.reason(error)
             switch error.code {
-            case .invalidSource, .blockedAddress: return .failed(reason: reason)
-            default: return again(callback, reason, nil)
+            case .invalidSource, .blockedAddress: return (.failed(reason: reason), true)
+            default: return (again(callback, reason, nil), false)
             }
         }
     }

@@ -18,15 +18,35 @@ struct GuardedClient: Sendable {
     private let userAgent: String
     private let resolve: Fetcher.Resolve
     private let trustRoots: NIOSSLTrustRoots
+    /// Nil: each request has a connection of its own.
+    private let kept: KeptClients?
 
+    /// - Parameters:
+    ///   - keepsConnections: For many small requests to the same hosts: connections are used again as long as the name leads
+    ///     to the address that they go to, and names are looked up for all that ask at about the same time.
+    ///   - memory: How long such an answer is good.
     init(
         guardedBy gate: FetchGuard, userAgent: String, resolve: Fetcher.Resolve?,
-        trustRoots: NIOSSLTrustRoots = .default
+        trustRoots: NIOSSLTrustRoots = .default, keepsConnections: Bool = false,
+        namesLast memory: Duration = .seconds(1)
     ) {
         self.gate = gate
         self.userAgent = userAgent
-        self.resolve = resolve ?? { try await NameResolver.addresses(of: $0) }
+        let resolve = resolve ?? { try await NameResolver.addresses(of: $0) }
+        if keepsConnections {
+            let lookups = NameLookups(resolve, memory: memory)
+            self.resolve = { try await lookups.addresses(of: $0) }
+            kept = KeptClients()
+        } else {
+            self.resolve = resolve
+            kept = nil
+        }
         self.trustRoots = trustRoots
+    }
+
+    /// Closes what is kept. No request may be underway; another one may come.
+    func end() async {
+        await kept?.end()
     }
 
     /// Sends a request and reads what comes back.
@@ -61,9 +81,7 @@ struct GuardedClient: Sendable {
         var failure: any Error = AttachmentError.fetchFailed(reason: "its host has no address", status: nil)
         for address in addresses.prefix(Self.maximumAddresses) {
             do {
-                return try await HTTPClient.withHTTPClient(
-                    configuration: configuration(pinning: url, to: address, connect: connect)
-                ) { client in
+                return try await withClient(for: url, at: address, connect: connect) { client in
                     try await read(try await client.execute(prepared, timeout: time.asTimeAmount))
                 }
             } catch let error where FetchFailure.isConnectionFailure(error) {
@@ -72,6 +90,24 @@ struct GuardedClient: Sendable {
             }
         }
         throw failure
+    }
+
+    private func withClient<Answer: Sendable>(
+        for url: FetchURL, at address: IPAddress, connect: Duration, _ body: (HTTPClient) async throws -> Answer
+    ) async throws -> Answer {
+        guard let kept else {
+            return try await HTTPClient.withHTTPClient(
+                configuration: configuration(pinning: url, to: address, connect: connect), body)
+        }
+        return try await kept.with(KeptClients.Key(origin: url.origin, address: address)) {
+            var configuration = configuration(pinning: url, to: address, connect: connect)
+            configuration.connectionPool.idleTimeout = KeptClients.idle
+            // How many there are at once is the caller's to limit.
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1024
+            return configuration
+        } _: {
+            try await body($0)
+        }
     }
 
     private func configuration(

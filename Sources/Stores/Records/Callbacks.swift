@@ -3,59 +3,27 @@ internal import FoundationEssentials
 internal import GRDB
 
 extension SQLiteRecordStore {
-    public func dueCallbacks(
-        _ count: Int, for duration: Duration, except busy: Set<TenantID> = []
-    ) async throws(AttachmentError) -> [CallbackDelivery] {
-        guard count > 0 else { return [] }
-        // A look first: who asks again and again must not wear out the disk.
-        let isWorthwhile = try await read { database, now in
-            try !database.rows(Database.callbacksDue, [now.milliseconds, Column.text(busy), 1]).isEmpty
-        }
-        guard isWorthwhile else { return [] }
-        return try await write { database, now in
-            try database.rows(Database.callbacksDue, [now.milliseconds, Column.text(busy), count]).map { row in
-                let id: String = row["id"]
-                try database.run(
-                    "UPDATE callbacks SET attempt = attempt + 1, due_at = ? WHERE id = ?",
-                    [(now + duration).milliseconds, id])
-                return CallbackDelivery(
-                    id: id, tenant: TenantID(rawValue: row["tenant"]),
-                    job: try database.jobID(key: row["job"]), url: row["url"], attempt: (row["attempt"] as Int) + 1,
-                    createdAt: Instant(milliseconds: row["created_at"]), traceparent: row["traceparent"])
+    public func callbacks(
+        after results: [CallbackResult], within places: CallbackPlaces, for duration: Duration
+    ) async throws(AttachmentError) -> CallbackBatch {
+        if results.isEmpty {
+            // A look first: who asks again and again must not wear out the disk.
+            let (isDue, next) = try await read { database, now in
+                (
+                    try !database.rows(Database.callbacksDue, [now.milliseconds, 1]).isEmpty,
+                    try database.nextCallback(after: now)
+                )
             }
+            guard isDue, places.free > 0 else { return CallbackBatch(next: next, turn: places.turn) }
+        }
+        return try await write { database, now in
+            for result in results { try database.record(result.outcome, of: result.callback, at: now) }
+            return try database.takeCallbacks(within: places, for: duration, at: now)
         }
     }
 
-    public func record(
-        _ outcome: CallbackOutcome, of callback: CallbackDelivery
-    ) async throws(AttachmentError) {
-        try await write { database, now in
-            switch outcome {
-            case .delivered:
-                // Whoever was told was told, even if somebody else has it in hand by now.
-                try database.run(
-                    """
-                    UPDATE callbacks SET state = 'delivered', finished_at = ?, reason = NULL
-                    WHERE id = ? AND tenant = ? AND state = 'pending'
-                    """, [now.milliseconds, callback.id, callback.tenant.rawValue])
-            case .again(let delay, let reason):
-                try database.run(
-                    """
-                    UPDATE callbacks SET due_at = ?, reason = ?
-                    WHERE id = ? AND tenant = ? AND state = 'pending' AND attempt = ?
-                    """,
-                    [
-                        (now + delay).milliseconds, reason, callback.id, callback.tenant.rawValue, callback.attempt,
-                    ])
-            case .failed(let reason):
-                try database.run(
-                    """
-                    UPDATE callbacks SET state = 'failed', finished_at = ?, reason = ?
-                    WHERE id = ? AND tenant = ? AND state = 'pending' AND attempt = ?
-                    """,
-                    [now.milliseconds, reason, callback.id, callback.tenant.rawValue, callback.attempt])
-            }
-        }
+    public func whenCallbacksCome(_ tell: @escaping @Sendable () -> Void) {
+        commits.callbacks.listen(tell)
     }
 
     public func replayCallback(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {
@@ -70,9 +38,11 @@ extension SQLiteRecordStore {
             guard let id else { return false }
             try database.run(
                 """
-                UPDATE callbacks SET state = 'pending', attempt = 0, due_at = ?, finished_at = NULL, reason = NULL
+                UPDATE callbacks SET state = 'pending', attempt = 0, due_at = ?, underway = 0, finished_at = NULL,
+                    reason = NULL
                 WHERE id = ?
                 """, [now.milliseconds, id])
+            CallbackBell.current?.pull()
             return true
         }
     }
@@ -80,10 +50,129 @@ extension SQLiteRecordStore {
 
 extension Database {
     static let callbacksDue = """
-        SELECT * FROM callbacks
-        WHERE state = 'pending' AND due_at <= ? AND tenant NOT IN (SELECT value FROM json_each(?))
+        SELECT * FROM callbacks WHERE state = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?
+        """
+    static let callbacksDueTo = """
+        SELECT * FROM callbacks WHERE state = 'pending' AND tenant = ? AND receiver = ? AND due_at <= ?
         ORDER BY due_at LIMIT ?
         """
+    // Two questions, for one with (tenant, receiver) > (?, ?) would read all that waits for the receiver before.
+    static let nextReceiverOfTenant = """
+        SELECT tenant, receiver FROM callbacks WHERE state = 'pending' AND tenant = ? AND receiver > ?
+        ORDER BY receiver LIMIT 1
+        """
+    static let receiverOfNextTenant = """
+        SELECT tenant, receiver FROM callbacks WHERE state = 'pending' AND tenant > ?
+        ORDER BY tenant, receiver LIMIT 1
+        """
+    static let nextCallback = """
+        SELECT due_at FROM callbacks WHERE state = 'pending' AND due_at > ? ORDER BY due_at LIMIT 1
+        """
+    /// Receivers that are looked at in one transaction, where not all that is due can be called at once.
+    private static let receiversAtOnce = 64
+
+    /// Before who has something pending is looked at again.
+    private static let pause: Duration = .milliseconds(20)
+
+    /// Until the next callback becomes due that isn't yet; nil where there is none.
+    fileprivate func nextCallback(after now: Instant) throws -> Duration? {
+        try number(Self.nextCallback, [now.milliseconds]).map { Instant(milliseconds: $0) - now }
+    }
+
+    fileprivate func record(_ outcome: CallbackOutcome, of callback: CallbackDelivery, at now: Instant) throws {
+        switch outcome {
+        case .delivered:
+            // Whoever was told was told, even if somebody else has it in hand by now.
+            try run(
+                """
+                UPDATE callbacks SET state = 'delivered', underway = 0, finished_at = ?, reason = NULL
+                WHERE id = ? AND tenant = ? AND state = 'pending'
+                """, [now.milliseconds, callback.id, callback.tenant.rawValue])
+        case .again(let delay, let reason):
+            try run(
+                """
+                UPDATE callbacks SET due_at = ?, underway = 0, reason = ?
+                WHERE id = ? AND tenant = ? AND state = 'pending' AND attempt = ?
+                """,
+                [(now + delay).milliseconds, reason, callback.id, callback.tenant.rawValue, callback.attempt])
+        case .failed(let reason):
+            try run(
+                """
+                UPDATE callbacks SET state = 'failed', underway = 0, finished_at = ?, reason = ?
+                WHERE id = ? AND tenant = ? AND state = 'pending' AND attempt = ?
+                """,
+                [now.milliseconds, reason, callback.id, callback.tenant.rawValue, callback.attempt])
+        }
+    }
+
+    fileprivate func takeCallbacks(
+        within places: CallbackPlaces, for duration: Duration, at now: Instant
+    ) throws -> CallbackBatch {
+        var places = places
+        let free = places.free
+        let due = free > 0 ? try rows(Self.callbacksDue, [now.milliseconds, free + 1]) : []
+        var taken: [Row] = []
+        var turn = places.turn
+        var next = try nextCallback(after: now)
+        if due.count <= free {
+            for row in due where places.mayBegin(CallbackReceiver(row)) {
+                places.begin(CallbackReceiver(row))
+                taken.append(row)
+            }
+        } else {
+            // Who has the most waiting would be all that is seen of it.
+            let (receivers, last) = try waitingReceivers(after: turn)
+            let able = receivers.filter(places.mayBegin)
+            var waiting: [CallbackReceiver: [Row]] = [:]
+            for receiver in able {
+                waiting[receiver] = try rows(
+                    Self.callbacksDueTo,
+                    [receiver.tenant.rawValue, receiver.origin, now.milliseconds, max(free * 2 / able.count, 4)])
+            }
+            taken = places.begin(waiting)
+            turn = last
+            // There is more, of these or of others. Where nobody may begin, the end of a call is waited for.
+            if !taken.isEmpty || last != nil { next = Self.pause }
+        }
+        let calls = try taken.map { row in
+            let id: String = row["id"]
+            try run(
+                "UPDATE callbacks SET attempt = attempt + 1, due_at = ?, underway = 1 WHERE id = ?",
+                [(now + duration).milliseconds, id])
+            return CallbackDelivery(
+                id: id, tenant: TenantID(rawValue: row["tenant"]), job: try jobID(key: row["job"]), url: row["url"],
+                origin: row["receiver"], attempt: (row["attempt"] as Int) + 1,
+                createdAt: Instant(milliseconds: row["created_at"]), traceparent: row["traceparent"])
+        }
+        return CallbackBatch(calls: calls, next: next, turn: turn)
+    }
+
+    /// Who has something pending, from the one after `turn` on, round to the first; not more than are looked at at once.
+    ///
+    /// - Returns: Them, and the last where there are more.
+    private func waitingReceivers(
+        after turn: CallbackReceiver?
+    ) throws -> (receivers: [CallbackReceiver], last: CallbackReceiver?) {
+        var receivers: [CallbackReceiver] = []
+        var seen: Set<CallbackReceiver> = []
+        var at = turn
+        while receivers.count < Self.receiversAtOnce {
+            let (tenant, origin) = (at?.tenant.rawValue ?? "", at?.origin ?? "")
+            let next =
+                try row(Self.nextReceiverOfTenant, [tenant, origin]) ?? row(Self.receiverOfNextTenant, [tenant])
+            guard let receiver = next.map({ CallbackReceiver($0) }) else {
+                if at == nil { return (receivers, nil) }
+                at = nil
+                // Begun at the first, all were seen.
+                if turn == nil { return (receivers, nil) }
+                continue
+            }
+            guard seen.insert(receiver).inserted else { return (receivers, nil) }
+            receivers.append(receiver)
+            at = receiver
+        }
+        return (receivers, at)
+    }
 
     /// How far the callback of a row of `jobs` is; nil where the job has none, or was called long ago.
     func callbackReport(of job: Row) throws -> CallbackReport? {
@@ -94,13 +183,14 @@ extension Database {
             return isWanted == nil ? nil : CallbackReport(state: .waiting)
         }
         let row = try row(
-            "SELECT state, attempt, due_at, reason FROM callbacks WHERE job = ? AND generation = ?",
+            "SELECT state, attempt, due_at, underway, reason FROM callbacks WHERE job = ? AND generation = ?",
             [key, job["generation"] as Int])
         guard let row else { return nil }
         let isPending = row["state"] == "pending"
+        let isUnderway = row["underway"] == 1
         return CallbackReport(
             state: isPending ? .waiting : try row.choice("state"), attempts: row["attempt"],
-            nextAt: isPending ? row.instant("due_at") : nil, reason: row["reason"])
+            nextAt: isPending && !isUnderway ? row.instant("due_at") : nil, reason: row["reason"])
     }
 
     /// Has a job's sender told that it came to its end, which is recorded in the same transaction.
@@ -115,5 +205,13 @@ extension Database {
                 UUID.version7(at: now).uuidString.lowercased(), job["tenant"] as String, job["key"] as Int64,
                 job["generation"] as Int, url, submission.traceparent, now.milliseconds, now.milliseconds,
             ])
+        CallbackBell.current?.pull()
+    }
+}
+
+extension CallbackReceiver {
+    /// Of a row of `callbacks`.
+    fileprivate init(_ row: Row) {
+        self.init(tenant: TenantID(rawValue: row["tenant"]), origin: row["receiver"])
     }
 }

@@ -19,6 +19,7 @@ final class GroupCommit: Sendable {
     private let pool: DatabasePool
     private let clock: @Sendable () -> Instant
     private let revocations: RevocationCounter
+    let callbacks = CallbackBell()
     private let waiting = Mutex<[Write]>([])
     private let count = Atomic<Int>(0)
 
@@ -73,26 +74,29 @@ final class GroupCommit: Sendable {
         guard !group.isEmpty else { return }
         var takesBack = false
         do {
-            try database.inTransaction(.immediate) {
-                let before = database.totalChangesCount
-                let revoked = try database.revocations()
-                let now = try database.time(at: clock())
-                for write in group {
-                    write.perform(database, now)
-                    // A full disk makes SQLite take back the whole transaction by itself.
-                    guard database.isInsideTransaction else {
-                        throw DatabaseError(resultCode: .SQLITE_FULL, message: "the transaction was taken back")
+            try CallbackBell.$current.withValue(callbacks) {
+                try database.inTransaction(.immediate) {
+                    let before = database.totalChangesCount
+                    let revoked = try database.revocations()
+                    let now = try database.time(at: clock())
+                    for write in group {
+                        write.perform(database, now)
+                        // A full disk makes SQLite take back the whole transaction by itself.
+                        guard database.isInsideTransaction else {
+                            throw DatabaseError(resultCode: .SQLITE_FULL, message: "the transaction was taken back")
+                        }
                     }
+                    // A group that changed nothing costs no sync.
+                    guard database.totalChangesCount != before else { return .commit }
+                    try database.keepTime(now)
+                    try database.dateCondemned(now)
+                    takesBack = try database.revocations() != revoked
+                    count.add(1, ordering: .relaxed)
+                    return .commit
                 }
-                // A group that changed nothing costs no sync.
-                guard database.totalChangesCount != before else { return .commit }
-                try database.keepTime(now)
-                try database.dateCondemned(now)
-                takesBack = try database.revocations() != revoked
-                count.add(1, ordering: .relaxed)
-                return .commit
             }
             if takesBack { revocations.increment() }
+            callbacks.ring()
             for write in group { write.finish(nil) }
         } catch {
             for write in group { write.finish(error) }

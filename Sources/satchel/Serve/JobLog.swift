@@ -1,23 +1,16 @@
 import Attachments
 import Intake
 import Logging
-import Synchronization
 
-/// What is done when a job has come to its end here: a line in the log, and a look at whom to call back.
+/// What is done when a job has come to its end here: a line in the log.
 final class JobEnds: Sendable {
     private let logger: Logger
-    private let sender = Mutex<CallbackSender?>(nil)
 
     init(logger: Logger) {
         self.logger = logger
     }
 
-    func call(back sender: CallbackSender) {
-        self.sender.withLock { $0 = sender }
-    }
-
     func ended(_ job: JobReport) {
-        sender.withLock { $0 }?.added()
         logger.info("job", metadata: Self.metadata(job))
     }
 

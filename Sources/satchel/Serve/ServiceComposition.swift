@@ -69,7 +69,6 @@ struct ServiceComposition: Sendable {
                 records: store.records, guardedBy: callbackGuard, userAgent: "Satchel/\(Version.current)",
                 secrets: { try store.callbackSecrets(of: $0) },
                 content: { tenant, job in try await service.jobDocument(job, of: tenant) })
-            ends.call(back: callbacks)
             let tls = configuration.tlsCertificate.flatMap { certificate in
                 configuration.tlsKey.map { TLSFiles(certificate: certificate, key: $0) }
             }

@@ -191,14 +191,15 @@ final class LiveService: Sendable {
     /// Calls the callbacks of a service, as the one that runs with it does.
     static func callbackSender(
         for service: Service, allowing allowed: [String], schedule: CallbackSchedule,
-        timeLimit: Duration = .seconds(15), resolve: Fetcher.Resolve? = nil
+        timeLimit: Duration = .seconds(15), interval: Duration = .milliseconds(10),
+        resolve: Fetcher.Resolve? = nil
     ) throws -> CallbackSender {
         CallbackSender(
             records: service.records,
             client: GuardedClient(
                 guardedBy: FetchGuard(allowing: try FetchAllowance.list(allowed)), userAgent: "Satchel/test",
-                resolve: resolve),
-            schedule: schedule, timeLimit: timeLimit, interval: .milliseconds(10),
+                resolve: resolve, keepsConnections: true, namesLast: .zero),
+            schedule: schedule, timeLimit: timeLimit, interval: interval,
             secrets: { try service.store.callbackSecrets(of: $0) },
             content: { tenant, job in try await service.jobDocument(job, of: tenant) })
     }

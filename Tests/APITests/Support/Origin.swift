@@ -26,6 +26,8 @@ final class Origin: Sendable {
         var status = 200
         var headers: [String: String] = [:]
         var body = Data()
+        /// Whether the connection stays open for another request.
+        var keepsOpen = false
         /// Before the first byte.
         var delay: Duration = .zero
         /// Before each 16 KiB of the body.
@@ -44,6 +46,7 @@ final class Origin: Sendable {
 
     let port: Int
     private let seen = Mutex<[Request]>([])
+    private let accepted = Atomic(0)
 
     private init(port: Int) {
         self.port = port
@@ -51,6 +54,9 @@ final class Origin: Sendable {
 
     /// All requests so far.
     var requests: [Request] { seen.withLock { $0 } }
+
+    /// Connections that were made so far.
+    var connections: Int { accepted.load(ordering: .relaxed) }
 
     /// How often a path was asked for.
     func count(of path: String) -> Int { requests.count { $0.path == path } }
@@ -94,46 +100,52 @@ final class Origin: Sendable {
     }
 
     private func serve(_ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>, _ script: Script) async throws {
+        accepted.add(1, ordering: .relaxed)
         try await connection.executeThenClose { inbound, outbound in
-            var text = Data()
             var pieces = inbound.makeAsyncIterator()
             let end = Data("\r\n\r\n".utf8)
-            while text.range(of: end) == nil {
-                guard let piece = try await pieces.next() else { return }
-                text.append(contentsOf: piece.readableBytesView)
+            while true {
+                var text = Data()
+                while text.range(of: end) == nil {
+                    guard let piece = try await pieces.next() else { return }
+                    text.append(contentsOf: piece.readableBytesView)
+                }
+                guard let split = text.range(of: end) else { return }
+                let lines = String(decoding: text[..<split.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+                let start = lines[0].split(separator: " ").map(String.init)
+                guard start.count == 3 else { return }
+                var request = Request(
+                    method: start[0], target: start[1], headers: [:], body: Data(text[split.upperBound...]))
+                for line in lines.dropFirst() {
+                    let parts = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+                    if parts.count == 2 { request.headers[parts[0].lowercased()] = parts[1] }
+                }
+                let length = request.headers["content-length"].flatMap { Int($0) } ?? 0
+                while request.body.count < length {
+                    guard let piece = try await pieces.next() else { return }
+                    request.body.append(contentsOf: piece.readableBytesView)
+                }
+                let whole = request
+                seen.withLock { $0.append(whole) }
+                let answer = try await script(whole)
+                if answer.delay > .zero { try await Task.sleep(for: answer.delay) }
+                let connection = answer.keepsOpen ? "keep-alive" : "close"
+                var head =
+                    "HTTP/1.1 \(answer.status) Answer\r\nContent-Length: \(answer.body.count)\r\nConnection: \(connection)\r\n"
+                for (name, value) in answer.headers { head += "\(name): \(value)\r\n" }
+                try await outbound.write(ByteBuffer(string: head + "\r\n"))
+                var rest = answer.body[...]
+                while !rest.isEmpty {
+                    if answer.pause > .zero { try await Task.sleep(for: answer.pause) }
+                    let size = answer.pause > .zero ? 16 << 10 : 1 << 20
+                    try await outbound.write(ByteBuffer(bytes: rest.prefix(size)))
+                    rest = rest.dropFirst(size)
+                }
+                guard !answer.keepsOpen else { continue }
+                outbound.finish()
+                while try await pieces.next() != nil {}
+                return
             }
-            guard let split = text.range(of: end) else { return }
-            let lines = String(decoding: text[..<split.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
-            let start = lines[0].split(separator: " ").map(String.init)
-            guard start.count == 3 else { return }
-            var request = Request(
-                method: start[0], target: start[1], headers: [:], body: Data(text[split.upperBound...]))
-            for line in lines.dropFirst() {
-                let parts = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-                if parts.count == 2 { request.headers[parts[0].lowercased()] = parts[1] }
-            }
-            let length = request.headers["content-length"].flatMap { Int($0) } ?? 0
-            while request.body.count < length {
-                guard let piece = try await pieces.next() else { return }
-                request.body.append(contentsOf: piece.readableBytesView)
-            }
-            let whole = request
-            seen.withLock { $0.append(whole) }
-            let answer = try await script(whole)
-            if answer.delay > .zero { try await Task.sleep(for: answer.delay) }
-            var head =
-                "HTTP/1.1 \(answer.status) Answer\r\nContent-Length: \(answer.body.count)\r\nConnection: close\r\n"
-            for (name, value) in answer.headers { head += "\(name): \(value)\r\n" }
-            try await outbound.write(ByteBuffer(string: head + "\r\n"))
-            var rest = answer.body[...]
-            while !rest.isEmpty {
-                if answer.pause > .zero { try await Task.sleep(for: answer.pause) }
-                let size = answer.pause > .zero ? 16 << 10 : 1 << 20
-                try await outbound.write(ByteBuffer(bytes: rest.prefix(size)))
-                rest = rest.dropFirst(size)
-            }
-            outbound.finish()
-            while try await pieces.next() != nil {}
         }
     }
 }

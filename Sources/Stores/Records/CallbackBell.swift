@@ -1,0 +1,32 @@
+internal import Synchronization
+
+/// Tells whoever calls callbacks that one became due, once it is durable.
+final class CallbackBell: Sendable {
+    /// That of the store whose transaction this is.
+    @TaskLocal static var current: CallbackBell?
+
+    private struct State {
+        var listener: (@Sendable () -> Void)?
+        var isPulled = false
+    }
+
+    private let state = Mutex(State())
+
+    func listen(_ listener: @escaping @Sendable () -> Void) {
+        state.withLock { $0.listener = listener }
+    }
+
+    /// Within a transaction that made one due.
+    func pull() {
+        state.withLock { $0.isPulled = true }
+    }
+
+    /// After a transaction, whatever became of it: to look in vain costs little.
+    func ring() {
+        let listener = state.withLock { state in
+            defer { state.isPulled = false }
+            return state.isPulled ? state.listener : nil
+        }
+        listener?()
+    }
+}
