@@ -88,6 +88,7 @@ extension AttachmentError {
     fileprivate var counts: String {
         switch self {
         case .sourceTooLarge(let count, let limit), .tooManyPixels(let count, let limit): "\(count) \(limit)"
+        case .sideTooLong(let count, let limit): "\(count) \(limit)"
         case .tooMuch(_, let count, let limit): "\(count) \(limit)"
         case .tooManyFrames(let count, let limit): "\(count) \(limit)"
         default: ""

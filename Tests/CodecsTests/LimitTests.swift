@@ -46,6 +46,33 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a picture may be as long as the limit of sides, and not a pixel longer`(isWide: Bool) throws {
+        let limit = Limits().side
+        for length in [limit, limit + 1, 1 << 20] {
+            let file = directory.url.appending(path: "long.png")
+            try PictureJudge.run(
+                """
+                import struct, zlib
+                w, h = int(args[1]), int(args[2])
+                def chunk(tag, body):
+                    return struct.pack('>I', len(body)) + tag + body + struct.pack('>I', zlib.crc32(tag + body))
+                rows = (b'\\0' + bytes(range(256)) * (w // 256) + bytes(w % 256)) if h == 1 else b'\\0\\x80' * h
+                open(args[0], 'wb').write(b'\\x89PNG\\r\\n\\x1a\\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', w, h, 8, 0, 0, 0, 0))
+                    + chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))
+                """, [file.path, "\(isWide ? length : 1)", "\(isWide ? 1 : length)"])
+            if length == limit {
+                let rendered = try Rendered.of(file, in: directory.url)
+                let size = try #require(rendered.report(.main)?.size)
+                #expect(min(size.width, size.height) == 1)
+            } else {
+                #expect(throws: AttachmentError.sideTooLong(pixels: length, limit: limit)) {
+                    _ = try Rendered.of(file, in: directory.url)
+                }
+            }
+        }
+    }
+
     @Test func `a bomb of any format is refused before its memory is spent`() async throws {
         let files = try LyingFiles("bombs", in: directory.url)
         #expect(files.names.count > 30)

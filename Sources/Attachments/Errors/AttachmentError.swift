@@ -17,6 +17,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case unacceptedKind(kind: MediaKind, profile: String)
     case sourceTooLarge(bytes: Int64, limit: Int64)
     case tooManyPixels(pixels: Int64, limit: Int64)
+    case sideTooLong(pixels: Int, limit: Int)
     case tooManyFrames(frames: Int, limit: Int)
     /// Longer than the profile takes, in seconds.
     case tooLong(seconds: Double, limit: Double)
@@ -52,7 +53,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .fetchTimeout: .fetchTimeout
         case .unrecognizedType, .unacceptedKind: .unrecognizedType
         case .sourceTooLarge: .sourceTooLarge
-        case .tooManyPixels: .tooManyPixels
+        case .tooManyPixels, .sideTooLong: .tooManyPixels
         case .tooManyFrames: .tooManyFrames
         case .tooLong: .tooLong
         case .tooMuch, .tooExpensive: .tooExpensive
@@ -93,6 +94,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "The file has \(bytes) bytes; at most \(limit) are taken. Send a smaller one."
         case .tooManyPixels(let pixels, let limit):
             "The picture has \(pixels) pixels; at most \(limit) are taken. Send a smaller one."
+        case .sideTooLong(let pixels, let limit):
+            "The picture is \(pixels) pixels long; at most \(limit) are taken along a side. Cut it, or send a smaller one."
         case .tooManyFrames(let frames, let limit):
             "The animation has \(frames) frames; at most \(limit) are taken. Send a shorter one, or a video."
         case .tooLong(let seconds, let limit):

@@ -10,6 +10,8 @@ public struct Limits: Hashable, Sendable, Codable {
     public var wholeStillPixels: Int64 = 64_000_000
     /// Pixels of one frame of an animation or a video.
     public var framePixels: Int64 = 25_000_000
+    /// Pixels along a side of any picture.
+    public var side: Int = 1_000_000
     /// Pixels of all frames of an animation.
     public var animationPixels: Int64 = 1_000_000_000
     public var animationFrames: Int = 900

@@ -40,6 +40,7 @@ struct AnimationFacts: Hashable, Sendable {
         guard frames <= limits.animationFrames else {
             throw .tooManyFrames(frames: frames, limit: limits.animationFrames)
         }
+        try limits.checkSides(of: size)
         guard size.area <= limits.framePixels else {
             throw .tooManyPixels(pixels: size.area, limit: limits.framePixels)
         }

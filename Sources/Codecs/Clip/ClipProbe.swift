@@ -76,8 +76,15 @@ struct ProbedClip: ~Copyable {
             throw FFmpegFailure(refusal: .corrupt(reason: "the file ends before its first packet"))
         }
         if let picture = chosen.picture {
-            for size in [picture.coded, picture.upright] where size.area > limits.framePixels {
-                throw FFmpegFailure(refusal: .tooManyPixels(pixels: size.area, limit: limits.framePixels))
+            for size in [picture.coded, picture.upright] {
+                do throws(AttachmentError) {
+                    try limits.checkSides(of: size)
+                } catch {
+                    throw FFmpegFailure(refusal: error)
+                }
+                guard size.area <= limits.framePixels else {
+                    throw FFmpegFailure(refusal: .tooManyPixels(pixels: size.area, limit: limits.framePixels))
+                }
             }
         }
         for index in 0..<demuxer.streamCount {

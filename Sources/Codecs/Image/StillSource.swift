@@ -70,6 +70,7 @@ struct StillSource: ~Copyable {
         let size = PixelSize(width: header.width, height: header.height)
         let shrinksOnLoad = format == .jpeg || format == .webp
         let limit = shrinksOnLoad ? limits.stillPixels : limits.wholeStillPixels
+        try limits.checkSides(of: size)
         guard size.area <= limit else { throw .tooManyPixels(pixels: size.area, limit: limit) }
         guard header.bands <= Self.mostChannels else {
             throw .tooMuch(what: "channels", count: Int64(header.bands), limit: Int64(Self.mostChannels))

@@ -151,7 +151,7 @@ extension AttachmentError {
         case .codecCrashed(let reason): return .codecCrashed(reason: reason.sanitized(500))
         case .storeFailed(let reason): return .storeFailed(reason: reason.sanitized(300))
         // The disk may be full while a rendition is written.
-        case .sourceTooLarge, .tooManyPixels, .tooManyFrames, .storeFull: return self
+        case .sourceTooLarge, .tooManyPixels, .sideTooLong, .tooManyFrames, .storeFull: return self
         default: throw Breach("a refusal as '\(code.rawValue)'")
         }
     }

@@ -44,6 +44,7 @@ package struct FrameReader: ~Copyable {
             case .apng: StillHeader.apng(descriptor, bytes: bytes)
             }
         guard let header else { return nil }
+        try limits.checkSides(of: header.size)
         guard header.size.area <= limits.framePixels else {
             throw .tooManyPixels(pixels: header.size.area, limit: limits.framePixels)
         }
