@@ -52,6 +52,7 @@ public enum Codec {
         defer { WorkTime.begin(secondsLeft: nil) }
         var missing = goAhead.outputs
         var ending = Ending()
+        var wasStopped = false
         do {
             ending = try renderInTime(source, goAhead: goAhead, outputs: outputs) { report throws(AttachmentError) in
                 try deliver(report)
@@ -59,10 +60,10 @@ public enum Codec {
             }
         } catch {
             guard error == WorkTime.failure else { throw error }
+            wasStopped = true
         }
-        if WorkTime.isUp, !missing.isEmpty {
-            ending.warnings.append(
-                "the time was up before there was its \(missing.map(\.rawValue).joined(separator: " and its "))")
+        if wasStopped || WorkTime.isUp {
+            for role in missing where ending.omissions[role] == nil { ending.omissions[role] = .timeUp }
         }
         return ending
     }

@@ -1,3 +1,5 @@
+import Attachments
+
 /// Processor seconds that making a rendition is expected to take, by what headers say.
 struct WorkCost: Hashable, Sendable {
     var full: Double
@@ -33,23 +35,19 @@ enum EffortChoice: Hashable, Sendable {
         }
     }
 
-    /// `reduced: an estimated 4.1 s were more than the 2.0 s left`; nil for full effort.
-    func note(_ cost: WorkCost, secondsLeft: Double?) -> String? {
-        let left = time(secondsLeft ?? 0)
+    /// Why it is no more; nil for full effort.
+    func shortfall(_ cost: WorkCost, secondsLeft: Double?) -> Shortfall? {
         switch self {
-        case .full: return nil
-        case .reduced: return "reduced: an estimated \(time(cost.full)) were more than the \(left) left"
-        case .skip: return "left out: an estimated \(time(cost.reduced)) at least were more than the \(left) left"
+        case .full: nil
+        case .reduced: .estimate(needed: cost.full, left: max(0, secondsLeft ?? 0))
+        case .skip: .estimate(needed: min(cost.full, cost.reduced), left: max(0, secondsLeft ?? 0))
         }
     }
 }
 
-/// `4.1 s`, and `40 ms` where it is less than a tenth of a second.
-private func time(_ seconds: Double) -> String {
-    let milliseconds = Int((min(max(seconds, 0), 1e6) * 1000).rounded())
-    if milliseconds < 100 { return "\(milliseconds) ms" }
-    let tenths = (milliseconds + 50) / 100
-    return "\(tenths / 10).\(tenths % 10) s"
+extension Shortfall {
+    /// For the rendition that was made all the same: `reduced: an estimated 4.1 s were more than the 2.0 s left`.
+    var note: String { "reduced: \(cause(isMade: true))" }
 }
 
 /// Whether work that is under way will be done in time, by how it gets on. A decision without input or output.
@@ -69,9 +67,8 @@ enum Pace {
         return all * (1 - done) > secondsLeft && all * cost.reduced / cost.full < secondsLeft
     }
 
-    /// `reduced: at full effort 3.2 s more were needed than the 1.1 s left`
-    static func note(done: Double, after seconds: Double, secondsLeft: Double?) -> String {
-        let rest = seconds / max(done, least.done) * (1 - done)
-        return "reduced: at full effort \(time(rest)) more were needed, and \(time(secondsLeft ?? 0)) were left"
+    /// What was needed, by then, and what was left.
+    static func shortfall(done: Double, after seconds: Double, secondsLeft: Double?) -> Shortfall {
+        .pace(needed: max(0, seconds / max(done, least.done) * (1 - done)), left: max(0, secondsLeft ?? 0))
     }
 }

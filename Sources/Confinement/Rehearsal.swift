@@ -33,13 +33,14 @@ enum Rehearsal {
         say(
             CodecMessage.rendition(
                 RenditionReport(
-                    role: .main, type: .mp4, size: size, duration: 0.5, bytes: 0, seconds: 0.5, note: "")))
+                    role: .main, type: .mp4, size: size, duration: 0.5, bytes: 0, seconds: 0.5, note: "",
+                    effort: .reduced, shortfall: .estimate(needed: 0.5, left: 0.5))))
         say(
             CodecMessage.finished(
                 Ending(
                     trim: TrimReport(start: 0, duration: 0.5, sourceDuration: 0.5, method: .copy),
                     placeholder: Placeholder(thumbhash: "", blurhash: "", color: "", peaks: [0]),
-                    thumbnailClippingRect: rect, thumbnailTime: 0.5, warnings: [""])))
+                    thumbnailClippingRect: rect, thumbnailTime: 0.5, warnings: [""], omissions: [.main: .timeUp])))
         say(CodecMessage.failed(.corrupt(reason: "")))
     }
 

@@ -94,6 +94,10 @@ import Testing
 
         let attachment = job["attachments"][0]
         let renditions = attachment["renditions"]
+        let step = attachment["steps"].array.last { $0["name"].string == "fidelity" }
+        #expect(
+            (step == nil) == [nil, "full"].contains(attachment["fidelity"].string),
+            "\(what): \(attachment["fidelity"].string ?? "failed") for \(step?["note"].string ?? "no reason")")
         guard let fidelity = attachment["fidelity"].string else {
             let code = try #require(attachment["error"]["code"].string)
             #expect(["deadline_exceeded", "fetch_timeout", "fetch_failed"].contains(code), "\(what): \(code)")

@@ -286,6 +286,64 @@ import Testing
         #expect(problem.errors.map(\.pointer) == [pointer])
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `options that make no sense together are refused, each by its name`() async throws {
+        let combinations: [(json: String, query: String, fields: [String], parameters: [String])] = [
+            (
+                #""thumbnail_time": 1, "thumbnail_frame": 1"#, "thumbnail_time=1&thumbnail_frame=1",
+                ["thumbnail_time", "thumbnail_frame"], ["thumbnail_time", "thumbnail_frame"]
+            ),
+            (
+                #""trim": {"start": 1, "duration": 2}, "thumbnail_frame": 1"#,
+                "trim_start=1&trim_duration=2&thumbnail_frame=1", ["trim", "thumbnail_frame"],
+                ["trim_duration", "trim_start", "thumbnail_frame"]
+            ),
+        ]
+        try await LiveService.run {
+            $0.worker = .nobody
+        } _: { live in
+            for (json, query, fields, parameters) in combinations {
+                let inJSON = try await live.send(
+                    .post, "/v1/jobs", json: #"{"attachments": [{"url": "http://h/", \#(json)}]}"#)
+                let inQuery = try await live.send(.post, "/v1/jobs?\(query)", body: Self.media("png/alpha.png"))
+                for (reply, named) in [(inJSON, fields.map { "/attachments/0/\($0)" }), (inQuery, parameters)] {
+                    let problem = try reply.json
+                    #expect(reply.status == 400 && problem["code"].string == "invalid_request")
+                    #expect(problem["errors"].array.compactMap { $0["pointer"].string } == named, "\(reply.text)")
+                }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `an option that a source has no use for is named in its steps`() async throws {
+        try await LiveService.run {
+            $0.worker = .codec
+        } _: { live in
+            let told: [(file: String, query: String, note: String?)] = [
+                (
+                    "png/alpha.png", "trim_start=1&thumbnail_time=2",
+                    "passed over: trim, as a still picture has no length; thumbnail_time, as a still picture has no moments"
+                ),
+                (
+                    "wav/telephone.wav", "crop=0.5,0.5&thumbnail_clipping_rect=0,0,1,1",
+                    "passed over: crop, as a sound without a cover has no picture; thumbnail_clipping_rect, as a sound has no picture"
+                ),
+                ("png/alpha.png", "crop=0.5,0.5", nil),
+            ]
+            for (file, query, note) in told {
+                for _ in 0..<2 {
+                    // The second one shares the first one's work, or not: it says the same.
+                    let reply = try await live.send(
+                        .post, "/v1/jobs?\(query)", ["Prefer": "wait=20"], body: Self.media(file))
+                    let steps = try reply.json["attachments"][0]["steps"].array
+                    let step = steps.first { $0["name"].string == "options" }
+                    #expect(step?["note"].string == note, "\(reply.text)")
+                }
+            }
+        }
+    }
+
     @Test func `metadata and attachments are bounded`() throws {
         func pointers(_ body: String) -> [String] {
             do throws(Problem) {

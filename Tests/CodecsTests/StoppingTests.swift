@@ -75,5 +75,40 @@ import Testing
         #expect(rendered.seconds < 1, "it went on for \(rendered.seconds) s")
         #expect(rendered.report(.main) == nil)
         #expect(rendered.reports.count < rendered.findings.planned.count)
+        try expectReasons(rendered)
+    }
+
+    /// Whatever was left out or reduced says why.
+    private func expectReasons(_ rendered: Rendered) throws {
+        for role in rendered.findings.planned {
+            guard let report = rendered.report(role) else {
+                #expect(rendered.ending.omissions[role] != nil, "\(role.rawValue) is missing without a reason")
+                continue
+            }
+            #expect((report.effort == .full) == (report.shortfall == nil), "\(role.rawValue)")
+        }
+        #expect(Set(rendered.ending.omissions.keys).isDisjoint(with: rendered.reports.map(\.role)))
+    }
+
+    @Test(arguments: [Source.progressive, .animation, .clip])
+    func `what is given up or reduced for the time says why, with the figures of the estimate`(source: Source) throws {
+        let directory = try TemporaryDirectory()
+        let file = try source.make(in: directory.url)
+        var causes: Set<String> = []
+        for left in [0.05, 0.2, 0.6, 1.5] {
+            let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile, secondsLeft: left)
+            try expectReasons(rendered)
+            for shortfall in rendered.ending.omissions.values + rendered.reports.compactMap(\.shortfall) {
+                switch shortfall {
+                case .estimate(let needed, let left): causes.insert(needed > left * 0.8 ? "estimate" : "what would do")
+                case .pace: causes.insert("pace")
+                case .timeUp: causes.insert("time")
+                case .undecodable: causes.insert("damage")
+                }
+            }
+        }
+        // Of a still that is begun all the same there may be nothing in time.
+        #expect(!causes.isEmpty && (source == .progressive || causes.contains("estimate")), "\(causes)")
+        #expect(causes.isSubset(of: ["estimate", "pace", "time"]), "\(causes)")
     }
 }

@@ -43,6 +43,8 @@ import Testing
         (["inspect", "a.jpg", "--trim-around-thumbnail", "--thumbnail-time", "1", "--trim-end", "2"], "--trim-end"),
         (["add", "a.jpg", "--trim-end", "1", "--trim-duration", "1"], "--trim-end"),
         (["add", "a.jpg", "--trim-start", "2", "--trim-end", "1"], "--trim-end"), (["nonsense"], "nonsense"),
+        (["add", "a.gif", "--thumbnail-time", "1", "--thumbnail-frame", "1"], "-time and --thumbnail-frame"),
+        (["add", "a.gif", "--trim-start", "1", "--thumbnail-frame", "1"], "--trim-start and --thumbnail-frame"),
     ])
     func `wrong usage is one clear complaint, exit status 2, and no trace`(arguments: [String], names: String) throws {
         let person = try Person()
@@ -51,6 +53,26 @@ import Testing
         #expect(result.errorText.contains(names), "\(result.errorText)")
         #expect(result.output.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: person.store.path))
+    }
+
+    @Test func `options that change nothing are named, and the record says so`() throws {
+        let person = try Person()
+        try person.sample("jpeg/coffee.jpg", as: "a.jpg")
+        let added = try person.run(
+            "add", "a.jpg", "--trim-start", "1", "--trim-duration", "2", "--thumbnail-time", "1", "--format", "jsonl")
+        #expect(added.status == 0, "\(added.errorText)")
+        for said in [
+            "a.jpg: warning: --trim-start and --trim-duration change nothing, as a still picture has no length.",
+            "a.jpg: warning: --thumbnail-time changes nothing, as a still picture has no moments.",
+        ] {
+            #expect(added.errorText.contains(said), "\(added.errorText)")
+        }
+        let line = try #require(try JSONSerialization.jsonObject(with: added.output) as? [String: Any])
+        let shown = try person.run("show", try #require(line["attachment_id"] as? String))
+        let note = "passed over: trim, as a still picture has no length"
+        #expect(shown.outputText.contains(note), "\(shown.outputText)")
+        let silent = try person.run("add", "a.jpg", "--crop", "centre")
+        #expect(silent.status == 0 && !silent.errorText.contains("warning"), "\(silent.errorText)")
     }
 
     @Test func `an unwritable store is one clear sentence`() throws {

@@ -77,6 +77,8 @@ import Testing
         let taken = ContinuousClock.now - start
         #expect(record.state == .delivered && record.fidelity == .partial && record.best == .thumbnail)
         #expect(record.renditions.keys.sorted { $0.rawValue < $1.rawValue } == [.thumbnail])
+        let reason = record.steps.first { $0.name == Step.fidelity }
+        #expect(reason?.note == "partial, as main was left out: the time was up")
         // Never a measurement: the codec sleeps for a quarter of an hour.
         #expect(taken > .seconds(1) && taken < .seconds(10), "\(taken)")
         await bench.pool.shutdown()

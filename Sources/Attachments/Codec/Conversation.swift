@@ -153,12 +153,14 @@ public struct RenditionReport: Hashable, Sendable, Codable {
     /// For a person: `JPEG quality 82, 1 encode, under the aim of 500000 bytes`.
     public var note: String
     public var effort: Effort
+    /// Why the effort was less than full, where it was.
+    public var shortfall: Shortfall?
     /// How often it was encoded until its bytes suited; 0 where packets were copied.
     public var encodes: Int
 
     public init(
         role: RenditionRole, type: MediaType, size: PixelSize? = nil, duration: Double? = nil, bytes: Int64,
-        seconds: Double = 0, note: String, effort: Effort = .full, encodes: Int = 1
+        seconds: Double = 0, note: String, effort: Effort = .full, shortfall: Shortfall? = nil, encodes: Int = 1
     ) {
         self.role = role
         self.type = type
@@ -168,6 +170,7 @@ public struct RenditionReport: Hashable, Sendable, Codable {
         self.seconds = seconds
         self.note = note
         self.effort = effort
+        self.shortfall = shortfall
         self.encodes = encodes
     }
 }
@@ -181,15 +184,18 @@ public struct Ending: Hashable, Sendable, Codable {
     public var thumbnailTime: Double?
     /// What a decoder found wrong but could work around, for the steps.
     public var warnings: [String]
+    /// Why renditions that were ordered weren't made.
+    public var omissions: [RenditionRole: Shortfall]
 
     public init(
         trim: TrimReport? = nil, placeholder: Placeholder? = nil, thumbnailClippingRect: UnitRect? = nil,
-        thumbnailTime: Double? = nil, warnings: [String] = []
+        thumbnailTime: Double? = nil, warnings: [String] = [], omissions: [RenditionRole: Shortfall] = [:]
     ) {
         self.trim = trim
         self.placeholder = placeholder
         self.thumbnailClippingRect = thumbnailClippingRect
         self.thumbnailTime = thumbnailTime
         self.warnings = warnings
+        self.omissions = omissions
     }
 }

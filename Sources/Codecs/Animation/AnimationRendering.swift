@@ -26,14 +26,17 @@ struct AnimationRendering {
         let left = WorkTime.secondsLeft
         let choice = EffortChoice(cost, secondsLeft: left)
         guard choice != .skip else {
-            ending.warnings += ["the animation is " + (choice.note(cost, secondsLeft: left) ?? "")]
+            ending.omissions[.main] = choice.shortfall(cost, secondsLeft: left)
             return ending
         }
         var rendering = self
         if choice == .reduced { rendering.goAhead.effort = .reduced }
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
             var report = try rendering.animation(of: source, region, policy, to: descriptor)
-            if let haste = choice.note(cost, secondsLeft: left) { report.note += "; \(haste)" }
+            if let haste = choice.shortfall(cost, secondsLeft: left) {
+                report.note += "; \(haste.note)"
+                report.shortfall = haste
+            }
             try deliver(report)
         }
         ending.thumbnailTime = order.request.thumbnailFrame.map { _ in Double(index) }

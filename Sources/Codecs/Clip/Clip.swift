@@ -115,8 +115,12 @@ package struct Clip: ~Copyable {
                 maximumPixels: order.limits.framePixels)
             let watch = Stopwatch()
             try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
-                let made = try refusing("decoding it") { () throws(FFmpegFailure) in
+                let work = try refusing("decoding it") { () throws(FFmpegFailure) in
                     try maker.make(from: demuxer, to: descriptor)
+                }
+                guard case .made(let made) = work else {
+                    if case .leftOut(let shortfall) = work { ending.omissions[.main] = shortfall }
+                    return
                 }
                 try finish(made, cap: policy.cap, watch, made.effort, &ending, deliver)
                 if let time = request.thumbnailTime {
@@ -144,6 +148,7 @@ package struct Clip: ~Copyable {
                 ending.placeholder = try raster.placeholder()
             } else {
                 ending.warnings.append("its cover art could not be decoded")
+                ending.omissions[.thumbnail] = .undecodable
             }
         }
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
@@ -210,7 +215,8 @@ package struct Clip: ~Copyable {
         try deliver(
             RenditionReport(
                 role: .main, type: made.type, size: made.size, duration: made.duration, bytes: made.bytes,
-                seconds: watch.seconds, note: made.note, effort: effort, encodes: made.encodes))
+                seconds: watch.seconds, note: made.note, effort: effort, shortfall: made.shortfall,
+                encodes: made.encodes))
         if part.isTrimmed {
             ending.trim = TrimReport(
                 start: made.start, duration: made.duration, sourceDuration: facts.duration, method: made.method)

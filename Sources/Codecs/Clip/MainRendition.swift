@@ -16,6 +16,15 @@ struct MadeClip {
     /// How often it was encoded until its bytes suited; 0 where packets were copied.
     var encodes = 0
     var effort: Effort = .full
+    /// Why the effort was less than full, where it was.
+    var shortfall: Shortfall?
+}
+
+/// What came of the work on a clip's main rendition.
+enum ClipWork {
+    case made(MadeClip)
+    /// Not even begun.
+    case leftOut(Shortfall?)
 }
 
 /// Watches how an encode gets on.
@@ -24,7 +33,7 @@ struct EncodingPace {
     var mayStartOver: Bool
     private let watch = Stopwatch()
     /// Why it should be begun again.
-    private(set) var note: String?
+    private(set) var shortfall: Shortfall?
 
     init(cost: WorkCost, mayStartOver: Bool) {
         self.cost = cost
@@ -37,7 +46,7 @@ struct EncodingPace {
         guard mayStartOver, Pace.shouldStartOver(done: done, after: seconds, cost, secondsLeft: left) else {
             return false
         }
-        note = Pace.note(done: done, after: seconds, secondsLeft: left)
+        shortfall = Pace.shortfall(done: done, after: seconds, secondsLeft: left)
         return true
     }
 }
@@ -56,7 +65,7 @@ struct VideoMaker {
     /// How much shorter than its limit a part may be so that it can be copied; seconds.
     private static let limitSlack = 0.5
 
-    func make(from demuxer: borrowing Demuxer, to descriptor: Int32) throws(FFmpegFailure) -> MadeClip {
+    func make(from demuxer: borrowing Demuxer, to descriptor: Int32) throws(FFmpegFailure) -> ClipWork {
         var reason = VideoPlan.reasonToEncode(picture, policy)
         // Others may have packets of several frames.
         if demuxer.name.hasPrefix("mov"), picture.isH264, facts.sound.map({ $0.codec == .aac }) ?? true {
@@ -69,7 +78,7 @@ struct VideoMaker {
                 switch try shortcut(survey, from: demuxer, to: descriptor) {
                 case .success(var made):
                     if made.method == .smart { made.encodes = 1 }
-                    if made.bytes <= policy.cap { return made }
+                    if made.bytes <= policy.cap { return .made(made) }
                     reason = "its \(made.bytes) bytes are over the cap of \(policy.cap)"
                 case .failure(let refusal): reason = refusal.reason
                 }
@@ -94,25 +103,25 @@ struct VideoMaker {
     /// Encodes with as much effort as there is time for, and begins again with less where it turns out to be too much.
     private func encodeInTime(
         because reason: String, from demuxer: borrowing Demuxer, to descriptor: Int32
-    ) throws(FFmpegFailure) -> MadeClip {
+    ) throws(FFmpegFailure) -> ClipWork {
         let cost = VideoPlan.cost(picture, policy, seconds: part.duration)
         let left = WorkTime.secondsLeft
         let choice = EffortChoice(cost, secondsLeft: left)
-        // Nothing else will be made.
-        if choice == .skip { throw FFmpegFailure(refusal: WorkTime.failure) }
+        var haste = choice.shortfall(cost, secondsLeft: left)
+        if choice == .skip { return .leftOut(haste) }
         var maker = self
-        var haste = choice.note(cost, secondsLeft: left)
         if choice != .full { maker.effort = .reduced }
         while true {
             var pace = EncodingPace(cost: cost, mayStartOver: maker.effort == .full)
             let made = try maker.encode(because: reason, from: demuxer, to: descriptor, &pace)
             if var made {
                 made.effort = maker.effort
-                if let haste { made.note += "; \(haste)" }
-                return made
+                made.shortfall = haste
+                if let haste { made.note += "; \(haste.note)" }
+                return .made(made)
             }
             maker.effort = .reduced
-            haste = pace.note
+            haste = pace.shortfall
             guard ftruncate(descriptor, 0) == 0 else { throw FFmpegFailure(satchel_averror(errno), isWriting: true) }
         }
     }

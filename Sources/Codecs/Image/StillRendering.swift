@@ -29,7 +29,7 @@ struct StillRendering {
             region, scaledTo: working, speed: speed, chroma: isHalved ? .half : .full)
         return try StillRenditions(
             order: order, goAhead: goAhead, outputs: outputs, policies: policies, region: region, size: size,
-            haste: isHurried ? EffortChoice.reduced.note(cost, secondsLeft: left) : nil
+            haste: isHurried ? EffortChoice.reduced.shortfall(cost, secondsLeft: left) : nil
         ).write(picture, since: watch, deliver)
     }
 }
@@ -45,7 +45,7 @@ struct StillRenditions {
     /// The source's.
     var size: PixelSize
     /// Why the effort is less than full.
-    var haste: String?
+    var haste: Shortfall?
 
     /// - Parameter watch: Runs since the decode began; the first rendition's time includes it.
     func write(
@@ -61,7 +61,10 @@ struct StillRenditions {
                 var report = written.report
                 report.seconds = watch.seconds
                 report.note += "; " + policy.shape(of: region, in: size, size: report.size)
-                if let haste { report.note += "; \(haste)" }
+                if let haste {
+                    report.note += "; \(haste.note)"
+                    report.shortfall = haste
+                }
                 if policy.role == .main {
                     ending.thumbnailClippingRect = order.request.thumbnailClippingRect?.mapped(
                         into: region.part(of: size).part(written.part))

@@ -42,6 +42,15 @@ extension Double {
     fileprivate var isPlausible: Bool { isFinite && self >= 0 }
 }
 
+extension Shortfall {
+    fileprivate var isPlausible: Bool {
+        switch self {
+        case .estimate(let needed, let left), .pace(let needed, let left): needed.isPlausible && left.isPlausible
+        case .timeUp, .undecodable: true
+        }
+    }
+}
+
 extension Findings {
     /// The findings without what could do harm in a log or on a page.
     func checked(for order: WorkOrder) throws(Breach) -> Findings {
@@ -84,7 +93,9 @@ extension RenditionReport {
         guard order.profile.types(of: role, for: findings).contains(type) else {
             throw Breach("'\(role.rawValue)' is reported as '\(type.rawValue)'")
         }
-        guard size?.isPlausible ?? true, duration?.isPlausible ?? true, seconds.isPlausible else {
+        guard size?.isPlausible ?? true, duration?.isPlausible ?? true, seconds.isPlausible,
+            shortfall?.isPlausible ?? true
+        else {
             throw Breach("'\(role.rawValue)' has impossible sizes or times")
         }
         var report = self
@@ -116,6 +127,7 @@ extension Ending {
         guard thumbnailClippingRect?.isValid ?? true, thumbnailTime?.isPlausible ?? true else {
             throw Breach("impossible display options")
         }
+        guard omissions.values.allSatisfy(\.isPlausible) else { throw Breach("an impossible omission") }
         if let placeholder {
             guard placeholder.color?.isColor ?? true, placeholder.peaks?.count ?? 0 <= 4096 else {
                 throw Breach("an impossible placeholder")

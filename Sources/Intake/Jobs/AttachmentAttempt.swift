@@ -89,7 +89,11 @@ struct AttachmentAttempt: Sendable {
             name: "shared", seconds: (ContinuousClock.now - start).inSeconds,
             note: "what an identical attachment came to")
         tell(.stage(id, step))
-        return AttachmentOutcome(id: id, result: .success(result), kind: made.kind, source: source, steps: [step])
+        // Whatever was planned was made.
+        let passedOver = made.kind.flatMap { self.passedOver(of: $0, planned: Array(made.result.renditions.keys)) }
+        return AttachmentOutcome(
+            id: id, result: .success(result), kind: made.kind, source: source,
+            steps: [step, passedOver].compactMap(\.self))
     }
 
     /// What the attachment came to by itself; a passing failure is tried again first.
@@ -147,6 +151,10 @@ struct AttachmentAttempt: Sendable {
             run = await render(source, into: sealing, turn: .costly, since: asked)
         }
         progress.note(run)
+        if let findings = progress.findings, let step = passedOver(of: findings.kind, planned: findings.planned) {
+            progress.steps.append(step)
+            tell(.stage(id, step))
+        }
         let rendered = ContinuousClock.now
         var (made, sealingFailure) = await sealing.finished()
         if let sealingFailure {
@@ -176,6 +184,10 @@ struct AttachmentAttempt: Sendable {
         progress.steps.append(contentsOf: made.steps)
         if let ending = run.ending {
             progress.steps.append(contentsOf: ending.steps(finishing: run.times.finishing))
+        }
+        if let step = made.achievement(of: findings, ending: run.ending).step {
+            progress.steps.append(step)
+            tell(.stage(id, step))
         }
         guard let result = made.result(of: findings, ending: run.ending, options: submission.options) else {
             throw timeIsUp
@@ -258,6 +270,11 @@ struct AttachmentAttempt: Sendable {
 
     private func tell(_ what: JobEvent.What) {
         pipeline.tell(what, of: claim)
+    }
+
+    /// Names the options that the source has no use for.
+    private func passedOver(of kind: MediaKind, planned: [RenditionRole]) -> Step? {
+        Step(order.request.idleOptions(for: kind, planned: planned, under: profile))
     }
 
     private var order: WorkOrder {

@@ -87,5 +87,5 @@ public struct JobReport: Hashable, Sendable, Encodable {
 
 extension Step {
     /// Whether it took time: what is only told has none.
-    fileprivate var isStage: Bool { name != Step.warnings }
+    fileprivate var isStage: Bool { ![Step.warnings, Step.options, Step.fidelity].contains(name) }
 }

@@ -144,12 +144,26 @@ struct MadeRenditions: Sendable {
             name: "commit", seconds: seconds, note: "\(files), \(bytes) bytes, durable before they are recorded")
     }
 
+    /// How much of the promise was kept, and why no more.
+    ///
+    /// - Parameter ending: Nil where the codec process was ended because the time was up.
+    func achievement(of findings: Findings, ending: Ending?) -> Achievement {
+        var achievement = Achievement(
+            planned: findings.planned, made: [:], keptOriginal: delivered[.original] != nil,
+            shortfalls: ending?.omissions ?? [:])
+        for report in reports where report.role != .original {
+            achievement.made[report.role] = report.effort
+            achievement.shortfalls[report.role] = report.shortfall
+        }
+        if ending == nil {
+            for role in findings.planned where achievement.made[role] == nil { achievement.shortfalls[role] = .timeUp }
+        }
+        return achievement
+    }
+
     /// What the record will say; nil when there is nothing to deliver.
     func result(of findings: Findings, ending: Ending?, options: DisplayOptions) -> AttachmentResult? {
-        let efforts = reports.filter { $0.role != .original }.map { ($0.role, $0.effort) }
-        let achievement = Achievement(
-            planned: findings.planned, made: Dictionary(efforts) { first, _ in first },
-            keptOriginal: delivered[.original] != nil)
+        let achievement = achievement(of: findings, ending: ending)
         guard let fidelity = achievement.fidelity, let best = achievement.best, let shown = delivered[best] else {
             return nil
         }

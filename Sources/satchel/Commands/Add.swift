@@ -67,6 +67,9 @@ struct Add: AsyncParsableCommand {
                 let line = ResultLine(
                     path: Data(source.utf8), record: attachment, attempt: job.attempt, isUnchanged: false)
                 try writer.write(line)
+                for warning in requested.warnings(about: attachment, under: profile) {
+                    Console.say("\(line.shownPath): warning: \(warning)")
+                }
                 if let error = attachment.error {
                     isComplete = false
                     Console.say("\(line.shownPath): \(error.code.rawValue). \(error.message)")

@@ -46,6 +46,16 @@ struct RequestOptions: ParsableArguments {
             }
             if thumbnailTime == nil { throw ValidationError("--trim-around-thumbnail needs --thumbnail-time.") }
         }
+        if thumbnailFrame != nil {
+            if thumbnailTime != nil {
+                throw ValidationError(
+                    "--thumbnail-time and --thumbnail-frame exclude each other: videos have times, animations frames.")
+            }
+            if let trim = trimFlags.first {
+                throw ValidationError(
+                    "\(trim) and --thumbnail-frame exclude each other: a clip is trimmed, an animation has frames.")
+            }
+        }
         if let thumbnailTime, !(thumbnailTime >= 0) { throw ValidationError("--thumbnail-time must not be negative.") }
         if let thumbnailFrame, thumbnailFrame < 0 { throw ValidationError("--thumbnail-frame must not be negative.") }
     }
@@ -53,6 +63,24 @@ struct RequestOptions: ParsableArguments {
     var request: RenditionRequest {
         RenditionRequest(
             trim: trim, crop: crop, thumbnailTime: thumbnailTime, thumbnailFrame: thumbnailFrame)
+    }
+
+    /// Those that were given and say which part of a clip is wanted.
+    private var trimFlags: [String] {
+        [
+            trimStart.map { _ in "--trim-start" }, trimDuration.map { _ in "--trim-duration" },
+            trimEnd.map { _ in "--trim-end" }, trimAroundThumbnail ? "--trim-around-thumbnail" : nil,
+        ].compactMap(\.self)
+    }
+
+    /// A sentence for each option that was passed over, as the record says, by the name that it has here.
+    func warnings(about record: AttachmentRecord, under profile: Profile) -> [String] {
+        guard let kind = record.kind, record.steps.contains(where: { $0.name == Step.options }) else { return [] }
+        return request.idleOptions(for: kind, planned: Array(record.renditions.keys), under: profile).map { idle in
+            let flags = idle.name == .trim ? trimFlags : ["--" + idle.name.rawValue.replacing("_", with: "-")]
+            let verb = flags.count == 1 ? "changes" : "change"
+            return "\(flags.joined(separator: " and ")) \(verb) nothing, as \(idle.reason)."
+        }
     }
 
     private var trim: TrimRequest? {
