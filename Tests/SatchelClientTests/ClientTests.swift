@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// The client against `satchel serve`.
-@Suite(.serialized) struct ClientTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ClientTests {
     private static let photo = "jpeg/orientation-6.jpg"
 
     @Test func `a file goes in, and its URL gives the rendition to anybody`() async throws {
@@ -99,7 +99,7 @@ import Testing
         let service = try await RunningService()
         let url = try service.silence()
         let photo = Source.file(RunningService.sample(Self.photo))
-        let job = try await service.client.submit(JobRequest([photo, .url(url)], deadline: 5))
+        let job = try await service.client.submit(JobRequest([photo, .url(url)], deadline: 8))
         var events: [JobEvent] = []
         var hasRestarted = false
         for try await event in service.client.follow(job.id) {
@@ -175,8 +175,8 @@ import Testing
         let service = try await RunningService()
         let data = try Data(contentsOf: RunningService.sample(Self.photo))
         let job = try await service.client.submit(JobRequest([.data(data)]), waitingUpTo: 30)
-        try await service.client.withAccess(to: job.attachments.first?.id, lasting: 1) { url in
-            try await Task.sleep(for: .seconds(2.5))
+        try await service.client.withAccess(to: job.attachments.first?.id, lasting: 4) { url in
+            try await Task.sleep(for: .seconds(5))
             #expect(try await RunningService.get(url).status == 200)
         }
     }

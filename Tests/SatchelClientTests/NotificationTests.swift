@@ -74,7 +74,7 @@ import Testing
         let origin = try await NotificationOrigin()
         let notification = try await origin.notification([origin.link("late", preview: "late-too", opened: [])])
         let given = Given()
-        let answer = origin.answer(notification, into: given)
+        let answer = answer(notification, from: origin, into: given)
         answer.expire()
         #expect(given.answers == [[]])
         await answer.end()
@@ -87,7 +87,7 @@ import Testing
         let notification = try await origin.notification([link])
         for round in 0..<20 {
             let given = Given()
-            let answer = origin.answer(round.isMultiple(of: 5) ? nil : notification, into: given)
+            let answer = answer(round.isMultiple(of: 5) ? nil : notification, from: origin, into: given)
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<4 {
                     group.addTask {
@@ -101,7 +101,7 @@ import Testing
             #expect(given.answers.count == 1, "round \(round)")
         }
         let given = Given()
-        let whole = origin.answer(notification, into: given)
+        let whole = answer(notification, from: origin, into: given)
         await whole.end()
         whole.expire()
         #expect(given.answers.map { $0.map(\.isPreview) } == [[false]])
@@ -139,6 +139,14 @@ import Testing
         #expect(try origin.kept() == ["main-3", "preview-0"])
     }
 
+    private func answer(
+        _ notification: SatchelNotification?, from origin: NotificationOrigin, into given: Given
+    ) -> SatchelNotification.Answer {
+        SatchelNotification.Answer(NotificationFetch(notification, in: origin.home.url) { $0 }, within: 3600) {
+            given.add($0)
+        }
+    }
+
     /// Waits for what will be so.
     private func eventually(_ condition: () throws -> Bool) async throws {
         for _ in 0..<6000 {
@@ -146,91 +154,6 @@ import Testing
             try await Task.sleep(for: .milliseconds(10))
         }
         Issue.record("it has not come about in a minute")
-    }
-}
-
-/// Answers requests for a name with that name, once it was opened; what is called `missing` with 404.
-private final class NotificationOrigin: Sendable {
-    let home: TemporaryDirectory
-    private let url: URL
-    private let process: pid_t
-    private let running: Locked<RunningProgram>
-
-    private static let program = """
-        import collections, http.server, threading
-        gates = collections.defaultdict(threading.Event)
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                kind, name = self.path.strip("/").split("/")
-                name = name.split(".")[0]
-                if kind == "open":
-                    gates[name].set()
-                else:
-                    gates[name].wait(300)
-                self.send_response(404 if "missing" in name and kind != "open" else 200)
-                self.send_header("Content-Length", str(len(name)))
-                self.end_headers()
-                self.wfile.write(name.encode())
-            def log_message(self, *arguments):
-                pass
-        class Server(http.server.ThreadingHTTPServer):
-            request_queue_size = 128
-        server = Server(("127.0.0.1", 0), Handler)
-        print(server.server_port)
-        threading.Timer(600, lambda: server.shutdown()).start()
-        server.serve_forever()
-        """
-
-    init() async throws {
-        home = try TemporaryDirectory()
-        let program = try Program.tool("python3").start(["-u", "-c", Self.program])
-        process = program.process.processIdentifier
-        var port = ""
-        for _ in 0..<6000 where !port.hasSuffix("\n") {
-            try await Task.sleep(for: .milliseconds(10))
-            port = try program.outputSoFar
-        }
-        guard let url = URL(string: "http://127.0.0.1:\(port.dropLast())/") else {
-            throw ServiceFailure(description: "python3 says no port: \(try program.errorsSoFar)")
-        }
-        self.url = url
-        running = Locked(program)
-    }
-
-    deinit {
-        kill(process, SIGKILL)
-    }
-
-    /// A link and its preview, and which of the names that it needs are opened.
-    typealias Wanted = (link: SatchelNotification.Link, opened: [String])
-
-    func link(_ name: String, preview: String?, opened: [String]) -> Wanted {
-        let link = SatchelNotification.Link(
-            identifier: name, url: url.appending(path: "get/\(name).txt"),
-            previewURL: preview.map { url.appending(path: "get/\($0).txt") })
-        return (link, opened)
-    }
-
-    func notification(_ wanted: [Wanted]) async throws -> SatchelNotification {
-        for name in wanted.flatMap(\.opened) { try await open(name) }
-        return SatchelNotification(v: 1, attachments: wanted.map(\.link))
-    }
-
-    func open(_ name: String) async throws {
-        _ = try await RunningService.get(url.appending(path: "open/\(name)"))
-    }
-
-    func answer(_ notification: SatchelNotification?, into given: Given) -> SatchelNotification.Answer {
-        SatchelNotification.Answer(NotificationFetch(notification, in: home.url) { $0 }, within: 3600) { given.add($0) }
-    }
-
-    /// The files that lie there, without extensions.
-    func kept() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: home.path).map { String($0.prefix { $0 != "." }) }.sorted()
-    }
-
-    static func content(of file: SatchelNotification.File) throws -> String {
-        try String(contentsOf: file.file, encoding: .utf8)
     }
 }
 

@@ -72,18 +72,14 @@ final class RunningService {
 
     /// As an operator would: SIGTERM, and wait for the end.
     func stop() async throws {
-        guard let process = service?.process else { return }
-        process.terminate()
-        // `Process.waitUntilExit` needs the run loop of the thread that started it.
-        for _ in 0..<200 {
-            if !process.isRunning { return service = nil }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        throw ServiceFailure(description: "the service does not end:\n\(try service?.errorsSoFar ?? "")")
+        guard let service else { return }
+        service.process.terminate()
+        _ = try await service.end(within: 60)
+        self.service = nil
     }
 
     private static func answers(_ url: URL) async throws {
-        for _ in 0..<300 {
+        for _ in 0..<600 {
             if let (_, response) = try? await URLSession.shared.data(from: url),
                 (response as? HTTPURLResponse)?.statusCode == 200
             {
@@ -108,7 +104,7 @@ final class RunningService {
             """,
         ])
         silent.append(program)
-        for _ in 0..<100 {
+        for _ in 0..<1200 {
             if let port = Int(try program.outputSoFar.split(separator: "\n").first ?? ""),
                 let url = URL(string: "http://127.0.0.1:\(port)/silence.jpg")
             {

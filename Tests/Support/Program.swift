@@ -25,8 +25,9 @@ public struct Program: Sendable {
         self.directory = directory
     }
 
-    /// A tool of the system; where it is missing, running it fails.
+    /// A tool of the system, by its name or its path; where it is missing, running it fails.
     public static func tool(_ name: String) -> Program {
+        if name.hasPrefix("/") { return Program(URL(filePath: name)) }
         let places = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
         let found = places.map { URL(filePath: String($0)).appending(path: name) }
             .first { FileManager.default.isExecutableFile(atPath: $0.path(percentEncoded: false)) }
@@ -98,19 +99,70 @@ public final class RunningProgram {
 
     /// Waits for the end, which comes by force where it hasn't come after `seconds`.
     public func wait(atMost seconds: Double) throws -> ProgramResult {
-        let end = Date(timeIntervalSinceNow: seconds)
-        while process.isRunning, Date() < end { Thread.sleep(forTimeInterval: 0.02) }
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        return try wait()
+        do { return try wait(within: seconds) } catch is Overdue { return try wait() }
     }
 
-    /// Waits for the end.
-    public func wait() throws -> ProgramResult {
-        process.waitUntilExit()
-        let wasKilled = process.terminationReason == .uncaughtSignal
-        return ProgramResult(
-            status: wasKilled ? -1 : process.terminationStatus, signal: wasKilled ? process.terminationStatus : nil,
+    /// Waits for the end, however it comes: `Process` itself waits for whatever still holds a descriptor of its.
+    ///
+    /// - Throws: ``Overdue`` where that takes more than `seconds`; the program is killed then.
+    public func wait(within seconds: Double = 300) throws -> ProgramResult {
+        let end = ContinuousClock.now + .seconds(seconds)
+        var pause: UInt32 = 1_000
+        while true {
+            if let result = try resultSoFar { return result }
+            guard ContinuousClock.now < end else { throw try overdue(seconds) }
+            usleep(pause)
+            pause = min(pause * 2, 20_000)
+        }
+    }
+
+    /// The same for a program that this process has to do something for meanwhile, on the threads that tests run on.
+    public func end(within seconds: Double = 300) async throws -> ProgramResult {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while true {
+            if let result = try resultSoFar { return result }
+            guard ContinuousClock.now < end else { throw try overdue(seconds) }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// Nil where it runs.
+    private var resultSoFar: ProgramResult? {
+        get throws {
+            var ended = unsafe siginfo_t()
+            let result = unsafe waitid(
+                P_PID, id_t(process.processIdentifier), &ended, WEXITED | WNOHANG | WNOWAIT)
+            if result == 0 {
+                guard unsafe ended._sifields._sigchld.si_pid != 0 else { return nil }
+                return try unsafe self.result(
+                    ended._sifields._sigchld.si_status, wasKilled: ended.si_code != CLD_EXITED)
+            }
+            // `Process` was the first to hear of the end.
+            guard !process.isRunning else { return nil }
+            return try self.result(
+                process.terminationStatus, wasKilled: process.terminationReason == .uncaughtSignal)
+        }
+    }
+
+    private func overdue(_ seconds: Double) throws -> Overdue {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        return Overdue(
+            program: process.executableURL?.lastPathComponent ?? "", seconds: seconds,
+            errors: String(try errorsSoFar.suffix(2000)))
+    }
+
+    private func result(_ status: Int32, wasKilled: Bool) throws -> ProgramResult {
+        ProgramResult(
+            status: wasKilled ? -1 : status, signal: wasKilled ? status : nil,
             output: try Data(contentsOf: scratch.appending(path: "output")),
             errors: try Data(contentsOf: scratch.appending(path: "errors")))
+    }
+
+    /// A program that did not end.
+    public struct Overdue: Error {
+        public var program: String
+        public var seconds: Double
+        /// The last that it said to standard error.
+        public var errors: String
     }
 }

@@ -28,8 +28,8 @@
         public static func answer(
             _ request: UNNotificationRequest, within seconds: TimeInterval = 25,
             with handler: @escaping (UNNotificationContent) -> Void,
-            changing change: @escaping (UNMutableNotificationContent, [File]) -> UNNotificationContent = { content, _ in
-                content
+            changing change: @escaping @Sendable (UNMutableNotificationContent, [File]) -> UNNotificationContent = {
+                content, _ in content
             }
         ) -> Answer {
             guard let content = request.content.mutableCopy() as? UNMutableNotificationContent else {
@@ -37,12 +37,10 @@
                 return Answer()
             }
             let fetch = NotificationFetch(SatchelNotification(userInfo: content.userInfo), show: Shown.init)
-            // Nobody else has the copy, and all of them are used once, by the one thread that answers.
-            let parts = Handed(value: (content, change, handler))
+            let reply = Reply(content: content, change: change, handler: handler)
             return Answer(fetch, within: seconds) { shown in
-                let (content, change, handler) = parts.value
-                if !shown.isEmpty { content.attachments = shown.map(\.attachment) }
-                handler(change(content, shown.map(\.file)))
+                if !shown.isEmpty { reply.content.attachments = shown.map(\.attachment) }
+                reply.handler(reply.change(reply.content, shown.map(\.file)))
             }
         }
 
@@ -58,9 +56,11 @@
             }
         }
 
-        /// What goes from one thread to one other, though its type doesn't say that it may.
-        private struct Handed<Value>: @unchecked Sendable {
-            let value: Value
+        /// What an answer is made of. Nobody else has the copy, and all of it is used once, by the one thread that answers.
+        private struct Reply: @unchecked Sendable {
+            let content: UNMutableNotificationContent
+            let change: @Sendable (UNMutableNotificationContent, [File]) -> UNNotificationContent
+            let handler: (UNNotificationContent) -> Void
         }
     }
 

@@ -1,0 +1,272 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A platform that the client is for.
+enum Platform: String, CaseIterable, Sendable {
+    case iOS, macOS, watchOS, tvOS, visionOS
+    case linux = "Linux"
+
+    /// Modules that are there beside the standard library, of those that the sources ask for.
+    var modules: Set<String> {
+        self == .linux
+            ? ["Foundation", "FoundationNetworking", "Glibc"]
+            : ["Foundation", "CoreFoundation", "CoreGraphics", "Darwin", "UserNotifications"]
+    }
+}
+
+/// The client on platforms that these tests don't run on: a copy of the sources in which `#if` is decided as it is there,
+/// against stand-ins for Apple's modules, which lack what Apple prohibits on the platform (`Tests/apple`).
+@Suite(.serialized, .timeLimit(.minutes(3))) struct PlatformTests {
+    @Test(arguments: Platform.allCases) func `the client compiles`(for platform: Platform) throws {
+        let bench = try Workbench(platform)
+        // Most platforms see the same sources and the same modules: those are checked once.
+        if platform != .iOS, try bench.looksLike(Workbench(.iOS)) { return }
+        try bench.buildModules()
+        try bench.checkClient()
+    }
+
+    @Test func `an extension shows what came, by the README's lines`() async throws {
+        let bench = try Workbench(.iOS)
+        try bench.buildModules()
+        try bench.buildClient()
+        try bench.checkSample()
+        let phone = try bench.buildPhone()
+        let origin = try await NotificationOrigin()
+        for name in ["a", "b-refused", "b-small", "c-refused", "c-missing"] { try await origin.open(name) }
+        func link(_ name: String, preview: String) -> String {
+            """
+            {"identifier": "\(name)", "url": "\(origin.url)get/\(name)", "preview_url": "\(origin.url)get/\(preview)",
+            "options": {"type_hint": "public.jpeg", "thumbnail_hidden": true, "thumbnail_time": 1,
+            "thumbnail_clipping_rect": {"x": 0, "y": 0, "width": 1, "height": 1}}}
+            """
+        }
+        let links = [
+            link("a", preview: "a-stalls"), link("b-refused", preview: "b-small"),
+            link("c-refused", preview: "c-missing"),
+        ]
+        let payload = "{\"satchel\": {\"v\": 1, \"attachments\": [\(links.joined(separator: ", "))]}}"
+        #expect(
+            try phone.start([payload]).wait(within: 60).outputText == """
+                changed ["a", "b-refused"], 2 attached
+                a: a with ["hidden", "hint", "rectangle", "time"]
+                b-refused: b-small with ["hidden"]
+                handled true
+                and 2
+
+                """)
+        // What expires is answered before that returns.
+        #expect(
+            try phone.start([payload, "expires"]).wait(within: 60).outputText == """
+                changed [], 0 attached
+                handled true
+                expired
+
+                """)
+    }
+
+    @Test func `conditions are decided as the platform would`() throws {
+        let text = """
+            a
+            #if canImport(UserNotifications) && !os(tvOS)
+                b
+                #if os(Linux) || (os(iOS))
+                    c
+                #else
+                    d
+                #endif
+            #elseif os(tvOS)
+                e
+            #elseif os(Linux)
+                f
+            #else
+                g
+            #endif
+            """
+        func lines(_ platform: Platform) throws -> String {
+            try Conditions(platform).decided(in: text).filter(\.isLetter)
+        }
+        #expect(try Platform.allCases.map(lines) == ["abc", "abd", "abd", "ae", "abd", "af"])
+        #expect(throws: (any Error).self) { try Conditions(.iOS).decided(in: "#if DEBUG\n#endif") }
+    }
+}
+
+/// Copies of the sources and modules for one platform, and the compiler.
+private final class Workbench {
+    private let platform: Platform
+    private let home: TemporaryDirectory
+    private static let client = Repository.root.appending(path: "Sources/SatchelClient")
+    private static let stubs = Repository.root.appending(path: "Tests/apple")
+    private static let modules = ["AppleFoundation", "CoreGraphics", "UserNotifications"]
+    /// The house rules of `Package.swift`.
+    private static let rules =
+        ["-swift-version", "6", "-strict-memory-safety", "-warnings-as-errors"]
+        + [
+            "ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility", "NonisolatedNonsendingByDefault",
+        ].flatMap { ["-enable-upcoming-feature", $0] }
+
+    init(_ platform: Platform) throws {
+        self.platform = platform
+        home = try TemporaryDirectory()
+        for name in ["client", "stubs", "modules"] {
+            try FileManager.default.createDirectory(
+                at: home.url.appending(path: name), withIntermediateDirectories: true)
+        }
+        for path in try Self.swiftFiles(below: Self.client) {
+            try copy(Self.client.appending(path: path), to: "client/\(path.replacing("/", with: "-"))")
+        }
+        for path in try Self.swiftFiles(below: Self.stubs) where platform != .linux {
+            try copy(Self.stubs.appending(path: path), to: "stubs/\(path)")
+        }
+    }
+
+    private static func swiftFiles(below directory: URL) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: directory.path(percentEncoded: false))
+            .filter { $0.hasSuffix(".swift") }.sorted()
+    }
+
+    private func copy(_ file: URL, to path: String) throws {
+        var text = try Conditions(platform).decided(in: String(contentsOf: file, encoding: .utf8))
+        if platform != .linux, file.lastPathComponent != "AppleFoundation.swift" {
+            text = text.replacing(#/import Foundation(?=\n)/#, with: "import AppleFoundation")
+        }
+        try Data(text.utf8).write(to: home.url.appending(path: path))
+    }
+
+    /// Whether the compiler would see the same.
+    func looksLike(_ other: Workbench) throws -> Bool {
+        func contents(_ bench: Workbench) throws -> [String: String] {
+            var contents: [String: String] = [:]
+            for path in try Self.swiftFiles(below: bench.home.url) {
+                contents[path] = try String(contentsOf: bench.home.url.appending(path: path), encoding: .utf8)
+            }
+            return contents
+        }
+        return try contents(self) == contents(other)
+    }
+
+    private func paths(in directory: String) throws -> [String] {
+        try Self.swiftFiles(below: home.url.appending(path: directory)).map { "\(home.path)/\(directory)/\($0)" }
+    }
+
+    private func compile(_ arguments: [String], _ files: [String]) throws {
+        let compiler = Program(Program.tool("swiftc").executable, in: home.url)
+        let result = try compiler.start(arguments + ["-I", "modules"] + files).wait(within: 150)
+        #expect(
+            result.status == 0,
+            "on \(platform.rawValue):\n\(result.errorText.split(separator: "\n").filter { $0.contains("error:") })")
+    }
+
+    private func library(_ name: String, _ more: [String], _ files: [String]) throws {
+        try compile(
+            [
+                "-emit-library", "-static", "-emit-module", "-wmo", "-parse-as-library", "-module-name", name,
+                "-emit-module-path", "modules/\(name).swiftmodule", "-o", "modules/lib\(name).a",
+            ] + more, files)
+    }
+
+    func buildModules() throws {
+        for name in Self.modules where platform != .linux {
+            let rules = ["-swift-version", "6", "-enable-upcoming-feature", "InternalImportsByDefault"]
+            try library(name, rules, ["stubs/\(name).swift"])
+        }
+    }
+
+    /// Type-checks the client.
+    func checkClient() throws {
+        try compile(["-typecheck", "-module-name", "SatchelClient"] + Self.rules, paths(in: "client"))
+    }
+
+    func buildClient() throws {
+        try library("SatchelClient", Self.rules, paths(in: "client"))
+    }
+
+    /// Type-checks the extension that the README gives.
+    func checkSample() throws {
+        let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
+        let samples = readme.components(separatedBy: "```swift\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "```").first }.filter { $0.contains("ServiceExtension {") }
+        #expect(samples.count == 1)
+        try Data(samples.joined().utf8).write(to: home.url.appending(path: "Sample.swift"))
+        try compile(["-typecheck", "-swift-version", "6", "-parse-as-library"], ["Sample.swift"])
+    }
+
+    /// A program in which such an extension runs.
+    func buildPhone() throws -> Program {
+        let libraries = (["SatchelClient"] + Self.modules.reversed()).map { "-l\($0)" }
+        try compile(
+            ["-swift-version", "6", "-parse-as-library", "-o", "phone", "-L", "modules"] + libraries,
+            ["stubs/Phone.swift"])
+        return Program(home.url.appending(path: "phone"))
+    }
+}
+
+/// Decides `#if` where it asks for a platform or a module. Lines keep their numbers.
+private struct Conditions {
+    private let platform: Platform
+
+    struct Unknown: Error {
+        var condition: String
+    }
+
+    init(_ platform: Platform) {
+        self.platform = platform
+    }
+
+    /// Of an open `#if`: whether its branch is in, whether one was, whether what it stands in is in.
+    private struct Branch {
+        var isIn: Bool
+        var wasIn: Bool
+        var outer: Bool
+    }
+
+    private func close(_ open: inout [Branch]) throws -> Branch {
+        guard let last = open.popLast() else { throw Unknown(condition: "no #if") }
+        return last
+    }
+
+    func decided(in text: String) throws -> String {
+        var open: [Branch] = []
+        var lines: [Substring] = []
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let words = line.split(separator: " ", maxSplits: 1)
+            let condition = words.count > 1 ? String(words[1]) : ""
+            let outer = open.last?.isIn ?? true
+            switch words.first {
+            case "#if":
+                let isIn = try value(of: condition)
+                open.append(Branch(isIn: outer && isIn, wasIn: isIn, outer: outer))
+            case "#elseif":
+                let last = try close(&open)
+                let isIn = try !last.wasIn && value(of: condition)
+                open.append(Branch(isIn: last.outer && isIn, wasIn: last.wasIn || isIn, outer: last.outer))
+            case "#else":
+                let last = try close(&open)
+                open.append(Branch(isIn: last.outer && !last.wasIn, wasIn: true, outer: last.outer))
+            case "#endif": _ = try close(&open)
+            default:
+                lines.append(outer ? line : "")
+                continue
+            }
+            lines.append("")
+        }
+        guard open.isEmpty else { throw Unknown(condition: "no #endif") }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Alternatives of what is required together; parentheses around one term only.
+    private func value(of condition: String) throws -> Bool {
+        try condition.components(separatedBy: "||").contains { alternative in
+            try alternative.components(separatedBy: "&&").allSatisfy { try term($0) }
+        }
+    }
+
+    private func term(_ text: String) throws -> Bool {
+        let text = text.trimmingCharacters(in: .whitespaces)
+        if text.hasPrefix("!") { return try !term(String(text.dropFirst())) }
+        if text.hasPrefix("("), text.hasSuffix(")") { return try term(String(text.dropFirst().dropLast())) }
+        if let match = text.wholeMatch(of: #/os\((\w+)\)/#) { return match.1 == platform.rawValue }
+        if let match = text.wholeMatch(of: #/canImport\((\w+)\)/#) { return platform.modules.contains(String(match.1)) }
+        throw Unknown(condition: text)
+    }
+}

@@ -1,0 +1,7 @@
+public import Foundation
+
+extension CGRect {
+    public var dictionaryRepresentation: NSDictionary {
+        ["X": origin.x, "Y": origin.y, "Width": width, "Height": height]
+    }
+}
