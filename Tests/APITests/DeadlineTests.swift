@@ -8,9 +8,9 @@ import Testing
 /// Deadlines over work that takes longer than they allow: a small edition of what `bench --only deadline` measures, for a
 /// machine that has other things to do.
 @Suite struct DeadlineTests {
-    /// Seconds after a deadline, beside other tests; alone it is a tenth of a second. Without deadlines, each of the costly
-    /// sources takes longer than that beyond most of them.
-    private static let allowance = 2.0
+    /// Seconds after a deadline, beside other tests and on a busy machine; alone it is a tenth of a second. What is silent
+    /// is so for longer.
+    private static let allowance = 15.0
     private static let runs = 60
 
     private enum Work: CaseIterable {

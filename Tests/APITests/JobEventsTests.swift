@@ -54,10 +54,8 @@ import Testing
     @Test func `a follower that reads late and slowly misses nothing, and the end closes its stream`() async throws {
         let events = JobEvents()
         let stream = events.follow(job, of: tenant)
-        let start = ContinuousClock.now
+        // Nobody reads yet: telling doesn't wait.
         for number in 0..<200 { events.publish(event(stage(number))) }
-        // Nobody has read: telling doesn't wait.
-        #expect(ContinuousClock.now - start < .seconds(1))
         let reading = Task { await all(stream) }
         try await Task.sleep(for: .milliseconds(20))
         for number in 200..<205 {
@@ -114,16 +112,12 @@ import Testing
     @Test func `an end is noticed whether it came before the wait, during it or not at all`() async throws {
         let events = JobEvents()
         #expect(await !events.waitForEnd(of: job, tenant: tenant, within: .milliseconds(10)))
-        let waiting = Task {
-            let start = ContinuousClock.now
-            let wasTold = await events.waitForEnd(of: job, tenant: tenant, within: .seconds(60))
-            return (wasTold, ContinuousClock.now - start)
-        }
+        // Beyond the limit of the test.
+        let waiting = Task { await events.waitForEnd(of: job, tenant: tenant, within: .seconds(3600)) }
         try await Task.sleep(for: .milliseconds(20))
         events.publish(event(stage(1)))
         events.publish(event(.finished(.delivered)))
-        let (wasTold, taken) = await waiting.value
-        #expect(wasTold && taken < .seconds(30))
+        #expect(await waiting.value)
         #expect(await events.waitForEnd(of: job, tenant: tenant, within: .seconds(60)))
         let cancelled = Task { await events.waitForEnd(of: JobID(rawValue: "x"), tenant: tenant, within: .seconds(60)) }
         cancelled.cancel()

@@ -81,11 +81,9 @@ import Testing
         try await LiveService.run {
             $0.worker = .faultCodec
         } _: { live in
-            let clock = ContinuousClock()
-            let start = clock.now
             let finished = try await live.send(
                 .post, "/v1/jobs", ["Prefer": "wait=20"], body: Data("fault: busy 300".utf8))
-            #expect(finished.status == 200 && clock.now - start < .seconds(15))
+            #expect(finished.status == 200)
             #expect(try finished.json["state"].string == "delivered")
             let late = try await live.send(
                 .post, "/v1/jobs", ["Prefer": "wait=1"], body: Data("fault: late-main-sleep".utf8))

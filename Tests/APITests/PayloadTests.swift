@@ -191,15 +191,13 @@ import Testing
     @Test func `at the deadline what is ready goes in, and the rest is left behind`() async throws {
         try await Origin.run({ request in
             var answer = Origin.Answer.media(String(request.path.dropFirst()))
-            if request.target.hasSuffix("?slow") { answer.delay = .seconds(30) }
+            if request.target.hasSuffix("?slow") { answer.delay = .seconds(600) }
             return answer
         }) { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
                 let text =
                     #"{"aps":{"alert":"A"},"att":{"slow":"\#(origin.url("/jpeg/galaxies.jpg?slow"))","fast":"\#(origin.url("/jpeg/coffee.jpg"))"}}"#
-                let start = ContinuousClock.now
-                let reply = try await live.enrich(text, "?deadline=1.5")
-                #expect(ContinuousClock.now - start < .seconds(3))
+                let reply = try await live.enrich(text, "?deadline=4")
                 #expect(reply.status == 200)
                 #expect(try reply.json["att"].keys == ["fast"])
                 #expect(reply["satchel-failed"]?.hasSuffix(#";of="slow""#) == true)
@@ -211,9 +209,7 @@ import Testing
     @Test func `a job that nobody carried out in time is cancelled, and the payload leaves`() async throws {
         try await LiveService.run { live in
             let text = #"{"aps":{"alert":"A"},"my-attachment":"https://o.example/a.jpg","x":1}"#
-            let start = ContinuousClock.now
             let reply = try await live.enrich(text, "?deadline=0.3")
-            #expect(ContinuousClock.now - start < .seconds(2))
             #expect(reply.text == #"{"aps":{"alert":"A"},"x":1}"#)
             #expect(reply["satchel-failed"] == #"deadline_exceeded;of="my-attachment""#)
             #expect(try await live.jobs.map(\.state) == [.cancelled])

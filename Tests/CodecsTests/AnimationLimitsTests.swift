@@ -183,16 +183,11 @@ import Testing
         let source = try moving(
             "testsrc2=s=600x400:r=25", frames: 900, ["-threads", "1"])
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let child = Process()
-        child.executableURL = URL(filePath: program)
-        child.arguments =
+        let arguments =
             Array(CommandLine.arguments.dropFirst()).filter { $0 == "--testing-library" || $0 == "swift-testing" }
             + ["--filter", "AnimationLimitsTests.*150 MB"]
-        child.environment = ProcessInfo.processInfo.environment.merging([variable: source.path]) { $1 }
-        child.standardOutput = FileHandle.nullDevice
-        try child.run()
-        child.waitUntilExit()
+        let child = try Program(URL(filePath: program), environment: [variable: source.path]).run(arguments)
         let peak = try #require(Int(try String(contentsOfFile: source.path + ".peak", encoding: .utf8)))
-        #expect(child.terminationStatus == 0 && peak > 0 && peak * 1024 < 150_000_000, "\(peak) KiB")
+        #expect(child.status == 0 && peak > 0 && peak * 1024 < 150_000_000, "\(peak) KiB")
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Runs the independent tools that judge what was made; a missing one is a failure.
@@ -10,26 +11,11 @@ enum Tool {
     /// What `name` writes to stdout.
     @discardableResult
     static func run(_ name: String, _ arguments: [String], allowFailure: Bool = false) throws -> Data {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [name] + arguments
-        let output = Pipe()
-        let errors = FileManager.default.temporaryDirectory.appending(path: "satchel-tool-\(UUID().uuidString)")
-        _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
-        defer { try? FileManager.default.removeItem(at: errors) }
-        let errorHandle = try FileHandle(forWritingTo: errors)
-        process.standardOutput = output
-        process.standardError = errorHandle
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        try? errorHandle.close()
-        guard process.terminationStatus == 0 || allowFailure else {
-            let text = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
-            throw Failure(description: "\(name) \(arguments.joined(separator: " ")): \(text.suffix(1000))")
+        let result = try Program.tool(name).run(arguments)
+        guard result.status == 0 || allowFailure else {
+            throw Failure(description: "\(name) \(arguments.joined(separator: " ")): \(result.errorText.suffix(1000))")
         }
-        return data
+        return result.output
     }
 
     static func text(_ name: String, _ arguments: [String]) throws -> String {

@@ -10,7 +10,7 @@ final class Origin {
     init(for machine: borrowing Machine) throws {
         let port = "\(machine.path)/port"
         server = try Program.tool("python3").start(["-c", Self.script, machine.home, port])
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(60)
         while !Disk.exists(port), ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.01) }
         try #require(Disk.exists(port), "the server didn't start")
         url = "http://127.0.0.1:\(String(decoding: try Disk.read(port), as: UTF8.self))"

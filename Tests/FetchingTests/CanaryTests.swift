@@ -52,11 +52,8 @@ import Testing
 
     private func run(_ attempts: [Attempt], in directory: String) throws -> Report {
         let encoder = JSONEncoder()
-        let input = URL(filePath: directory).appending(path: "attempts")
-        try Data(attempts.map { try encoder.encode($0) }.joined(separator: [UInt8(ascii: "\n")])).write(to: input)
-        let probe = Process()
-        probe.executableURL = URL(filePath: "/usr/bin/unshare")
-        probe.arguments = [
+        let input = Data(try attempts.map { try encoder.encode($0) }.joined(separator: [UInt8(ascii: "\n")]))
+        var arguments = [
             "--net", "sh", "-c",
             """
             ip link set lo up && ip route add local 0.0.0.0/0 dev lo && ip -6 route add local ::/0 dev lo \
@@ -64,14 +61,9 @@ import Testing
             """,
             try Repository.product("fetch-probe").path(percentEncoded: false), directory + "/spool",
         ]
-        if geteuid() != 0 { probe.arguments?.insert("--map-root-user", at: 0) }
-        let output = Pipe()
-        probe.standardInput = try FileHandle(forReadingFrom: input)
-        probe.standardOutput = output
-        try probe.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        probe.waitUntilExit()
-        try #require(probe.terminationStatus == 0, "the probe needs unshare and ip")
-        return try JSONDecoder().decode(Report.self, from: data)
+        if geteuid() != 0 { arguments.insert("--map-root-user", at: 0) }
+        let result = try Program.tool("unshare").run(arguments, input: input)
+        try #require(result.status == 0, "the probe needs unshare and ip")
+        return try JSONDecoder().decode(Report.self, from: result.output)
     }
 }

@@ -131,11 +131,7 @@ import Testing
 
     /// Removes a tree that is deeper than a path may be long.
     private func remove(_ name: String) {
-        let rm = Process()
-        rm.executableURL = URL(filePath: "/bin/rm")
-        rm.arguments = ["-rf", directory.path + "/" + name]
-        try? rm.run()
-        rm.waitUntilExit()
+        _ = try? Program.tool("rm").run(["-rf", directory.path + "/" + name])
     }
 
     @Test func `patterns choose files, and an excluded directory is not entered`() throws {

@@ -24,17 +24,8 @@ import Testing
     }
 
     private static func probe(_ arguments: String...) async throws -> String {
-        let probe = Process()
-        probe.executableURL = try Repository.product("fetch-probe")
-        probe.arguments = arguments
-        let output = Pipe()
-        probe.standardOutput = output
-        let status = await withCheckedContinuation { continuation in
-            probe.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try probe.run() } catch { continuation.resume(returning: -1) }
-        }
-        try #require(status == 0)
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let result = try await Program(Repository.product("fetch-probe")).start(arguments).end()
+        try #require(result.status == 0)
+        return result.outputText.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

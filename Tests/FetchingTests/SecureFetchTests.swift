@@ -16,16 +16,11 @@ import Testing
         let directory = try TemporaryDirectory()
         let certificate = directory.path + "/certificate.pem"
         let key = directory.path + "/key.pem"
-        let openssl = Process()
-        openssl.executableURL = URL(filePath: "/usr/bin/openssl")
-        openssl.arguments = [
+        let made = try Program.tool("openssl").run([
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
             "/CN=media.example", "-addext", "subjectAltName=DNS:media.example", "-keyout", key, "-out", certificate,
-        ]
-        openssl.standardError = FileHandle.nullDevice
-        try openssl.run()
-        openssl.waitUntilExit()
-        try #require(openssl.terminationStatus == 0, "openssl makes the certificate")
+        ])
+        try #require(made.status == 0, "openssl makes the certificate")
         tls = try NIOSSLContext(
             configuration: .makeServerConfiguration(
                 certificateChain: NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },

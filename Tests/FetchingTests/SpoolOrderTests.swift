@@ -33,17 +33,11 @@ import Testing
     }
 
     private static func trace(_ output: String, _ arguments: [String]) async throws -> Int32 {
-        let strace = Process()
-        strace.executableURL = URL(filePath: "/usr/bin/strace")
-        strace.arguments =
+        try await Program.tool("strace").start(
             [
                 "-f", "-y", "-o", output, "-e", "trace=write,fsync,fdatasync,rename,renameat,renameat2",
                 try Repository.product("fetch-probe").path(percentEncoded: false),
             ] + arguments
-        strace.standardOutput = FileHandle.nullDevice
-        return await withCheckedContinuation { continuation in
-            strace.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try strace.run() } catch { continuation.resume(returning: -1) }
-        }
+        ).end().status
     }
 }

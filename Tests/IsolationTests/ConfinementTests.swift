@@ -161,11 +161,7 @@ extension Isolation {
                 }
             }
             // A template that was sent away is reaped in its own time.
-            let end = ContinuousClock.now + .seconds(5)
-            while !Place.templates(named: alias.name).isEmpty, ContinuousClock.now < end {
-                try await Task.sleep(for: .milliseconds(20))
-            }
-            #expect(Place.templates(named: alias.name).isEmpty)
+            #expect(await eventually { Place.templates(named: alias.name).isEmpty })
         }
 
         private static func started(_ pool: CodecPool) async -> Result<SandboxReport, CodecPoolError> {

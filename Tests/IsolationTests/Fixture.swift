@@ -43,7 +43,7 @@ struct Place: Sendable {
 }
 
 /// Every test of this target, one after the other: they count processes.
-@Suite(.serialized) enum Isolation {}
+@Suite(.serialized, .timeLimit(.minutes(10))) enum Isolation {}
 
 /// What became of one source.
 struct Outcome: Sendable {
@@ -56,7 +56,7 @@ struct Outcome: Sendable {
 extension CodecPool {
     /// Sends a source that holds `command` through, and takes whatever it plans.
     func run(
-        _ command: String, ceilings: Ceilings = Ceilings(), owner: Owner? = nil, within limit: Duration? = .seconds(20),
+        _ command: String, ceilings: Ceilings = Ceilings(), owner: Owner? = nil, within limit: Duration? = .seconds(60),
         stop: Bool = false, named name: String = "output", in place: Place
     ) async throws -> Outcome {
         await run(
@@ -67,7 +67,7 @@ extension CodecPool {
     /// Sends a source through, and takes whatever is planned.
     func run(
         owning source: consuming Descriptor, profile: Profile, ceilings: Ceilings = Ceilings(), owner: Owner? = nil,
-        within limit: Duration? = .seconds(20), stop: Bool = false, named name: String = "output", in place: Place
+        within limit: Duration? = .seconds(60), stop: Bool = false, named name: String = "output", in place: Place
     ) async -> Outcome {
         let source = source
         var outcome = Outcome()
@@ -115,7 +115,7 @@ extension CodecPoolConfiguration {
     static func faulty(
         at executable: URL? = nil,
         codecs: Int = 2, sandbox: SandboxPolicy = .standard, sourcesPerTemplate: Int = 1000,
-        sourcesPerProcess: Int = 1, memory: Int64 = 4 << 30, silence: Duration = .seconds(1),
+        sourcesPerProcess: Int = 1, memory: Int64 = 4 << 30, silence: Duration = .seconds(30),
         arguments: [String] = []
     ) throws -> CodecPoolConfiguration {
         CodecPoolConfiguration(

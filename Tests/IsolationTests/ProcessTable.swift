@@ -59,7 +59,7 @@ struct ProcessStatus {
 }
 
 /// Looks every few milliseconds until `condition` holds; false after `limit`.
-func eventually(within limit: Duration = .seconds(5), _ condition: () async -> Bool) async -> Bool {
+func eventually(within limit: Duration = .seconds(60), _ condition: () async -> Bool) async -> Bool {
     let end = ContinuousClock.now + limit
     while ContinuousClock.now < end {
         if await condition() { return true }

@@ -198,7 +198,7 @@ import Testing
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         for number in 0..<60 { try person.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
         let running = try person.satchel.start(["batch", "in", "--format", "jsonl"])
-        let end = Date(timeIntervalSinceNow: 30)
+        let end = Date(timeIntervalSinceNow: 60)
         func finished() throws -> Int {
             try person.run("list", "--state", "delivered", "--limit", "0", "--format", "jsonl").outputText
                 .split(separator: "\n").count

@@ -233,7 +233,7 @@ import Testing
         let server = try Program(Program.tool("python3").executable, in: person.home.url.appending(path: "site"))
             .start(["-u", "-m", "http.server", "--bind", "127.0.0.1", "0"])
         var port: String?
-        let end = Date(timeIntervalSinceNow: 10)
+        let end = Date(timeIntervalSinceNow: 60)
         while port == nil, Date() < end {
             Thread.sleep(forTimeInterval: 0.05)
             port = try server.outputSoFar.firstMatch(of: /port (\d+)/).map { String($0.1) }

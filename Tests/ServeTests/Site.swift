@@ -134,7 +134,7 @@ private let session: URLSession = {
 extension Asking {
     func send(
         _ method: String, _ path: String, _ headers: [String: String] = [:], body: Data? = nil, key: String? = nil,
-        timeout: TimeInterval = 30
+        timeout: TimeInterval = 60
     ) async throws -> Answer {
         // Not as a component: that would escape the question mark.
         let whole = url.absoluteString + path
@@ -169,7 +169,7 @@ extension Asking {
     }
 
     /// The job when it has come to its end.
-    func finished(_ id: String, within seconds: Double = 30) async throws -> [String: Any] {
+    func finished(_ id: String, within seconds: Double = 60) async throws -> [String: Any] {
         var job: [String: Any] = [:]
         try await eventually("job \(id) ends", within: seconds) {
             let answer = try await get("/v1/jobs/\(id)")
@@ -196,7 +196,7 @@ struct Answer {
 
 /// Waits until `condition` holds.
 func eventually(
-    _ what: String, within seconds: Double = 20, _ condition: () async throws -> Bool
+    _ what: String, within seconds: Double = 60, _ condition: () async throws -> Bool
 ) async throws {
     let end = ContinuousClock.now + .seconds(seconds)
     while try await !condition() {

@@ -315,12 +315,7 @@ private struct Drive: ~Copyable {
         let orphan = try await current.seal("orphan")
         let old = path
         copies += 1
-        let copy = Process()
-        copy.executableURL = URL(filePath: "/bin/cp")
-        copy.arguments = ["-a", old, path]
-        try copy.run()
-        copy.waitUntilExit()
-        #expect(copy.terminationStatus == 0)
+        #expect(try Program.tool("cp").run(["-a", old, path]).status == 0)
         store = nil
         try FileManager.default.removeItem(atPath: old)
         model.living = []

@@ -93,7 +93,7 @@ import Testing
         }
         // Another test may just be starting a process, which holds a copy of the dead one's lock until its exec.
         var inherited: [Claim] = []
-        for _ in 0..<100 where inherited.isEmpty {
+        for _ in 0..<6000 where inherited.isEmpty {
             inherited = try await fixture.records.claim(
                 5, from: .service(.quick), by: WorkerID(rawValue: "heir"), for: .seconds(3600))
             if inherited.isEmpty { try await Task.sleep(for: .milliseconds(10)) }

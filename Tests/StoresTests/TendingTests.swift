@@ -263,14 +263,7 @@ private func fill(_ path: String) throws {
 /// What the independent tool answers to `commands`.
 @discardableResult
 func sqlite(_ path: String, _ commands: String) throws -> String {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/sqlite3")
-    process.arguments = [path, commands]
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    let data = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
-    return String(decoding: data, as: UTF8.self)
+    let result = try Program.tool("sqlite3").run([path, commands])
+    #expect(result.status == 0, "\(result.errorText)")
+    return result.outputText
 }

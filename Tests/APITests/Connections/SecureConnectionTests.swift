@@ -121,10 +121,8 @@ import Testing
             let client = try RawClient(port: try await server.port, receiveBuffer: 4096)
             client.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
             _ = try client.receive(upTo: 10)
-            let start = ContinuousClock.now
             await group.triggerGracefulShutdown()
             try await running.value
-            #expect(ContinuousClock.now - start < .seconds(2))
             #expect(try client.end().wasReset)
         }
     }

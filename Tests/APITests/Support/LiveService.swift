@@ -283,9 +283,9 @@ struct NeverCame: Error {}
 
 /// What `look` finds, as soon as it does.
 ///
-/// - Throws: ``NeverCame`` after 20 seconds.
+/// - Throws: ``NeverCame`` after a minute.
 func whenFound<Found>(_ look: () async throws -> Found?) async throws -> Found {
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
         if let found = try await look() { return found }
         try await Task.sleep(for: .milliseconds(5))
