@@ -40,7 +40,7 @@ def nginx(source, directory, user, blobs, upstream, port):
         ]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while True:
             with contextlib.suppress(OSError):
                 ask(port, "GET", "/livez")

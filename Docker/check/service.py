@@ -27,7 +27,7 @@ class Service:
 
     def health(self):
         """Runs the image's health check, as an engine does, and answers what it said when it was well."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while time.monotonic() < end and self.process.poll() is None:
             asked = self.container.run(*self.image.health)
             if asked.returncode == 0:
@@ -67,7 +67,7 @@ class Service:
 
 def ask(port, method, path, body=None, **headers):
     """One request to this machine; the answer has its body in `.body`."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
     answer = connection.getresponse()
     answer.body = answer.read()

@@ -9,7 +9,7 @@ import Testing
 @testable import Intake
 
 /// Callbacks, from the submission of a job to a receiver that checks what it gets.
-@Suite struct CallbackTests {
+@Suite(.timeLimit(.minutes(10))) struct CallbackTests {
     private static let good = Data("fault: null".utf8)
 
     /// Submits a job that is done by the fault codec, and waits for its end.

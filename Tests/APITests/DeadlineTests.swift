@@ -7,7 +7,7 @@ import Testing
 
 /// Deadlines over work that takes longer than they allow: a small edition of what `bench --only deadline` measures, for a
 /// machine that has other things to do.
-@Suite struct DeadlineTests {
+@Suite(.timeLimit(.minutes(10))) struct DeadlineTests {
     /// Seconds after a deadline, beside other tests and on a busy machine; alone it is a tenth of a second. What is silent
     /// is so for longer.
     private static let allowance = 15.0

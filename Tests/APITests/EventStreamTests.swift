@@ -6,7 +6,7 @@ import Testing
 @testable import API
 
 /// Following a job by server-sent events.
-@Suite struct EventStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct EventStreamTests {
     /// One event as it came.
     private struct Event {
         var name = ""

@@ -6,7 +6,7 @@ import Testing
 @testable import Intake
 
 /// What followers of a job hear.
-@Suite struct JobEventsTests {
+@Suite(.timeLimit(.minutes(10))) struct JobEventsTests {
     private let tenant = TenantID(rawValue: "one")
     private let job = JobID(rawValue: "job")
 

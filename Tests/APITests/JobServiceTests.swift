@@ -8,7 +8,7 @@ import Testing
 @testable import Intake
 
 /// The workers of a service, with real stores, real processes and a codec that does as its source says.
-@Suite(.serialized) struct JobServiceTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct JobServiceTests {
     private static let tenant = TenantID(rawValue: "ada")
 
     /// A store, a pool and workers of one's own.
@@ -384,7 +384,7 @@ import Testing
 }
 
 /// What a place among many is worth.
-@Suite struct TurnstileTests {
+@Suite(.timeLimit(.minutes(10))) struct TurnstileTests {
     private final class Order: Sendable {
         let isPatient = Mutex<[Bool]>([])
     }

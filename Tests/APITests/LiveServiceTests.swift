@@ -2,7 +2,7 @@ import Attachments
 import Testing
 
 /// What the tests of the API stand on.
-@Suite struct LiveServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct LiveServiceTests {
     @Test func `the service answers on a port of its own`() async throws {
         try await LiveService.run { live in
             let alive = try await live.send(.get, "/livez", key: nil)

@@ -5,7 +5,7 @@ import Stores
 import Testing
 
 /// `POST /v1/payloads/apns`, from a request to the links of its answer.
-@Suite struct PayloadTests {
+@Suite(.timeLimit(.minutes(10))) struct PayloadTests {
     // MARK: Conventions
 
     @Test func `a photograph of FCM is prepared, linked in place and described`() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import API
 
 /// What each role may do: by the list of endpoints, and wherever it is written.
-@Suite struct RoleTests {
+@Suite(.timeLimit(.minutes(10))) struct RoleTests {
     @Test func `a key that submits looks at what it made by its id, and at nothing else`() {
         let submits = Endpoint.all.filter { $0.access != .anyone && $0.permits(.submit) }
         #expect(

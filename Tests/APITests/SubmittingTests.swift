@@ -7,7 +7,7 @@ import Testing
 @testable import API
 
 /// Submitting jobs over a live connection.
-@Suite struct SubmittingTests {
+@Suite(.timeLimit(.minutes(10))) struct SubmittingTests {
     static let photo = "jpeg/orientation-6.jpg"
 
     static func media(_ path: String) throws -> Data {

@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 
 /// Who may do what to whose things: every endpoint, with every kind of credentials, against things of one tenant.
-@Suite struct TenancyTests {
+@Suite(.timeLimit(.minutes(10))) struct TenancyTests {
     /// Something of tenant `ada` that requests are aimed at.
     private struct Target {
         var job: String

@@ -3,7 +3,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite struct FetchMemoryTests {
+@Suite(.timeLimit(.minutes(10))) struct FetchMemoryTests {
     @Test func `a large body passes through in little memory, however fast it comes`() async throws {
         // 1 GB with SATCHEL_FETCH_BYTES=1000000000; memory doesn't depend on it.
         let bytes = ProcessInfo.processInfo.environment["SATCHEL_FETCH_BYTES"].flatMap { Int($0) } ?? 256_000_000

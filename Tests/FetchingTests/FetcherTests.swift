@@ -7,7 +7,7 @@ import Testing
 
 @testable import Intake
 
-@Suite struct FetcherTests: ~Copyable {
+@Suite(.timeLimit(.minutes(10))) struct FetcherTests: ~Copyable {
     private let directory: TemporaryDirectory
     private let spool: Spool
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Intake
 
 /// TLS against a certificate for `media.example` made for the test.
-@Suite struct SecureFetchTests: ~Copyable {
+@Suite(.timeLimit(.minutes(10))) struct SecureFetchTests: ~Copyable {
     private let directory: TemporaryDirectory
     private let certificate: String
     private let tls: NIOSSLContext

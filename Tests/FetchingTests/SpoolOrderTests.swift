@@ -3,7 +3,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite struct SpoolOrderTests {
+@Suite(.timeLimit(.minutes(10))) struct SpoolOrderTests {
     /// A fetched source can be fetched again. What the spool keeps for a job is synced before it has a name, and the name
     /// before anyone hears of it: DurabilityTests take these syncs back one by one. strace is the witness here.
     @Test func `a fetched source has its name once it is whole, and waits for no disk`() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The way of one job, with a codec that misbehaves on command.
-@Suite struct PipelineTests {
+@Suite(.timeLimit(.minutes(5))) struct PipelineTests {
     /// A store, a pool and a pipeline of one's own; the sources tell the fault codec what to do.
     private struct Bench {
         /// Removed with the last copy of the bench.

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct BackupTests {
+@Suite(.timeLimit(.minutes(5))) struct BackupTests {
     /// The commands of a section of the page on running Satchel, as they stand there.
     private static func recipe(_ title: String) throws -> String {
         let page = try String(contentsOf: Repository.root.appending(path: "Docker/README.md"), encoding: .utf8)

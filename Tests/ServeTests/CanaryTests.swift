@@ -4,7 +4,7 @@ import Stores
 import TestSupport
 import Testing
 
-@Suite struct CanaryTests {
+@Suite(.timeLimit(.minutes(5))) struct CanaryTests {
     @Test func `no secret is in logs, files of the store, metrics or errors`() async throws {
         let site = try Site()
         let origin = try await Origin()

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct KeyTests {
+@Suite(.timeLimit(.minutes(5))) struct KeyTests {
     private func list(_ site: borrowing Site) throws -> [[String: Any]] {
         let result = try site.run("key", "list", "--format", "json")
         return try #require(try JSONSerialization.jsonObject(with: result.output) as? [[String: Any]])

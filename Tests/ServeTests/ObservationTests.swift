@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct ObservationTests {
+@Suite(.timeLimit(.minutes(5))) struct ObservationTests {
     /// Reads the text as Prometheus does: every family with its type, help and samples.
     private func parse(_ text: String) throws -> [String: [String: Any]] {
         let script = """

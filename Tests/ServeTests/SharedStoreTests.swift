@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite struct SharedStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct SharedStoreTests {
     @Test func `the commands work beside a running service, each on its own things`() async throws {
         let site = try Site()
         let origin = try await Origin()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct StartTests {
+@Suite(.timeLimit(.minutes(5))) struct StartTests {
     @Test func `on loopback it makes a key, which ends with the process`() async throws {
         let site = try Site()
         let server = try await site.serve()

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite struct StopTests {
+@Suite(.timeLimit(.minutes(5))) struct StopTests {
     @Test func `an idle service ends at once`() async throws {
         let site = try Site()
         // It is waited for less long than the service would wait for work.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// How much of an upload the program holds in memory.
-@Suite struct UploadMemoryTests {
+@Suite(.timeLimit(.minutes(5))) struct UploadMemoryTests {
     /// Bytes that the process holds now (`VmRSS`), or held at its most (`VmHWM`).
     private func memory(_ field: String, of server: Server) throws -> Int {
         let text = try String(

@@ -6,7 +6,7 @@ import Testing
 @testable import API
 
 /// Leases and grants over the wire.
-@Suite struct AccessTests {
+@Suite(.timeLimit(.minutes(10))) struct AccessTests {
     private static let photo: [RenditionRole: Data] = [.main: Data("main".utf8), .thumbnail: Data("small".utf8)]
 
     private static func status(_ live: LiveService, _ url: String?) async throws -> Int {

@@ -6,7 +6,7 @@ import Testing
 @testable import API
 
 /// Connections that come while the server stops, so that nobody handles them.
-@Suite struct AcceptedConnectionTests {
+@Suite(.timeLimit(.minutes(10))) struct AcceptedConnectionTests {
     @Test func `a connection that nobody handles is closed, and harms no other`() async throws {
         let channel = NIOAsyncTestingChannel()
         try await channel.testingEventLoop.executeInContext {

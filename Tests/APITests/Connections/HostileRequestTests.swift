@@ -6,7 +6,7 @@ import Testing
 @testable import API
 
 /// What no good client sends.
-@Suite struct HostileRequestTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileRequestTests {
     /// A request as it goes over the wire, and the status that it gets.
     struct Malformed: CustomTestStringConvertible, Sendable {
         var name: String

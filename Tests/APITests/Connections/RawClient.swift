@@ -69,7 +69,7 @@ final class RawClient {
     }
 
     /// Some bytes; empty at the end.
-    func receive(upTo count: Int = 65_536, within seconds: Double = 5) throws -> [UInt8] {
+    func receive(upTo count: Int = 65_536, within seconds: Double = 60) throws -> [UInt8] {
         var waiting = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         guard unsafe poll(&waiting, 1, Int32(seconds * 1000)) > 0 else { throw Failure.timedOut }
         var bytes = [UInt8](repeating: 0, count: count)
@@ -81,7 +81,7 @@ final class RawClient {
     /// The next reply, whole.
     ///
     /// - Parameter isHead: It has no body, whatever its headers say.
-    func reply(isHead: Bool = false, within seconds: Double = 5) throws -> RawReply {
+    func reply(isHead: Bool = false, within seconds: Double = 60) throws -> RawReply {
         let end = Array("\r\n\r\n".utf8)
         var split = received.firstRange(of: end)
         while split == nil {
@@ -140,7 +140,7 @@ final class RawClient {
     }
 
     /// How the peer ends the connection, with how many bytes on the way.
-    func end(within seconds: Double = 5) throws -> (bytes: Int, wasReset: Bool) {
+    func end(within seconds: Double = 60) throws -> (bytes: Int, wasReset: Bool) {
         var count = received.count
         let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline {

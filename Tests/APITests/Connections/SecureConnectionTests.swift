@@ -8,7 +8,7 @@ import Testing
 @testable import API
 
 /// TLS from files, and how a server ends.
-@Suite struct SecureConnectionTests {
+@Suite(.timeLimit(.minutes(10))) struct SecureConnectionTests {
     /// Makes a certificate for localhost with this name in it.
     private static func makeCertificate(_ name: String, at files: TLSFiles) async throws {
         let made = try await onThread {

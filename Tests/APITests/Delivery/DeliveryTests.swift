@@ -7,7 +7,7 @@ import Testing
 @testable import API
 
 /// Content over the wire.
-@Suite struct DeliveryTests {
+@Suite(.timeLimit(.minutes(10))) struct DeliveryTests {
     private static func bytes(_ count: Int) -> Data {
         var state = UInt64.random(in: 1...UInt64.max)
         var data = Data(capacity: count + 8)
