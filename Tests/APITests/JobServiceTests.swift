@@ -387,6 +387,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct TurnstileTests {
     private final class Order: Sendable {
         let isPatient = Mutex<[Bool]>([])
+        let parties = Mutex<[String]>([])
     }
 
     @Test func `prompt demands go before patient ones, but not for ever`() async throws {
@@ -410,6 +411,41 @@ import Testing
         #expect(patient.count == 40)
         #expect(patient.prefix(8).allSatisfy { !$0 })
         #expect(patient.indices.filter { patient[$0] }.prefix(3) == [8, 17, 22])
+    }
+
+    @Test func `parties take turns, however many demands one of them has`() async {
+        let turnstile = Turnstile(capacity: 1)
+        #expect(await turnstile.acquire(1, until: nil) == .granted)
+        let order = Order()
+        await withTaskGroup(of: Void.self) { group in
+            for (index, party) in (Array(repeating: "bob", count: 50) + ["ada", "ada"]).enumerated() {
+                group.addTask {
+                    guard await turnstile.acquire(1, until: nil, for: party) == .granted else { return }
+                    order.parties.withLock { $0.append(party) }
+                    turnstile.release(1)
+                }
+                while turnstile.waiting(patiently: false) <= index { await Task.yield() }
+            }
+            turnstile.release(1)
+        }
+        let last = order.parties.withLock { $0.lastIndex(of: "ada") }
+        #expect(last.map { $0 <= 4 } == true)
+    }
+
+    @Test func `what is kept stays free of sparing demands, which hold up nobody else`() async {
+        let turnstile = Turnstile(capacity: 4, kept: 1)
+        for _ in 0..<3 { #expect(await turnstile.acquire(1, until: nil, sparing: true) == .granted) }
+        #expect(await turnstile.acquire(1, until: .now + .milliseconds(20), sparing: true) == .late)
+        let waiting = Task { await turnstile.acquire(1, until: .now + .seconds(30), sparing: true) }
+        while turnstile.waiting(patiently: true) < 1 { await Task.yield() }
+        // Past the precedence, too.
+        for _ in 0..<20 {
+            #expect(await turnstile.acquire(1, until: .now + .seconds(30)) == .granted)
+            turnstile.release(1)
+        }
+        #expect(turnstile.waiting(patiently: true) == 1)
+        turnstile.release(1, sparing: true)
+        #expect(await waiting.value == .granted)
     }
 
     @Test func `a demand that is late or cancelled leaves the rest as it was`() async throws {

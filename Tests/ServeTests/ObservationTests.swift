@@ -66,7 +66,8 @@ import Testing
             "satchel_codec_processes_total",
             "satchel_codec_granted_bytes", "satchel_codec_peak_bytes", "satchel_process_resident_bytes",
             "satchel_process_cpu_seconds_total", "satchel_process_open_descriptors",
-            "satchel_process_start_time_seconds", "satchel_ready",
+            "satchel_process_start_time_seconds", "satchel_ready", "satchel_fetch_places",
+            "satchel_starved_seconds_total",
         ] {
             #expect(!samples(name).isEmpty, "there is no \(name)")
         }

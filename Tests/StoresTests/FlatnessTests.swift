@@ -63,6 +63,23 @@ struct Question: Sendable {
             let claim = try await store.claim()
             #expect(claim != nil)
         },
+        Question("claim for so many of each kind") { store in
+            let room = ClaimRoom(present: .init(all: 1, bulk: 1), fetched: .init(all: 1, bulk: 1))
+            let claims = try await store.records.claim(
+                room, from: .quick, by: FilledStore.worker, for: .seconds(60))
+            #expect(claims.count == 1)
+        },
+        Question("claim of other tenants than those that have many") { store in
+            let room = ClaimRoom(
+                present: .init(all: 0, bulk: 0), fetched: .init(all: 1, bulk: 1), busy: [.bulk: [FilledStore.tenant]])
+            let claims = try await store.records.claim(
+                room, from: .quick, by: FilledStore.worker, for: .seconds(60))
+            #expect(claims.isEmpty)
+        },
+        Question("end what is overdue") { store in
+            let overdue = try await store.records.endOverdue(10)
+            #expect(overdue.ended.isEmpty && overdue.next != nil)
+        },
         Question("claim where nothing waits") { store in
             let none = try await store.records.claim(
                 1, from: .service(.expensive), by: FilledStore.worker, for: .seconds(60))
@@ -265,7 +282,7 @@ struct FilledStore: ~Copyable {
             return try await group.reduce(into: [AccessToken]()) { $0.append($1) }
         }
         _ = try await records.accept(
-            (0..<size).map { _ in .sample(tenant: Self.tenant) }, retryFailed: false)
+            (0..<size).map { _ in .sample(tenant: Self.tenant, deadline: 1000) }, retryFailed: false)
         return FilledStore(fixture: fixture, size: size, attachments: attachments, leases: leases, grant: grant)
     }
 

@@ -19,6 +19,7 @@ private struct Model {
         var id: JobID
         var work: String
         var order: Int
+        var rank: Int64
         var mode: JobMode
         var state = WorkState.pending
         var generation = 1
@@ -34,8 +35,17 @@ private struct Model {
     var jobs: [String: Job] = [:]
     var living: Set<String> = []
     var accepted = 0
+    /// The greatest rank that was ever claimed.
+    var reached: Int64 = 0
 
     var texts: Set<String> { Set(jobs.values.flatMap { $0.attachments.compactMap(\.text) }) }
+
+    /// Where a job of so many attachments stands that comes now.
+    func rank(of count: Int, except work: String) -> Int64 {
+        let others = jobs.values.filter { !$0.state.isFinished && $0.work != work }
+        guard let last = others.map(\.rank).max() else { return reached }
+        return max(reached, last + Int64(count))
+    }
 
     func isLost(_ job: Job, at now: Instant) -> Bool {
         job.state == .running && (job.claimedUntil <= now || !living.contains(job.worker ?? ""))
@@ -58,8 +68,9 @@ private struct Model {
         living.insert(worker)
         for job in jobs.values where isLost(job, at: now) { interrupt(job.work) }
         let taken = jobs.values.filter { $0.state == .pending && $0.dueAt <= now }
-            .sorted { ($0.dueAt, $0.order) < ($1.dueAt, $1.order) }.prefix(count).map(\.work)
+            .sorted { ($0.rank, $0.order) < ($1.rank, $1.order) }.prefix(count).map(\.work)
         for work in taken {
+            reached = max(reached, jobs[work]?.rank ?? 0)
             jobs[work]?.attempt += 1
             jobs[work]?.fence += 1
             jobs[work]?.worker = worker
@@ -159,8 +170,8 @@ private struct Drive: ~Copyable {
             guard case .accepted(let record) = answer else { throw Unexpected() }
             model.accepted += 1
             model.jobs[work] = Model.Job(
-                id: record.id, work: work, order: model.accepted, mode: mode, dueAt: now,
-                attachments: attachments(record))
+                id: record.id, work: work, order: model.accepted, rank: model.rank(of: identifiers.count, except: work),
+                mode: mode, dueAt: now, attachments: attachments(record))
             return
         }
         let isOpen = job.state == .pending || model.isLost(job, at: now)
@@ -174,6 +185,7 @@ private struct Drive: ~Copyable {
             default: throw Unexpected()
             }
             if model.isLost(job, at: now) { job.fence += 1 }
+            job.rank = model.rank(of: identifiers.count, except: work)
             job.mode = mode
             job.state = .pending
             job.generation += 1

@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: Backend.allCases)
-    func `interactive jobs come before bulk, then those that are due first, and each run has its own`(
+    func `interactive jobs come before bulk, and each run has its own`(
         backend: Backend
     ) async throws {
         let fixture = try Fixture(backend)

@@ -42,6 +42,8 @@ import Testing
         "INSERT INTO condemned SELECT name, 0 FROM blobs",
         "UPDATE renditions SET role = 'poster'",
         "UPDATE store SET last_instant = last_instant - 1",
+        "UPDATE lines SET claimed_rank = claimed_rank - 1",
+        "DELETE FROM lines",
         "DELETE FROM store",
         "INSERT INTO attachments (tenant, id, job, run, generation, ordinal, identifier, state, details, created_at) SELECT 'other', 'x', key, '', 9, 0, 'x', 'pending', '{}', 0 FROM jobs",
         "UPDATE access SET expires_at = expires_at + 1 WHERE parent IS NOT NULL",
@@ -88,7 +90,10 @@ import Testing
         ].map { ($0.sql, $0.arguments) }
         let others: [(String, StatementArguments)] =
             [
-                (Database.jobsWaitingInLane, ["quick", 0, 0, 1]),
+                (Database.jobsWaitingInLine, ["quick", 0, 0, 0, 1]),
+                (Database.lastRank, ["acme", "quick", 0, 0, 0]),
+                (Database.claimedRank, ["quick", 0, 0]),
+                (Database.pendingByDeadline, [0, 1]),
                 (Database.jobsWaitingInRun, ["r", 0, 0, 1]),
                 ("SELECT DISTINCT worker FROM jobs WHERE run = ? AND state = 'running'", [""]),
                 ("SELECT key FROM jobs WHERE run = ? AND state = 'running' AND worker = ?", ["", "w"]),

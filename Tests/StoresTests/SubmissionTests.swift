@@ -254,7 +254,7 @@ import Testing
         await #expect(throws: ClaimError.lost) { try await fixture.records.move(quick, to: .quick) }
         let queues = try await fixture.records.statistics().queues
         #expect(queues[.quick] == StoreStatistics.Queue())
-        #expect(queues[.expensive] == StoreStatistics.Queue(pending: 1, oldestAge: .seconds(1)))
+        #expect(queues[.expensive] == StoreStatistics.Queue(pending: 1, oldestAges: [.bulk: .seconds(1)]))
         let costly = try #require(try await fixture.claimAll(from: .expensive).first)
         #expect(costly.lane == .expensive)
         #expect(costly.attempt == 1)

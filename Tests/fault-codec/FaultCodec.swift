@@ -8,7 +8,8 @@ import Misdeeds
 ///
 /// `fault: null` does nothing wrong: its findings are an image and each rendition holds its role's name; those of
 /// `fault: echo WORD` hold the word too, so that different sources have different renditions. `fault: expensive 500`
-/// announces a minute of processor time, uses so many milliseconds for each rendition and tells its nice value in them.
+/// announces a minute of processor time, uses so many milliseconds for each rendition and tells its nice value in them,
+/// as `fault: nice WORD` does.
 struct FaultCodec: ConfinedCodec, ~Copyable {
     private var command = ""
     private var argument = ""
@@ -55,7 +56,7 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
             let content =
                 switch command {
                 case "echo": argument
-                case "expensive": "at nice \(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0))"
+                case "expensive", "nice": "at nice \(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0))"
                 default: "by pid \(getpid())"
                 }
             let bytes = Array("\(role.rawValue) \(content)".utf8)

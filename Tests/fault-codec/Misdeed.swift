@@ -10,7 +10,7 @@ enum Misdeed {
     /// - Returns: What became of an attempt that the kernel answered.
     static func early(_ command: String, _ argument: String) throws(AttachmentError) -> String {
         switch command {
-        case "null", "busy", "echo", "expensive", "rare": return "null"
+        case "null", "busy", "echo", "expensive", "nice", "rare": return "null"
         case "segv": misdeed_segfault()
         case "abort": abort()
         case "trap": misdeed_trap()

@@ -57,6 +57,11 @@ public struct MetricDescription: Hashable, Sendable {
         .init(
             "stage_seconds", .histogram(buckets: seconds),
             "Stages of attachments: fetch, wait, identify, each rendition, placeholder, commit.", "stage"),
+        .init("fetch_places", .gauge, "Sources that are, and that wait to be, fetched.", "state", "priority"),
+        .init(
+            "starved_seconds_total", .counter,
+            "Seconds in which a source had been waiting for more than one for a place: to be fetched, to be worked on, or in a codec.",
+            "place", "priority"),
         .init("fetches_total", .counter, "Fetches of sources, by 'fetched' or the error's code.", "result"),
         .init("fetched_bytes_total", .counter, "Of fetched bodies."),
         .init("callbacks_total", .counter, "Calls to callbacks.", "result"),
@@ -71,7 +76,8 @@ public struct MetricDescription: Hashable, Sendable {
         .init("store_failing", .gauge, "1 while the store fails the workers, else 0."),
 
         .init("queue_jobs", .gauge, "Jobs in the store that are not finished.", "lane", "state"),
-        .init("queue_oldest_seconds", .gauge, "Since the oldest pending job that is due became so.", "lane"),
+        .init(
+            "queue_oldest_seconds", .gauge, "Since the oldest pending job that is due became so.", "lane", "priority"),
         .init("leases", .gauge, "Leases that live."),
         .init("links", .gauge, "Links that live."),
         .init("grants", .gauge, "Grants that live."),

@@ -32,7 +32,13 @@ struct ServiceMetrics: Sendable {
                         ([lane.rawValue, "running"], Double(queue.running)),
                     ]
                 }),
-            MetricFamily("queue_oldest_seconds", queues.map { ([$0.rawValue], $1.oldestAge?.inSeconds ?? 0) }),
+            MetricFamily(
+                "queue_oldest_seconds",
+                queues.flatMap { lane, queue in
+                    JobPriority.allCases.map { priority in
+                        ([lane.rawValue, priority.rawValue], queue.oldestAges[priority]?.inSeconds ?? 0)
+                    }
+                }),
             MetricFamily("leases_left_to_expire_total", statistics.leasesLeftToExpire),
             MetricFamily("leases", statistics.liveLeases), MetricFamily("links", statistics.liveLinks),
             MetricFamily("grants", statistics.liveGrants), MetricFamily("blobs", statistics.blobs),

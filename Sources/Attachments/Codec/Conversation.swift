@@ -118,9 +118,9 @@ public struct GoAhead: Hashable, Sendable, Codable {
     /// then is not waited for: the process is killed soon after.
     public var secondsLeft: Double?
 
-    /// For a costly source: about a tenth of the processor time of another process that wants it all (the kernel's
+    /// For a costly source and for bulk work: about a tenth of the processor time of another process that wants it all (the kernel's
     /// weights are 110 at 10 and 1024 at 0), and all that nobody wants.
-    public static let costlyNiceness = 10
+    public static let sparingNiceness = 10
 
     public init(
         memory: Int64, outputs: [RenditionRole], effort: Effort = .full, niceness: Int = 0, secondsLeft: Double? = nil

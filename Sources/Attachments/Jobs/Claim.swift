@@ -66,9 +66,53 @@ public enum JobLane: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// Which jobs a worker takes.
+///
+/// What the service has comes in lines, each of which gives out the least ``FairRank`` first: a lane's jobs of one
+/// priority, those with a source to fetch apart from the rest.
 public enum JobQueue: Hashable, Sendable {
     /// Those that came without a run.
     case service(JobLane)
     /// Those of one run of a command.
     case run(RunID)
+}
+
+/// How many jobs a worker of the service has places for.
+///
+/// A job with a source to fetch may wait for its origin for long, so such jobs have places of their own.
+public struct ClaimRoom: Hashable, Sendable {
+    /// Free places of one kind.
+    public struct Places: Hashable, Sendable {
+        public var all: Int
+        /// Of them, for jobs of bulk priority.
+        public var bulk: Int
+
+        public init(all: Int, bulk: Int) {
+            self.all = max(0, all)
+            self.bulk = min(max(0, bulk), self.all)
+        }
+    }
+
+    /// For jobs whose sources are here.
+    public var present: Places
+    /// For jobs with a source that has to be fetched.
+    public var fetched: Places
+    /// By priority, tenants that have as many jobs of that kind as they may: one whose origins are slow leaves places to
+    /// others.
+    public var busy: [JobPriority: Set<TenantID>]
+
+    public init(present: Places, fetched: Places, busy: [JobPriority: Set<TenantID>] = [:]) {
+        self.present = present
+        self.fetched = fetched
+        self.busy = busy
+    }
+
+    public var isNone: Bool { present.all == 0 && fetched.all == 0 }
+
+    /// Places for jobs whose sources have to be fetched, or are here.
+    public subscript(fetching isFetching: Bool) -> Places {
+        get { isFetching ? fetched : present }
+        set {
+            if isFetching { fetched = newValue } else { present = newValue }
+        }
+    }
 }

@@ -133,4 +133,10 @@ public struct JobSubmission: Hashable, Sendable, Codable {
         self.traceparent = traceparent
         self.attachments = attachments
     }
+    /// Whether a source of it has to be fetched.
+    public var needsFetching: Bool {
+        attachments.contains { attachment in
+            if case .url = attachment.location { true } else { false }
+        }
+    }
 }

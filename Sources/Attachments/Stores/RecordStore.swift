@@ -68,7 +68,8 @@ public protocol RecordStore: Sendable {
     ) async throws(AttachmentError) -> Page<JobRecord>
 
     /// Takes up to `count` jobs: pending ones that are due, and running ones whose claim ran out or whose worker
-    /// no longer lives. Each gets `attempt + 1` and `fence + 1`.
+    /// no longer lives. Each gets `attempt + 1` and `fence + 1`. Interactive ones come before bulk, then the least
+    /// ``FairRank``; a run's go in the order in which they were submitted.
     func claim(
         _ count: Int, from queue: JobQueue, by worker: WorkerID, for duration: Duration
     ) async throws(AttachmentError) -> [Claim]

@@ -22,6 +22,19 @@ public struct ClaimOffer: Hashable, Sendable {
     }
 }
 
+/// Pending jobs that came to their deadline.
+public struct OverdueJobs: Hashable, Sendable {
+    /// As they ended just now.
+    public var ended: [JobRecord]
+    /// Until the next deadline of a pending job; nil where none has one.
+    public var next: Duration?
+
+    public init(ended: [JobRecord] = [], next: Duration? = nil) {
+        self.ended = ended
+        self.next = next
+    }
+}
+
 /// What became of the wish to try a job again.
 public enum RetryAnswer: Hashable, Sendable {
     /// Pending, as a new generation.
@@ -107,12 +120,12 @@ public struct StoreStatistics: Hashable, Sendable {
         public var pending: Int
         public var running: Int
         /// Since the oldest pending job that is due became so.
-        public var oldestAge: Duration?
+        public var oldestAges: [JobPriority: Duration]
 
-        public init(pending: Int = 0, running: Int = 0, oldestAge: Duration? = nil) {
+        public init(pending: Int = 0, running: Int = 0, oldestAges: [JobPriority: Duration] = [:]) {
             self.pending = pending
             self.running = running
-            self.oldestAge = oldestAge
+            self.oldestAges = oldestAges
         }
     }
 
@@ -176,7 +189,17 @@ public protocol ServiceRecords: RecordStore {
     /// that would fail again; credentials for an origin are not.
     func retry(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> RetryAnswer?
 
-    /// Hands a job over to a lane: pending again, the attempt taken back, its deadline as it was.
+    /// As ``RecordStore/claim(_:from:by:for:)``, for so many jobs of each kind.
+    func claim(
+        _ room: ClaimRoom, from lane: JobLane, by worker: WorkerID, for duration: Duration
+    ) async throws(AttachmentError) -> [Claim]
+
+    /// Ends up to `limit` pending jobs of the service whose deadline is over: their attachments fail with
+    /// `deadline_exceeded`. One that was interrupted isn't among them: it gets its time anew with its next claim.
+    func endOverdue(_ limit: Int) async throws(AttachmentError) -> OverdueJobs
+
+    /// Hands a job over to a lane: pending again, the attempt taken back, its deadline as it was, at the end of what its
+    /// tenant has there.
     func move(_ claim: Claim, to lane: JobLane) async throws
 
     // MARK: Access

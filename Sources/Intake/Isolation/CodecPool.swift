@@ -23,9 +23,15 @@ public final class CodecPool: Sendable {
         case prompt
         /// After prompt ones, but every ninth at the latest.
         case patient
-        /// Patiently, beside few others of its kind and at a lower priority for the processor: of the places, two stay
-        /// free for other sources where there are more, and of the memory a quarter.
+        /// Patiently and at a lower priority for the processor, beside whoever waits for an answer: a quarter of the places
+        /// stays free for prompt sources where there are two or more.
+        case bulk
+        /// As bulk, and beside few others of its kind: of the places, two stay free for other sources where there are more,
+        /// and of the memory a quarter.
         case costly
+
+        /// Whether it leaves what is kept for prompt sources alone, and the processor to them.
+        var isSparing: Bool { self == .bulk || self == .costly }
     }
 
     private let configuration: CodecPoolConfiguration
@@ -44,13 +50,20 @@ public final class CodecPool: Sendable {
         ledger = CodecLedger(places: configuration.codecs, memory: configuration.memory)
         common = TemplateShelf(configuration, .common, ledger)
         full = TemplateShelf(configuration, .full, ledger)
-        places = Turnstile(capacity: Int64(configuration.codecs))
+        places = Turnstile(
+            capacity: Int64(configuration.codecs),
+            kept: Int64(configuration.codecs - KeptPlaces.bulk(of: configuration.codecs)))
         memory = Turnstile(capacity: configuration.memory)
         costlyPlaces = Turnstile(capacity: Int64(configuration.costlyCodecs))
         costlyMemory = Turnstile(capacity: configuration.costlyMemory)
     }
 
     public var statistics: CodecStatistics { ledger.statistics }
+
+    /// Since when a source has been waiting for a place, of the prompt or the patient ones; nil where none waits.
+    func waitingSince(patiently isPatient: Bool) -> ContinuousClock.Instant? {
+        places.waitingSince(patiently: isPatient)
+    }
 
     /// Whether a template is at work, so that a source can be taken at once.
     public var isReady: Bool {
@@ -81,7 +94,8 @@ public final class CodecPool: Sendable {
 
     /// Has `source` identified and rendered by a process that serves nothing else.
     ///
-    /// Waits its turn: for a process, then for its memory. The renditions come one by one, smallest first; what `received` takes until it returns doesn't count as the codec's silence.
+    /// Waits its turn: for a process, then for its memory. The renditions come one by one, smallest first; what `received`
+    /// takes until it returns doesn't count as the codec's silence.
     ///
     /// A crash is retried here, once and in another template, as long as `decide` wasn't called; afterwards the
     /// outputs are spoilt and the caller repeats the whole attempt (``Backoff`` allows one).
@@ -91,6 +105,7 @@ public final class CodecPool: Sendable {
     ///   - repertoire: What the source probably needs. One that turns out to need more is given to another process.
     ///   - owner: Whose file it is; nil shares a process with nobody.
     ///   - turn: Whom it goes before, and how much it may use.
+    ///   - party: For whom; among equal turns places are shared fairly between parties.
     ///   - deadline: The process is killed then. What it takes to die isn't waited for.
     ///   - finishBy: The process is told to be done by then, with less where that is needed; nil for no hurry.
     ///   - decide: What to make of the source. An error thrown here ends the process and is thrown on.
@@ -99,21 +114,24 @@ public final class CodecPool: Sendable {
     ///   where the task was cancelled); `store_failed` where no process can be had.
     public func process(
         _ source: borrowing Descriptor, order: WorkOrder, repertoire: Repertoire = .common, owner: Owner? = nil,
-        turn: Turn = .prompt, deadline: ContinuousClock.Instant? = nil, finishBy: ContinuousClock.Instant? = nil,
+        turn: Turn = .prompt, party: String = "", deadline: ContinuousClock.Instant? = nil,
+        finishBy: ContinuousClock.Instant? = nil,
         decide: (Findings) async throws(AttachmentError) -> CodecDecision,
         received: (RenditionReport) async throws(AttachmentError) -> Void
     ) async throws(AttachmentError) -> CodecResult {
         let started = ContinuousClock.now
         func late() -> AttachmentError { .deadlineExceeded(seconds: started.duration(to: .now).inSeconds) }
         if turn == .costly {
-            guard await costlyPlaces.acquire(1, until: deadline) == .granted else { throw late() }
+            guard await costlyPlaces.acquire(1, until: deadline, for: party) == .granted else { throw late() }
         }
         defer { if turn == .costly { costlyPlaces.release(1) } }
-        guard await places.acquire(1, until: deadline, patiently: turn != .prompt) == .granted else { throw late() }
+        let place = await places.acquire(
+            1, until: deadline, patiently: turn != .prompt, sparing: turn.isSparing, for: party)
+        guard place == .granted else { throw late() }
         ledger.places(1, costly: turn == .costly)
         defer {
             ledger.places(-1, costly: turn == .costly)
-            places.release(1)
+            places.release(1, sparing: turn.isSparing)
         }
 
         var repertoire = repertoire

@@ -70,7 +70,7 @@ struct Conversation {
         child.limit(sandbox_address_space, address, configuration.sourcesPerProcess == 1 ? address : sandbox_unlimited)
         let goAhead = GoAhead(
             memory: granted, outputs: outputs.map(\.role), effort: effort,
-            niceness: turn == .costly ? GoAhead.costlyNiceness : 0,
+            niceness: turn.isSparing ? GoAhead.sparingNiceness : 0,
             secondsLeft: finishBy.map { max(0, ContinuousClock.now.duration(to: $0).inSeconds) })
         try await say(.proceed(goAhead), descriptors: writers)
         for output in outputs { output.close() }

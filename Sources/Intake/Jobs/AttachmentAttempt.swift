@@ -10,6 +10,8 @@ struct AttachmentAttempt: Sendable {
     let deadline: Budget?
     let pipeline: Pipeline
 
+    var isBulk: Bool { claim.submission.priority == .bulk }
+
     private var profile: Profile { submission.profile ?? claim.submission.profile }
 
     /// What the attachment came to: its own work, or that of an identical one.
@@ -132,16 +134,12 @@ struct AttachmentAttempt: Sendable {
 
     /// The way of the data.
     private func deliverable(_ progress: inout Progress, _ foundCostly: () -> Void) async throws -> AttachmentResult {
-        progress.begin("wait")
-        guard await pipeline.takeSource(for: self) else { throw timeIsUp }
-        defer { pipeline.giveSourceBack() }
-        progress.begin("fetch")
-        let source = try await opened()
-        progress.note(source)
+        let source = try await openedAtItsPlace(&progress)
+        defer { pipeline.giveSourceBack(for: self) }
         let sealing = Sealing(blobs: pipeline.blobs) { report in tell(.rendition(id, report)) }
         let asked = progress.begin("identify")
-        var run = await render(
-            source, into: sealing, turn: claim.submission.priority == .bulk ? .patient : .prompt, since: asked)
+        let turn: CodecPool.Turn = !isBulk ? .prompt : pipeline.configuration.isShared ? .bulk : .patient
+        var run = await render(source, into: sealing, turn: turn, since: asked)
         if run.isCostly {
             guard claim.lane == .expensive else {
                 if case .url = submission.location { pipeline.handover.keep(source, for: id) }
@@ -198,9 +196,52 @@ struct AttachmentAttempt: Sendable {
         return result
     }
 
-    /// The source: what an attempt in the quick lane has fetched, or what the submission names.
+    /// The source, and with it a place to work on it, which is the caller's to give back.
+    ///
+    /// What has to be fetched takes such a place when it is there. Until then its fetch counts as one: what comes faster
+    /// than it is worked on doesn't pile up.
+    private func openedAtItsPlace(_ progress: inout Progress) async throws -> OpenedSource {
+        progress.begin("wait")
+        if let deadline, deadline.end <= .now { throw timeIsUp }
+        if let fetched = pipeline.handover.take(id) {
+            progress.note(fetched)
+            guard await pipeline.takeSource(for: self) else { throw timeIsUp }
+            return fetched
+        }
+        guard let place = fetchPlace else {
+            guard await pipeline.takeSource(for: self) else { throw timeIsUp }
+            progress.begin("fetch")
+            do {
+                let source = try await opened()
+                progress.note(source)
+                return source
+            } catch {
+                pipeline.giveSourceBack(for: self)
+                throw error
+            }
+        }
+        if let fetches = pipeline.fetches {
+            guard await fetches.acquire(place, until: deadline?.end) == .granted else { throw timeIsUp }
+        }
+        defer { pipeline.fetches?.release(place) }
+        progress.begin("fetch")
+        let source = try await opened()
+        progress.note(source)
+        progress.begin("wait")
+        guard await pipeline.takeSource(for: self) else { throw timeIsUp }
+        return source
+    }
+
+    /// Nil where there is nothing to fetch.
+    private var fetchPlace: FetchPlace? {
+        guard case .url(let url, _) = submission.location else { return nil }
+        // One that can't be used is refused before anything is asked.
+        let origin = (try? FetchURL(url))?.origin ?? ""
+        return FetchPlace(tenant: claim.tenant, origin: origin, isBulk: isBulk)
+    }
+
+    /// What the submission names.
     private func opened() async throws -> OpenedSource {
-        if let fetched = pipeline.handover.take(id) { return fetched }
         let source = try await pipeline.sources.open(
             submission, limits: pipeline.configuration.limits, until: deadline?.end,
             trace: claim.submission.traceparent
@@ -233,7 +274,7 @@ struct AttachmentAttempt: Sendable {
             let result = try await pipeline.codecs.process(
                 source.descriptor, order: order,
                 repertoire: Repertoire(declaredType: source.declaredType, name: source.name),
-                owner: pipeline.configuration.owner, turn: turn, deadline: end,
+                owner: pipeline.configuration.owner, turn: turn, party: claim.tenant.rawValue, deadline: end,
                 finishBy: deadline?.finish,
                 decide: { findings throws(AttachmentError) in
                     times.withLock { $0.identified() }

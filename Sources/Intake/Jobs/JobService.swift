@@ -4,18 +4,38 @@ public import Attachments
 ///
 /// Several processes may serve the same store: jobs that others add or hand back are found within a second.
 public final class JobService: Sendable {
-    /// How much is done at once.
+    /// How much is done at once. Of each width a quarter is kept for interactive jobs.
     public struct Widths: Hashable, Sendable {
-        /// Jobs underway in the quick lane. Many more than codecs, for a job that waits for its origin holds no codec
-        /// and must not keep others from theirs; each costs some kilobytes and a few descriptors.
+        /// Jobs underway in the quick lane whose sources are here.
         public var quick: Int
         /// Jobs underway in the expensive lane: enough that the next one's source is there when a codec is free.
         public var expensive: Int
+        /// Jobs underway in the quick lane with a source to fetch. They may wait for their origins for long, and take no
+        /// place from the others meanwhile; each costs some kilobytes and a heartbeat.
+        public var fetching: Int
+        /// Sources that are fetched at once.
+        public var fetches: FetchWidths
 
-        public init(quick: Int, expensive: Int) {
+        /// - Parameter fetching: Eight times as many as in the quick lane, where it is left out.
+        public init(quick: Int, expensive: Int, fetching: Int? = nil, fetches: FetchWidths = FetchWidths()) {
             self.quick = max(1, quick)
             self.expensive = max(1, expensive)
+            self.fetching = max(1, fetching ?? self.quick * 8)
+            self.fetches = fetches
         }
+
+        /// Places for jobs that have a source to fetch, or none.
+        func places(in lane: JobLane, fetching isFetching: Bool) -> Int {
+            switch lane {
+            case .quick: isFetching ? fetching : quick
+            // Where an origin lets the second fetch of a costly source wait, others don't.
+            case .expensive: isFetching ? expensive * 4 : expensive
+            }
+        }
+
+        /// Of the places for jobs that have a source to fetch, those that one tenant may have: others find some although
+        /// nothing comes from its origins.
+        func share(in lane: JobLane) -> Int { max(1, places(in: lane, fetching: true) / 4) }
 
         /// For a pool of so many codecs.
         public init(codecs: Int) {
@@ -39,12 +59,16 @@ public final class JobService: Sendable {
     private let underway = Underway()
     private let begun = Begun()
     private let store = StoreHealth()
+    /// Wakes whoever ends pending jobs at their deadlines.
+    private let deadlines = JobSupply()
 
     /// Between two looks at the queue, or at a record that somebody waits for, where nothing happens here: what another
     /// process did.
     private static let interval: Duration = .seconds(1)
     /// The longest pause after the store failed, of a lane and of a job.
     private static let pause: Duration = .seconds(5)
+    /// Pending jobs that are ended in one transaction.
+    private static let endedAtOnce = 100
 
     /// - Parameters:
     ///   - pipeline: Does the work; it is given the lanes, the events and what is shared.
@@ -63,6 +87,7 @@ public final class JobService: Sendable {
             configuration.storePause = Self.pause
             // A few attachments for each job, but not all ten of all of them: each holds descriptors.
             configuration.sourcesAtOnce = configuration.sourcesAtOnce ?? (widths.quick + widths.expensive) * 2
+            configuration.fetchWidths = configuration.fetchWidths ?? widths.fetches
         }
         self.events = events
         self.worker = worker
@@ -97,8 +122,9 @@ public final class JobService: Sendable {
     public func submit(
         _ job: JobSubmission, idempotency: IdempotencyKey?, within quotas: Quotas, queueLimit: Int
     ) async throws(AttachmentError) -> Submission {
-        let hasPlace = begun.isOpen && underway.keepPlace(in: .quick, of: widths.quick)
-        defer { if hasPlace { underway.giveBackPlace(in: .quick) } }
+        let kind = Underway.Kind(job, in: .quick)
+        let hasPlace = begun.isOpen && underway.keepPlace(kind, for: job.tenant, of: widths)
+        defer { if hasPlace { underway.giveBackPlace(kind, of: job.tenant) } }
         let offer = ClaimOffer(worker: worker, duration: pipeline.configuration.claimDuration)
         let answer = try await records.submit(
             job, idempotency: idempotency, within: quotas, queueLimit: queueLimit, offer: hasPlace ? offer : nil)
@@ -108,6 +134,8 @@ public final class JobService: Sendable {
         case .accepted(let record):
             publishAccepted(record)
             submitted()
+            // Sooner than the next look at deadlines.
+            if let end = record.deadlineAt, end < .wallClock() + Self.interval { deadlines.added() }
             return .new(record)
         case .claimed(let record, let claim):
             publishAccepted(record)
@@ -192,12 +220,15 @@ public final class JobService: Sendable {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: Self.interval)
                     submitted()
+                    tellPlaces()
                 }
             }
-            group.addTask { await self.work(in: .quick, width: self.widths.quick) }
-            group.addTask { await self.work(in: .expensive, width: self.widths.expensive) }
+            let ending = Task { await self.endAtDeadlines() }
+            group.addTask { await self.work(in: .quick) }
+            group.addTask { await self.work(in: .expensive) }
             await group.waitForAll()
             ticking.cancel()
+            ending.cancel()
         }
         try Task.checkCancellation()
     }
@@ -217,7 +248,64 @@ public final class JobService: Sendable {
         underway.stopAll()
     }
 
-    private func work(in lane: JobLane, width: Int) async {
+    /// Ends pending jobs as their deadlines pass, so that whoever waits for one has its answer in time although nobody
+    /// had a place for it.
+    private func endAtDeadlines() async {
+        while !Task.isCancelled {
+            var pause = Self.interval
+            do throws(AttachmentError) {
+                let overdue = try await records.endOverdue(Self.endedAtOnce)
+                for job in overdue.ended { ended(job) }
+                if let next = overdue.next { pause = min(pause, next) }
+            } catch {
+                store.failed(error)
+            }
+            guard pause > .zero else { continue }
+            let alarm = Task { [pause] in
+                do { try await Task.sleep(for: pause) } catch { return }
+                deadlines.added()
+            }
+            await deadlines.wait()
+            alarm.cancel()
+        }
+    }
+
+    /// A pending job came to its deadline.
+    private func ended(_ job: JobRecord) {
+        events.publish(
+            JobEvent(tenant: job.tenant, job: job.id, generation: job.generation, what: .finished(job.state)))
+        let report = JobReport(job)
+        report.count(steps: [])
+        finished?(report)
+    }
+
+    /// Tells who fetches, and who has been waiting for any place for longer than between two calls.
+    private func tellPlaces() {
+        let now = ContinuousClock.now
+        for priority in JobPriority.allCases {
+            let isBulk = priority == .bulk
+            if let fetches = pipeline.fetches {
+                for (state, count) in [
+                    ("used", fetches.used(bulk: isBulk)), ("waiting", fetches.waiting(bulk: isBulk)),
+                ] {
+                    Meters.gauge("fetch_places", Int64(count), [("state", state), ("priority", priority.rawValue)])
+                }
+            }
+            let waits = [
+                "fetch": pipeline.fetches?.waitingSince(bulk: isBulk),
+                "work": pipeline.openSources?.waitingSince(patiently: isBulk),
+                "codec": pipeline.codecs.waitingSince(patiently: isBulk),
+            ]
+            for (place, since) in waits {
+                let isStarved = since.map { now - $0 > Self.interval } ?? false
+                Meters.count(
+                    "starved_seconds_total", [("place", place), ("priority", priority.rawValue)],
+                    by: isStarved ? 1 : 0)
+            }
+        }
+    }
+
+    private func work(in lane: JobLane) async {
         guard let supply = supplies[lane] else { return }
         var failures = 0
         await withDiscardingTaskGroup { group in
@@ -232,12 +320,12 @@ public final class JobService: Sendable {
             if lane == .quick { begun.open() }
             while !supply.isStopped, !Task.isCancelled {
                 if lane == .quick { for job in begun.take() { attend(job) } }
-                let room = underway.room(in: lane, of: width)
+                let room = underway.room(in: lane, of: widths)
                 var claims: [Claim] = []
-                if room > 0 {
+                if !room.isNone {
                     do throws(AttachmentError) {
                         claims = try await records.claim(
-                            room, from: .service(lane), by: worker, for: pipeline.configuration.claimDuration)
+                            room, from: lane, by: worker, for: pipeline.configuration.claimDuration)
                         if failures > 0 { store.works() }
                         failures = 0
                     } catch {
@@ -255,7 +343,7 @@ public final class JobService: Sendable {
                     let number = underway.start(claim) { [pipeline] in try await pipeline.run(claim) }
                     attend(Begun.Job(number: number, claim: claim, claimedAt: claimedAt))
                 }
-                if claims.isEmpty || claims.count == room { await supply.wait() }
+                if claims.isEmpty { await supply.wait() }
             }
             if lane == .quick { for job in begun.close() { attend(job) } }
         }

@@ -22,8 +22,11 @@ public struct Pipeline: Sendable {
         /// Processor seconds, by the codec's estimate, from which a source is for the expensive lane; nil where there are
         /// no lanes.
         public var costlyFrom: Double?
-        /// Sources that are fetched, open or being worked on at once, over all jobs; nil for any number.
+        /// Sources that are open or being worked on at once, over all jobs; nil for any number. One that is being fetched
+        /// isn't among them.
         public var sourcesAtOnce: Int?
+        /// Sources that are fetched at once, over all jobs; nil for any number.
+        public var fetchWidths: FetchWidths?
         /// A job that the store failed is due again after a random part of this.
         public var storePause: Duration = .zero
 
@@ -39,6 +42,9 @@ public struct Pipeline: Sendable {
             self.claimDuration = claimDuration
         }
 
+        /// Whether there are jobs of others beside each, whose owners wait.
+        var isShared: Bool { costlyFrom != nil }
+
         func isCostly(_ findings: Findings) -> Bool {
             costlyFrom.map { findings.estimate.cpuSeconds >= $0 } ?? false
         }
@@ -52,7 +58,9 @@ public struct Pipeline: Sendable {
     let commitTime = CommitTime()
     let handover = Handover()
     /// Nil where any number of sources may be open.
-    private let openSources: Turnstile?
+    let openSources: Turnstile?
+    /// Nil where any number of sources may be fetched.
+    let fetches: FetchPlaces?
 
     public init(
         records: any RecordStore, blobs: any BlobStore, codecs: CodecPool, sources: SourceOpener,
@@ -63,7 +71,10 @@ public struct Pipeline: Sendable {
         self.codecs = codecs
         self.sources = sources
         self.configuration = configuration
-        openSources = configuration.sourcesAtOnce.map { Turnstile(capacity: Int64($0)) }
+        openSources = configuration.sourcesAtOnce.map { width in
+            Turnstile(capacity: Int64(width), kept: Int64(width - KeptPlaces.bulk(of: width)))
+        }
+        fetches = configuration.fetchWidths.map(FetchPlaces.init)
     }
 
     /// The same with another configuration.
@@ -81,12 +92,12 @@ public struct Pipeline: Sendable {
     /// Waits until one more source may be opened; false where the time is up or the task was cancelled.
     func takeSource(for attempt: AttachmentAttempt) async -> Bool {
         guard let openSources else { return true }
-        let isPatient = attempt.claim.submission.priority == .bulk
-        return await openSources.acquire(1, until: attempt.deadline?.end, patiently: isPatient) == .granted
+        return await openSources.acquire(
+            1, until: attempt.deadline?.end, sparing: attempt.isBulk, for: attempt.claim.tenant.rawValue) == .granted
     }
 
-    func giveSourceBack() {
-        openSources?.release(1)
+    func giveSourceBack(for attempt: AttachmentAttempt) {
+        openSources?.release(1, sparing: attempt.isBulk)
     }
 
     /// Carries a claimed job out and records what it came to.

@@ -1,57 +1,133 @@
 import Attachments
 import Synchronization
 
-/// The jobs that are being carried out, so that each can be stopped.
+/// The jobs that are being carried out, so that each can be stopped, and the places that they take.
 final class Underway: Sendable {
+    /// What takes a place of its own kind.
+    struct Kind: Hashable, Sendable {
+        var lane: JobLane
+        /// It has a source to fetch, for which it may wait for long.
+        var isFetching: Bool
+        var isBulk: Bool
+
+        init(_ job: JobSubmission, in lane: JobLane) {
+            self.lane = lane
+            isFetching = job.needsFetching
+            isBulk = job.priority == .bulk
+        }
+
+        fileprivate init(_ lane: JobLane, fetching isFetching: Bool, bulk isBulk: Bool) {
+            self.lane = lane
+            self.isFetching = isFetching
+            self.isBulk = isBulk
+        }
+    }
+
     private struct Entry {
         var key: JobEvents.Key
-        var lane: JobLane
+        var kind: Kind
         var task: Task<JobRecord, any Error>
     }
+
+    /// What one tenant has of a kind.
+    private struct Share: Hashable {
+        var tenant: TenantID
+        var kind: Kind
+    }
+
+    /// Jobs with a source to fetch that are claimed at once: by so many, less one, a tenant may have more than its share.
+    private static let fetchedAtOnce = 16
 
     private struct State {
         var next = 0
         var entries: [Int: Entry] = [:]
-        /// Places that are kept for jobs to come.
-        var kept: [JobLane: Int] = [:]
+        /// Places that are taken, or kept for jobs to come.
+        var taken: [Kind: Int] = [:]
+        /// Of them, those of jobs that have a source to fetch.
+        var shares: [Share: Int] = [:]
+
+        mutating func take(_ kind: Kind, for tenant: TenantID) {
+            taken[kind, default: 0] += 1
+            if kind.isFetching { shares[Share(tenant: tenant, kind: kind), default: 0] += 1 }
+        }
+
+        mutating func giveBack(_ kind: Kind, of tenant: TenantID) {
+            taken[kind, default: 0] -= 1
+            let share = Share(tenant: tenant, kind: kind)
+            if let count = shares[share] { shares[share] = count > 1 ? count - 1 : nil }
+        }
+
+        /// Whether a tenant has as many jobs with a source to fetch as it may, or as many of bulk priority.
+        func isBusy(_ tenant: TenantID, in lane: JobLane, bulk isBulk: Bool, of widths: JobService.Widths) -> Bool {
+            let width = widths.share(in: lane)
+            let bulk = shares[Share(tenant: tenant, kind: Kind(lane, fetching: true, bulk: true)), default: 0]
+            let prompt = shares[Share(tenant: tenant, kind: Kind(lane, fetching: true, bulk: false)), default: 0]
+            return bulk + prompt >= width || isBulk && bulk >= KeptPlaces.bulk(of: width)
+        }
+
+        func busy(in lane: JobLane, of widths: JobService.Widths) -> [JobPriority: Set<TenantID>] {
+            var busy: [JobPriority: Set<TenantID>] = [:]
+            for tenant in Set(shares.keys.filter { $0.kind.lane == lane }.map(\.tenant)) {
+                for priority in JobPriority.allCases
+                where isBusy(tenant, in: lane, bulk: priority == .bulk, of: widths) {
+                    busy[priority, default: []].insert(tenant)
+                }
+            }
+            return busy
+        }
+
+        func places(in lane: JobLane, fetching isFetching: Bool, of width: Int) -> ClaimRoom.Places {
+            let bulk = taken[Kind(lane, fetching: isFetching, bulk: true), default: 0]
+            let all = bulk + taken[Kind(lane, fetching: isFetching, bulk: false), default: 0]
+            return ClaimRoom.Places(all: width - all, bulk: KeptPlaces.bulk(of: width) - bulk)
+        }
     }
 
     private let state = Mutex(State())
 
-    var isEmpty: Bool { state.withLock { $0.entries.isEmpty && $0.kept.values.allSatisfy { $0 == 0 } } }
+    var isEmpty: Bool { state.withLock { $0.taken.values.allSatisfy { $0 == 0 } } }
 
     func count(in lane: JobLane) -> Int {
-        state.withLock { $0.entries.values.count { $0.lane == lane } }
+        state.withLock { $0.entries.values.count { $0.kind.lane == lane } }
     }
 
     /// Places in a lane that are neither taken nor kept.
-    func room(in lane: JobLane, of width: Int) -> Int {
+    func room(in lane: JobLane, of widths: JobService.Widths) -> ClaimRoom {
         state.withLock { state in
-            width - state.entries.values.count { $0.lane == lane } - state.kept[lane, default: 0]
+            let fetched = state.places(in: lane, fetching: true, of: widths.places(in: lane, fetching: true))
+            return ClaimRoom(
+                present: state.places(in: lane, fetching: false, of: widths.places(in: lane, fetching: false)),
+                fetched: ClaimRoom.Places(
+                    all: min(fetched.all, Self.fetchedAtOnce), bulk: min(fetched.bulk, Self.fetchedAtOnce)),
+                busy: state.busy(in: lane, of: widths))
         }
     }
 
     /// Keeps a place, where there is one, until it is given back.
-    func keepPlace(in lane: JobLane, of width: Int) -> Bool {
+    func keepPlace(_ kind: Kind, for tenant: TenantID, of widths: JobService.Widths) -> Bool {
         state.withLock { state in
-            let kept = state.kept[lane, default: 0]
-            guard state.entries.values.count(where: { $0.lane == lane }) + kept < width else { return false }
-            state.kept[lane] = kept + 1
+            let width = widths.places(in: kind.lane, fetching: kind.isFetching)
+            let places = state.places(in: kind.lane, fetching: kind.isFetching, of: width)
+            guard kind.isBulk ? places.bulk > 0 : places.all > 0,
+                !kind.isFetching || !state.isBusy(tenant, in: kind.lane, bulk: kind.isBulk, of: widths)
+            else { return false }
+            state.take(kind, for: tenant)
             return true
         }
     }
 
-    func giveBackPlace(in lane: JobLane) {
-        state.withLock { $0.kept[lane, default: 0] -= 1 }
+    func giveBackPlace(_ kind: Kind, of tenant: TenantID) {
+        state.withLock { $0.giveBack(kind, of: tenant) }
     }
 
     /// Starts to carry out a job; it counts from now on, until ``end(of:)`` has returned.
     func start(_ claim: Claim, _ body: @escaping @Sendable () async throws -> JobRecord) -> Int {
+        let kind = Kind(claim.submission, in: claim.lane)
         let number = state.withLock { state in
             state.next += 1
+            state.take(kind, for: claim.tenant)
             state.entries[state.next] = Entry(
-                key: JobEvents.Key(tenant: claim.tenant, job: claim.job), lane: claim.lane,
-                task: Task { try await body() })
+                key: JobEvents.Key(tenant: claim.tenant, job: claim.job), kind: kind, task: Task { try await body() })
             return state.next
         }
         tell(claim.lane)
@@ -62,8 +138,10 @@ final class Underway: Sendable {
     func end(of number: Int) async -> Result<JobRecord, any Error> {
         guard let entry = state.withLock({ $0.entries[number] }) else { return .failure(CancellationError()) }
         defer {
-            state.withLock { _ = $0.entries.removeValue(forKey: number) }
-            tell(entry.lane)
+            state.withLock { state in
+                if state.entries.removeValue(forKey: number) != nil { state.giveBack(entry.kind, of: entry.key.tenant) }
+            }
+            tell(entry.kind.lane)
         }
         return await withTaskCancellationHandler {
             await entry.task.result

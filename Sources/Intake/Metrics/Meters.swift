@@ -13,6 +13,8 @@ import Metrics
 /// | `satchel_attachments_shared_total` | counter | | attachments that took over what an identical one came to |
 /// | `satchel_jobs_postponed_total` | counter | `reason` (`expensive`, `stopped`, `store`) | jobs that were handed back |
 /// | `satchel_jobs_underway` | gauge | `lane` | jobs that are being carried out |
+/// | `satchel_fetch_places` | gauge | `state` (`used`, `waiting`), `priority` | sources that are, and that wait to be, fetched |
+/// | `satchel_starved_seconds_total` | counter | `place` (`fetch`, `work`, `codec`), `priority` | seconds in which a source had been waiting for such a place for more than one |
 /// | `satchel_job_seconds` | timer | `lane` | from acceptance to the end |
 /// | `satchel_queue_seconds` | timer | `lane` | from acceptance to the claim |
 /// | `satchel_stage_seconds` | timer | `stage` (`fetch`, `wait`, `identify`, `retry`, a rendition, `placeholder`, `commit`) | stages of attachments |

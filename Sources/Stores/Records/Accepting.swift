@@ -80,14 +80,15 @@ extension Database {
         try run(
             """
             INSERT INTO jobs (tenant, id, work_key, run, generation, submission, body_digest, profile, mode, priority,
-                metadata, state, due_at, created_at, deadline_at, headers, headers_kid)
-            VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?)
+                metadata, state, due_at, created_at, deadline_at, headers, headers_kid, fetches, rank)
+            VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 job.tenant.rawValue, job.id.rawValue, job.workKey, job.run?.rawValue ?? "", stored.body,
                 stored.digest, profileKey(job.profile, body: stored.profile), job.mode.rawValue, job.priority.rank,
                 Column.text(job.metadata), now.milliseconds, now.milliseconds,
                 job.deadline(from: now)?.milliseconds, stored.headers?.box, stored.headers?.kid,
+                job.needsFetching, rank(of: job, in: .quick),
             ])
         let key = lastInsertedRowID
         try insertAttachments(of: job, into: key, generation: 1, at: now)
@@ -126,14 +127,16 @@ extension Database {
             UPDATE jobs SET work_key = ?, run = ?, generation = ?, submission = ?, body_digest = ?, profile = ?,
                 mode = ?, priority = ?, metadata = ?, state = 'pending', attempt = 0, fence = fence + 1,
                 delivered_fence = NULL, interrupted = 0, worker = NULL, claimed_until = NULL, due_at = ?,
-                deadline_at = ?, finished_at = NULL, expires_at = NULL, lane = 'quick', headers = ?, headers_kid = ?
+                deadline_at = ?, finished_at = NULL, expires_at = NULL, lane = 'quick', headers = ?, headers_kid = ?,
+                fetches = ?, rank = ?
             WHERE key = ?
             """,
             [
                 job.workKey, job.run?.rawValue ?? "", generation, stored.body, stored.digest,
                 profileKey(job.profile, body: stored.profile), job.mode.rawValue, job.priority.rank,
                 Column.text(job.metadata), now.milliseconds, job.deadline(from: now)?.milliseconds,
-                stored.headers?.box, stored.headers?.kid, key,
+                stored.headers?.box, stored.headers?.kid, job.needsFetching, rank(of: job, in: .quick, except: key),
+                key,
             ])
         try insertAttachments(of: job, into: key, generation: generation, at: now)
         return try jobRecord(key: key)
@@ -157,21 +160,27 @@ extension Database {
         adopted.id = JobID(rawValue: row["id"])
         for (index, row) in known.enumerated() { adopted.attachments[index].identifier = row["identifier"] }
         let body = try StoredSubmission(adopted, keys: keys)
+        let name = job.run?.rawValue ?? ""
+        let staysInLine =
+            row["run"] as String == name && row["priority"] == job.priority.rank && row["fetches"] == job.needsFetching
+        let rank =
+            try staysInLine ? row["rank"] as Int64 : rank(of: job, in: try row.choice("lane"), except: key)
         try run(
             """
             UPDATE jobs SET run = ?, submission = ?, body_digest = ?, profile = ?, mode = ?, priority = ?, metadata = ?,
-                due_at = ?, deadline_at = ?, headers = ?, headers_kid = ?
+                due_at = ?, deadline_at = ?, headers = ?, headers_kid = ?, fetches = ?, rank = ?
             WHERE key = ?
             """,
             [
-                job.run?.rawValue ?? "", body.body, body.digest, profileKey(job.profile, body: body.profile),
+                name, body.body, body.digest, profileKey(job.profile, body: body.profile),
                 job.mode.rawValue, job.priority.rank, Column.text(job.metadata), now.milliseconds,
-                job.deadline(from: now)?.milliseconds, body.headers?.box, body.headers?.kid, key,
+                job.deadline(from: now)?.milliseconds, body.headers?.box, body.headers?.kid, job.needsFetching, rank,
+                key,
             ])
         for (ordinal, attachment) in adopted.attachments.enumerated() {
             try run(
                 "UPDATE attachments SET run = ?, spool = ? WHERE job = ? AND generation = ? AND ordinal = ?",
-                [job.run?.rawValue ?? "", attachment.location.spoolName, key, generation, ordinal])
+                [name, attachment.location.spoolName, key, generation, ordinal])
         }
         return try jobRecord(key: key)
     }
@@ -188,6 +197,9 @@ extension Database {
 }
 
 extension JobPriority {
+    /// As they are claimed.
+    static let inOrder = allCases.sorted { $0.rank < $1.rank }
+
     /// The lower is claimed first.
     var rank: Int {
         switch self {

@@ -142,7 +142,7 @@ extension Database {
         return delivered.blob
     }
 
-    private func record(
+    func record(
         _ error: AttachmentError, of outcome: AttachmentOutcome, tenant: TenantID, at now: Instant
     ) throws {
         let options =
@@ -209,7 +209,7 @@ extension JobSubmission {
 extension JobSubmission {
     /// Whether another try could come to something else: what a URL leads to may change; bytes that were uploaded stay
     /// what they are, and are worth keeping only where it wasn't they that failed.
-    fileprivate func mayPassLater(after outcomes: [AttachmentOutcome]) -> Bool {
+    func mayPassLater(after outcomes: [AttachmentOutcome]) -> Bool {
         let isUploaded = attachments.contains { if case .spool = $0.location { true } else { false } }
         return !isUploaded
             || outcomes.contains { outcome in

@@ -7,12 +7,14 @@ extension SQLiteRecordStore {
             var statistics = StoreStatistics()
             for lane in JobLane.allCases {
                 let row = try database.row("SELECT pending, running FROM lanes WHERE lane = ?", [lane.rawValue])
-                let oldest = try JobPriority.allCases.compactMap { priority in
-                    try database.number(Database.oldestDue, [lane.rawValue, priority.rank])
-                }.min().map(Instant.init(milliseconds:))
+                var ages: [JobPriority: Duration] = [:]
+                for priority in JobPriority.allCases {
+                    let due = try database.number(Database.oldestDue, [lane.rawValue, priority.rank])
+                    if let due = due.map(Instant.init(milliseconds:)), due <= now { ages[priority] = now - due }
+                }
                 statistics.queues[lane] = StoreStatistics.Queue(
                     pending: row?["pending"] ?? 0, running: row?["running"] ?? 0,
-                    oldestAge: oldest.flatMap { $0 <= now ? now - $0 : nil })
+                    oldestAges: ages)
             }
             statistics.liveGrants = try database.countLive(.grant, at: now)
             statistics.liveLeases = try database.countLive(.lease, at: now)

@@ -29,7 +29,10 @@ extension SQLiteRecordStore {
                 let record =
                     try known.map { try database.renew($0, as: job, stored, at: now) }
                     ?? database.insert(job, stored, at: now)
-                if let offer, let begun = try database.claimAtOnce(record, for: offer, at: now, keys: keys) {
+                if let offer,
+                    let begun = try database.claimAtOnce(
+                        record, fetching: job.needsFetching, for: offer, at: now, keys: keys)
+                {
                     answer = .claimed(begun.job, begun.claim)
                 } else {
                     answer = .accepted(record)

@@ -67,6 +67,7 @@ final class LiveService: Sendable {
     let log: LogBook
     /// The jobs that came to their end here.
     let reports: Reports
+    let codecs: CodecPool
     /// Starts the work on jobs, where it doesn't start by itself.
     let startWorking: @Sendable () -> Void
 
@@ -75,7 +76,7 @@ final class LiveService: Sendable {
 
     private init(
         port: Int, service: Service, directory: URL, keys: [AccessRole: AccessToken], log: LogBook, reports: Reports,
-        startWorking: @escaping @Sendable () -> Void
+        codecs: CodecPool, startWorking: @escaping @Sendable () -> Void
     ) {
         self.port = port
         self.service = service
@@ -83,6 +84,7 @@ final class LiveService: Sendable {
         self.keys = keys
         self.log = log
         self.reports = reports
+        self.codecs = codecs
         self.startWorking = startWorking
     }
 
@@ -157,7 +159,7 @@ final class LiveService: Sendable {
             let live = LiveService(
                 port: try await server.port, service: service, directory: home.url,
                 keys: try await Self.makeKeys(store, TenantID(rawValue: "ada")), log: log,
-                reports: reports, startWorking: { start.finish() })
+                reports: reports, codecs: pool, startWorking: { start.finish() })
             outcome = .success(try await body(live))
         } catch {
             outcome = .failure(error)

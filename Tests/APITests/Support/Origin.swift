@@ -64,12 +64,14 @@ final class Origin: Sendable {
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
     /// Runs an origin for as long as `body`.
+    ///
+    /// - Parameter host: Where it listens; at `0.0.0.0` it is reached at every address of the loopback.
     static func run<Result>(
-        _ script: @escaping Script = { .media(String($0.path.dropFirst())) },
+        host: String = "127.0.0.1", _ script: @escaping Script = { .media(String($0.path.dropFirst())) },
         _ body: (Origin) async throws -> Result
     ) async throws -> Result {
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0) { channel in
+            .bind(host: host, port: 0) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
                         wrappingChannelSynchronously: channel,

@@ -36,6 +36,7 @@ struct Part: Sendable {
         .growth,
         .jobs,
         .lanes,
+        .fairness,
         .callbacks,
         .delivery,
         .soak,

@@ -64,6 +64,23 @@ final class RunningService: Sendable {
 
     var authorization: [String: String] { ["Authorization": "Bearer \(key)"] }
 
+    /// The header with a key of another tenant.
+    func makeKey(of tenant: String, _ workplace: Workplace) throws -> [String: String] {
+        let place = store.deletingLastPathComponent()
+        var making = Command(
+            workplace.satchel,
+            ["key", "create", "--name", "bench", "--role", "admin", "--tenant", tenant, "--format", "json"],
+            environment: [
+                "SATCHEL_STORE": store.path(percentEncoded: false),
+                "SATCHEL_ACCESS_KEYS": place.appending(path: "keys").path(percentEncoded: false),
+            ])
+        let answer = place.appending(path: "key-\(tenant)")
+        making.output = answer
+        try making.run()
+        let key = try JSONDecoder().decode(CreatedKey.self, from: Data(contentsOf: answer)).key
+        return ["Authorization": "Bearer \(key)"]
+    }
+
     /// Submits a file as it is, and waits for the end of its job.
     ///
     /// - Throws: ``CommandFailure`` unless it was delivered.

@@ -1,0 +1,58 @@
+public import Attachments
+internal import GRDB
+
+extension SQLiteRecordStore {
+    public func endOverdue(_ limit: Int) async throws(AttachmentError) -> OverdueJobs {
+        // A look first: who asks again and again must not keep others from writing.
+        let next = try await read { database, now in try database.timeToDeadline(at: now) }
+        guard let next, next <= .zero else { return OverdueJobs(next: next) }
+        return try await write { database, now in
+            let ended = try database.rows(Database.pendingByDeadline, [now.milliseconds, limit]).map { row in
+                try database.end(row, at: now)
+            }
+            return OverdueJobs(ended: ended, next: try database.timeToDeadline(at: now))
+        }
+    }
+}
+
+extension Database {
+    private static let hasDeadline =
+        "state = 'pending' AND run = '' AND interrupted = 0 AND deadline_at IS NOT NULL"
+    static let pendingByDeadline = """
+        SELECT * FROM jobs WHERE \(hasDeadline) AND deadline_at <= ? ORDER BY deadline_at LIMIT ?
+        """
+    static let nextDeadline = "SELECT deadline_at FROM jobs WHERE \(hasDeadline) ORDER BY deadline_at LIMIT 1"
+
+    /// Until the next deadline of a pending job; nil where none has one.
+    fileprivate func timeToDeadline(at now: Instant) throws -> Duration? {
+        try number(Self.nextDeadline).map { Instant(milliseconds: $0) - now }
+    }
+
+    /// Ends a pending job whose time is up.
+    fileprivate func end(_ job: Row, at now: Instant) throws -> JobRecord {
+        let key: Int64 = job["key"]
+        let submission = try submission(job)
+        let error = AttachmentError.deadlineExceeded(seconds: submission.deadline ?? 0)
+        let waited = (now - Instant(milliseconds: job["created_at"])).inSeconds
+        let attachments = try rows(
+            "SELECT tenant, id, ordinal FROM attachments WHERE job = ? AND generation = ? AND state = 'pending'",
+            [key, job["generation"] as Int])
+        let outcomes = attachments.map { row in
+            let attachment = submission.attachments[row["ordinal"]]
+            return AttachmentOutcome(
+                id: AttachmentID(rawValue: row["id"]), result: .failure(error), kind: nil,
+                source: SourceFacts(name: attachment.name, declaredType: attachment.declaredType),
+                steps: [Step(name: "wait", seconds: waited, note: "for a worker with a place")])
+        }
+        for outcome in outcomes { try record(error, of: outcome, tenant: submission.tenant, at: now) }
+        if submission.mayPassLater(after: outcomes) { try retain(submission, of: job, at: now) }
+        try enqueueCallback(submission, of: job, at: now)
+        try run(
+            """
+            UPDATE jobs SET state = 'failed', fence = fence + 1, submission = NULL, headers = NULL, headers_kid = NULL,
+                finished_at = ?, expires_at = ?
+            WHERE key = ?
+            """, [now.milliseconds, submission.recordExpiry(from: now)?.milliseconds, key])
+        return try jobRecord(key: key)
+    }
+}
