@@ -75,8 +75,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["copying", "unnamed", "links", "copying,unnamed,links"])
-    func `a file system that can't copy, stage without a name, or link will do`(refused: String) throws {
+    @Test(arguments: ["copying", "unnamed", "links", "leases", "delegations", "copying,unnamed,links,leases"])
+    func `a file system that can't copy, stage without a name, link, or tell what is open will do`(refused: String)
+        throws
+    {
         let person = try Person()
         let source = try Data(contentsOf: Self.photo)
         try person.file("in/a.jpg", source)

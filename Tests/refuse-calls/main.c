@@ -3,7 +3,8 @@
 //   refuse-calls KIND[,KIND ...] PROGRAM [ARGUMENT ...]
 //
 // copying: copy_file_range, as between two file systems (EXDEV). unnamed: files without a name, O_TMPFILE (EOPNOTSUPP).
-// links: second names (EPERM). What the program starts is refused the same.
+// links: second names (EPERM). leases, delegations: read leases, as where there are none (EINVAL) or a server would have
+// to grant them (EAGAIN). What the program starts is refused the same.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +30,9 @@ static int refuse(scmp_filter_ctx filter, const char *kind) {
         int result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(linkat), 0);
         return result != 0 ? result : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(link), 0);
     }
+    if (strcmp(kind, "leases") == 0 || strcmp(kind, "delegations") == 0)
+        return seccomp_rule_add(filter, SCMP_ACT_ERRNO(kind[0] == 'l' ? EINVAL : EAGAIN), SCMP_SYS(fcntl), 1,
+                                SCMP_A1(SCMP_CMP_EQ, F_SETLEASE));
     return -EINVAL;
 }
 

@@ -64,13 +64,17 @@ public protocol BlobStore: Sendable {
     /// A new, empty file with no name that outlives a crash.
     func stage() throws(AttachmentError) -> StagedFile
 
+    /// Whether a seal can prove by itself that no writer is left. Where it can't, because the file system has no read
+    /// leases, only files whose writers are dead can be sealed.
+    var provesClosing: Bool { get }
+
     /// Makes a staged file immutable and durable, under a name of its own.
     ///
     /// Proves first that no writer is left; then hashes, checks the size against `bytes`, syncs, links and syncs
     /// the directory. A failed sync is never retried on the same file.
     ///
-    /// - Parameter writersAreDead: The process that had the writer has ended; stands in for the proof where the
-    ///   file system has no read leases.
+    /// - Parameter writersAreDead: The process that had the writer has ended; stands in for the proof where there is
+    ///   none: see ``provesClosing``.
     /// - Throws: `codec_crashed` when a writer is left or the size differs; `store_failed`, `store_full`.
     func seal(
         _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool

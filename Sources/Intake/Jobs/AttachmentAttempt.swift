@@ -154,7 +154,7 @@ struct AttachmentAttempt: Sendable {
             tell(.stage(id, step))
         }
         let rendered = ContinuousClock.now
-        var (made, sealingFailure) = await sealing.finished()
+        var (made, sealingFailure) = await sealing.finished(writersAreDead: run.processIsDead)
         if let sealingFailure {
             try? await abandon(made.delivered.values.map(\.blob))
             throw sealingFailure
@@ -257,6 +257,8 @@ struct AttachmentAttempt: Sendable {
         var findings: Findings?
         var ending: Ending?
         var failure: AttachmentError?
+        /// Nil where the process was not heard to its end.
+        var processIsDead: Bool?
         /// It was stopped at the decision, because its turn is another one.
         var isCostly = false
         var times: StageTimes
@@ -291,6 +293,7 @@ struct AttachmentAttempt: Sendable {
                 })
             times.withLock { $0.finished() }
             run.ending = result.ending
+            run.processIsDead = result.processIsDead
             run.isCostly = result.ending == nil
         } catch {
             run.failure = error

@@ -24,6 +24,8 @@ final class Sealing: Sendable {
     private struct State {
         var staged: [RenditionRole: Staged] = [:]
         var sealing: [(report: RenditionReport, blob: Task<SealedBlob, any Error>)] = []
+        /// Reported, and known to be closed only when their writer is dead.
+        var unproven: [(report: RenditionReport, file: Staged)] = []
     }
 
     private let blobs: any BlobStore
@@ -48,14 +50,22 @@ final class Sealing: Sendable {
         return outputs
     }
 
-    /// Starts to make a reported output durable.
+    /// Starts to make a reported output durable, or keeps it until its writer is dead where the store must know that.
     func begin(_ report: RenditionReport) throws(AttachmentError) {
         guard let file = state.withLock({ $0.staged.removeValue(forKey: report.role) }) else {
             throw .codecCrashed(reason: "reported \(report.role.rawValue), which was not ordered")
         }
+        guard blobs.provesClosing else {
+            state.withLock { $0.unproven.append((report, file)) }
+            return
+        }
+        seal(file, report, writersAreDead: false)
+    }
+
+    private func seal(_ file: Staged, _ report: RenditionReport, writersAreDead: Bool) {
         let task = Task { [blobs, sealed] in
             guard let staged = file.take() else { throw CancellationError() }
-            let blob = try await blobs.seal(staged, expecting: report.bytes, writersAreDead: false)
+            let blob = try await blobs.seal(staged, expecting: report.bytes, writersAreDead: writersAreDead)
             sealed(report)
             return blob
         }
@@ -64,10 +74,15 @@ final class Sealing: Sendable {
 
     /// Waits for all that was begun, and answers what of it is durable.
     ///
-    /// `failure` is a ``StoreTrouble`` when the store failed; `codec_crashed` when an output was not what was reported.
-    func finished() async -> (made: MadeRenditions, failure: (any Error)?) {
+    /// - Parameter writersAreDead: Nil where the codec process didn't come to its end by itself: then what can't be
+    ///   proven to be closed is given up.
+    /// - Returns: `failure` is a ``StoreTrouble`` when the store failed; `codec_crashed` when an output was not what was reported.
+    func finished(writersAreDead: Bool?) async -> (made: MadeRenditions, failure: (any Error)?) {
         var made = MadeRenditions()
         var failure: (any Error)?
+        if let writersAreDead {
+            for (report, file) in state.withLock({ $0.unproven }) { seal(file, report, writersAreDead: writersAreDead) }
+        }
         for (report, task) in state.withLock({ $0.sealing }) {
             do {
                 made.add(report, try await task.value)

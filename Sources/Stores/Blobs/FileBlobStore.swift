@@ -104,6 +104,7 @@ final class Staging: Sendable {
     }
 
     private let way: Mutex<Way>
+    private let leases = Mutex<Bool?>(nil)
 
     /// - Parameter needsName: Whether nothing else is tried.
     init(needsName: Bool = false) {
@@ -111,6 +112,16 @@ final class Staging: Sendable {
     }
 
     var needsName: Bool { way.withLock { $0 == .named } }
+
+    /// Whether there are read leases, by a trial that is made once.
+    func hasLeases(_ trial: () -> Bool) -> Bool {
+        leases.withLock { known in
+            if let known { return known }
+            let answer = trial()
+            known = answer
+            return answer
+        }
+    }
 
     /// Settles the way by a trial, unless it is settled; one that throws settles nothing.
     func tryOnce(_ works: () throws(SystemError) -> Bool) throws(SystemError) {

@@ -42,6 +42,20 @@ extension FileBlobStore {
         }
     }
 
+    /// By a trial with a file that nobody writes any more.
+    public var provesClosing: Bool {
+        staging.hasLeases {
+            do {
+                var trial = try stage()
+                do { _ = trial.takeWriter() }
+                try Self.proveNoWriterIsLeft(trial.reader)
+                return true
+            } catch {
+                return false
+            }
+        }
+    }
+
     public func seal(
         _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
     ) async throws(AttachmentError) -> SealedBlob {
@@ -80,7 +94,11 @@ extension FileBlobStore {
         _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
     ) throws(AttachmentError) -> SealedBlob {
         do {
-            try Self.proveNoWriterIsLeft(file.reader, writersAreDead: writersAreDead)
+            if provesClosing {
+                try Self.proveNoWriterIsLeft(file.reader)
+            } else if !writersAreDead {
+                throw AttachmentError.storeFailed(reason: "its file system can't tell whether an output is closed")
+            }
             let size = try Files.size(of: file.reader)
             guard size == bytes else {
                 throw AttachmentError.codecCrashed(reason: "an output has \(size) bytes, not the \(bytes) reported")
@@ -110,7 +128,7 @@ extension FileBlobStore {
     }
 
     /// A read lease is granted only while nobody has the file open for writing, or mapped so.
-    private static func proveNoWriterIsLeft(_ reader: borrowing Descriptor, writersAreDead: Bool) throws {
+    private static func proveNoWriterIsLeft(_ reader: borrowing Descriptor) throws {
         for attempt in 0... {
             if fcntl(reader.number, Files.setLease, Int32(F_RDLCK)) == 0 {
                 // Given back at once: it has proven what it can, and a held lease would be broken by a signal.
@@ -119,10 +137,7 @@ extension FileBlobStore {
                 }
                 return
             }
-            guard errno == EAGAIN else {
-                if writersAreDead { return }
-                throw SystemError("prove that an output is closed")
-            }
+            guard errno == EAGAIN else { throw SystemError("prove that an output is closed") }
             // A process that is being started holds copies of all descriptors until its exec: wait for that.
             guard attempt < 50 else {
                 throw AttachmentError.codecCrashed(reason: "an output was still open for writing after its report")
