@@ -218,9 +218,9 @@ public final class JobService: Sendable {
         await withTaskGroup(of: Void.self) { group in
             let ticking = Task {
                 while !Task.isCancelled {
+                    tellPlaces()
                     try? await Task.sleep(for: Self.interval)
                     submitted()
-                    tellPlaces()
                 }
             }
             let ending = Task { await self.endAtDeadlines() }
