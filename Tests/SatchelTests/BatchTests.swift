@@ -86,7 +86,7 @@ import Testing
             result.lines.contains {
                 $0["path_base64"] as? String == Data([0xFF, 0xFE, 0x2E, 0x6A, 0x70, 0x67]).base64EncodedString()
             })
-        let table = try person.run("batch", "in").outputText
+        let table = try person.run("batch", "in", "--all").outputText
         #expect(!table.unicodeScalars.contains("\u{202E}"))
         #expect(table.split(separator: "\n").count == names.count + 2, "a line feed in a name must not make a line")
     }

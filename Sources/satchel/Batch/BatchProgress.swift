@@ -16,19 +16,31 @@ final class BatchProgress: Sendable {
         /// What another run has in hand, under the id with which it was submitted here.
         var elsewhere: [JobID: JobSubmission] = [:]
         var isSubmitted = false
-        var lines: [ResultLine] = []
         var found = 0
+        var counted = 0
         var isComplete = false
         var summary = Summary()
+        var pace = Pace()
     }
 
     private let state = Mutex(State())
+    private let write: @Sendable (ResultLine) throws -> Void
+
+    /// - Parameter write: Called with each file's line.
+    init(_ write: @escaping @Sendable (ResultLine) throws -> Void) {
+        self.write = write
+    }
 
     func found(_ count: Int) {
         state.withLock { $0.found += count }
     }
 
-    /// Every file has been found.
+    /// A file that is only counted, ahead of its submission.
+    func counted() {
+        state.withLock { $0.counted += 1 }
+    }
+
+    /// Every file has been found or counted.
     func foundAll() {
         state.withLock { $0.isComplete = true }
     }
@@ -90,31 +102,22 @@ final class BatchProgress: Sendable {
         }
     }
 
-    func add(_ line: ResultLine) {
-        state.withLock { state in
-            state.lines.append(line)
-            state.summary.add(line)
-        }
-    }
-
-    /// The lines since the last call.
-    func takeLines() -> [ResultLine] {
-        state.withLock { state in
-            defer { state.lines = [] }
-            return state.lines
-        }
+    /// Counts a file's line and writes it.
+    func add(_ line: ResultLine) throws {
+        state.withLock { $0.summary.add(line) }
+        try write(line)
     }
 
     var summary: Summary { state.withLock { $0.summary } }
 
-    /// `412 of 1800 files, 3 failed`; while they are still being found, `412 files of 900 found so far, 3 failed`.
-    var text: String {
+    /// How far the run is at `time`.
+    func line(at time: ContinuousClock.Instant) -> ProgressLine {
         state.withLock { state in
             let done = state.summary.total
-            let failed = state.summary.failed > 0 ? ", \(state.summary.failed) failed" : ""
-            return state.isComplete
-                ? "\(done) of \(Quantity.count(state.found, "file"))\(failed)"
-                : "\(done) files of \(state.found) found so far\(failed)"
+            state.pace.note(done, at: time)
+            return ProgressLine(
+                done: done, found: max(state.found, state.counted), isComplete: state.isComplete,
+                failed: state.summary.failed, pace: state.pace.perSecond)
         }
     }
 }

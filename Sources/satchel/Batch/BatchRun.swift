@@ -22,10 +22,12 @@ struct BatchRun: Sendable {
     /// Between two looks at what other runs have in hand.
     private static let pause: Duration = .milliseconds(200)
 
-    /// - Parameter write: Called with each file's line, one call at a time.
+    /// - Parameter write: Called with each file's line, as soon as it is known; several calls at a time.
     /// - Throws: A cancellation, after which what was underway is pending again; ``CommandFailure`` when the store
     ///   fails.
-    func process(_ files: FileSupply, write: (ResultLine) throws -> Void) async throws -> Summary {
+    func process(
+        _ files: FileSupply, showsProgress: Bool, write: @escaping @Sendable (ResultLine) throws -> Void
+    ) async throws -> Summary {
         let run = RunID.generate()
         do {
             try workshop.store.records.announce(run)
@@ -33,7 +35,7 @@ struct BatchRun: Sendable {
             throw CommandFailure(error.message)
         }
         let supply = JobSupply()
-        let progress = BatchProgress()
+        let progress = BatchProgress(write)
         let room = Room(Self.ahead)
         let runner = JobRunner(
             records: workshop.store.records, pipeline: workshop.pipeline, queue: .run(run),
@@ -50,9 +52,25 @@ struct BatchRun: Sendable {
                 while try await group.next() != nil {}
             }
         }
+        // A bar needs the end before it is reached.
+        let counting = Task {
+            guard showsProgress && Console.showsProgress else { return }
+            try await files.forEach { _ in
+                progress.counted()
+                await Task.yield()
+            }
+            progress.foundAll()
+        }
+        if showsProgress {
+            Console.beginProgress { width in
+                Interruption.wasAsked
+                    ? Interruption.stopping.shortened(to: width) : progress.line(at: .now).text(in: width)
+            }
+        }
         defer {
             submitting.cancel()
-            Console.showProgress("")
+            counting.cancel()
+            Console.endProgress()
         }
         do {
             try await runner.run(supply: supply) { job in
@@ -60,8 +78,6 @@ struct BatchRun: Sendable {
                     try await finish(job, file, isUnchanged: false, progress)
                     room.leave()
                 }
-                for line in progress.takeLines() { try write(line) }
-                Console.showProgress(progress.text)
                 if let maximumFailures, progress.summary.failed >= maximumFailures { throw TooManyFailures() }
             }
             try await submitting.value
@@ -69,7 +85,6 @@ struct BatchRun: Sendable {
         } catch let error as AttachmentError {
             throw CommandFailure(error.message)
         }
-        for line in progress.takeLines() { try write(line) }
         return progress.summary
     }
 
@@ -86,7 +101,7 @@ struct BatchRun: Sendable {
             progress.found(1)
             switch entry {
             case .refused(let line):
-                progress.add(line)
+                try progress.add(line)
             case .file(let file):
                 await room.enter()
                 let attachment = AttachmentSubmission(
@@ -172,7 +187,7 @@ struct BatchRun: Sendable {
         {
             line.fail(failure)
         }
-        progress.add(line)
+        try progress.add(line)
     }
 
     /// Removes a source whose original is kept, unless it changed meanwhile.

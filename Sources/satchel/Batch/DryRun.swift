@@ -1,6 +1,7 @@
 import Attachments
 import Foundation
 import Intake
+import Synchronization
 
 /// What a batch would meet and cost: every source is identified, nothing is made or stored.
 struct DryRun {
@@ -21,6 +22,11 @@ struct DryRun {
         var tallies: [String: Tally] = [:]
         var refused: [ErrorCode: Int] = [:]
         var cpuSeconds = 0.0
+        let looked = Atomic(0)
+        Console.beginProgress { width in
+            "\(Quantity.count(looked.load(ordering: .relaxed), "file")) looked at".shortened(to: width)
+        }
+        defer { Console.endProgress() }
         try await files.forEach { entry in
             guard case .file(let file) = entry, case .file(let root, let path, _) = file.location else { return }
             do throws(AttachmentError) {
@@ -34,9 +40,9 @@ struct DryRun {
             } catch {
                 refused[error.code, default: 0] += 1
             }
-            Console.showProgress("\(tallies.values.reduce(0) { $0 + $1.files }) files looked at")
+            looked.add(1, ordering: .relaxed)
         }
-        Console.showProgress("")
+        Console.endProgress()
         await pool.shutdown()
         let rows =
             tallies.sorted { $0.key < $1.key }.map { kind, tally in

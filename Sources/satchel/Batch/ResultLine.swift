@@ -27,6 +27,10 @@ struct ResultLine: Sendable {
     /// For people; bytes that are no UTF-8 are replaced, control characters escaped.
     var shownPath: String { path.displayPath }
 
+    /// Whether it tells what no earlier run has told: not what is unchanged, nor what was passed over without a look, as
+    /// it is each time.
+    var isNews: Bool { state != .unchanged && !(state == .skipped && finishedAt == nil) }
+
     /// Counts against the exit status.
     var isFailure: Bool { state == .failed || (state == .unchanged && error.map { !$0.code.isSkipped } ?? false) }
 }

@@ -4,24 +4,35 @@ import Foundation
 /// Writes result lines to standard output in the chosen format, and to a report file beside it.
 struct ResultWriter {
     private let format: OutputFormat
+    private let showing: Showing
     private let output = ResultOutput()
+    private var table = TableOutput(Self.columns)
     private let report: FileHandle?
     private var hasHeader = false
 
-    private static let table = Table(columns: [
-        .init(title: "KIND", width: 9),
-        .init(title: "TYPE", width: 15),
-        .init(title: "BEFORE", width: 7, isNumber: true),
-        .init(title: "AFTER", width: 7, isNumber: true),
-        .init(title: "RESULT", width: 17),
-        .init(title: "TIME", width: 6, isNumber: true),
-        .init(title: "ATTACHMENT", width: 36),
+    private static let columns = Table(columns: [
+        .init(title: "KIND", width: 9, weight: 3),
+        .init(title: "TYPE", width: 15, weight: 2),
+        .init(title: "BEFORE", width: 7, isNumber: true, weight: 4),
+        .init(title: "AFTER", width: 7, isNumber: true, weight: 5),
+        .init(title: "RESULT", width: 17, weight: 6),
+        .init(title: "TIME", width: 6, isNumber: true, weight: 3),
+        .init(title: "ATTACHMENT", width: 36, weight: 1),
         .init(title: "FILE", width: 0),
     ])
 
-    /// - Parameter report: A file that gets every line as JSON, whatever the format.
-    init(_ format: OutputFormat, report: URL? = nil) throws {
+    /// Which lines go to standard output.
+    enum Showing {
+        /// For people what is new, for programs all.
+        case news
+        case all
+        case nothing
+    }
+
+    /// - Parameter report: A file that gets every line as JSON, whatever the format and whatever is shown.
+    init(_ format: OutputFormat, _ showing: Showing = .news, report: URL? = nil) throws {
         self.format = format
+        self.showing = showing
         guard let report else {
             self.report = nil
             return
@@ -34,12 +45,12 @@ struct ResultWriter {
 
     mutating func write(_ line: ResultLine) throws {
         if let report { try report.write(contentsOf: try JSON.encode(line) + Data("\n".utf8)) }
+        guard showing != .nothing else { return }
         switch format {
         case .jsonl:
             try output.line(JSON.text(line))
         case .table:
-            if !hasHeader { try output.line(Self.table.header) }
-            try output.line(Self.table.row(line.cells))
+            if line.isNews || showing == .all { try table.write(line.cells, line.emphasis) }
         case .csv:
             if !hasHeader { try output.line(CSV.row(ResultLine.csvTitles)) }
             try output.line(CSV.row(line.csvCells))
@@ -70,6 +81,11 @@ extension ResultLine {
             kind?.rawValue ?? "-", type, Quantity.bytes(source.bytes), Quantity.bytes(deliveredBytes), result,
             Quantity.seconds(seconds), attachment?.rawValue ?? "-", shownPath,
         ]
+    }
+
+    fileprivate var emphasis: Emphasis? {
+        if isFailure { return .bad }
+        return state == .delivered ? nil : .faint
     }
 
     fileprivate static let csvTitles = [

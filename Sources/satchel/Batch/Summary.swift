@@ -6,6 +6,8 @@ struct Summary {
     private var codes: [LineError.Code: Int] = [:]
     private var failures: [(path: String, error: LineError)] = []
     private var unchangedFailures = 0
+    /// Without a look.
+    private var passedOver = 0
     private var trimmed = 0
     private var bytesIn: Int64 = 0
     private var bytesOut: Int64 = 0
@@ -20,6 +22,7 @@ struct Summary {
             bytesOut += line.renditions.values.reduce(0) { $0 + $1.bytes }
             if line.trim != nil { trimmed += 1 }
         }
+        if line.state == .skipped && !line.isNews { passedOver += 1 }
         if line.isFailure, let error = line.error {
             codes[error.code, default: 0] += 1
             if line.state == .unchanged { unchangedFailures += 1 }
@@ -31,7 +34,10 @@ struct Summary {
     var total: Int { counts.values.reduce(0, +) }
 
     /// The sentences that end a run, one a line.
-    func lines(profile: Profile, elapsed: Duration) -> [String] {
+    ///
+    /// - Parameter isQuiet: Only where something was not delivered.
+    func lines(profile: Profile, elapsed: Duration, isQuiet: Bool = false) -> [String] {
+        if isQuiet && failed == 0 { return [] }
         var lines = failures.map { "  \($0.path): \($0.error.code.rawValue). \($0.error.message)" }
         if !lines.isEmpty { lines.insert("Not delivered:", at: 0) }
         if failed > failures.count { lines.append("  … and \(failed - failures.count) more.") }
@@ -39,8 +45,10 @@ struct Summary {
         let unchanged = counts[.unchanged] ?? 0
         if total == 0 {
             lines.append("There was no file to look at.")
-        } else if unchanged == total {
-            lines.append("Nothing was left to do: \(Quantity.count(unchanged, "file")) unchanged since an earlier run.")
+        } else if unchanged > 0, unchanged + passedOver == total {
+            lines.append(
+                "Nothing was left to do: \(Quantity.count(unchanged, "file")) unchanged since an earlier run"
+                    + (passedOver > 0 ? ", \(passedOver) skipped (links and the like)." : "."))
         } else {
             var parts = ["\(delivered) delivered"]
             let fresh = counts[.failed] ?? 0

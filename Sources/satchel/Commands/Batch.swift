@@ -3,6 +3,7 @@ import Attachments
 import Foundation
 import Intake
 import Stores
+import Synchronization
 
 struct Batch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,7 +19,8 @@ struct Batch: AsyncParsableCommand {
               find . -newer mark -print0 | satchel batch --files-from - --null
 
             Longer clips are trimmed from their start under the default profile, and the summary says so. What is no \
-            media, or empty, is 'skipped' and does not count as a failure.
+            media, or empty, is 'skipped' and does not count as a failure. The table shows what is new; --format jsonl \
+            and csv have a line for every file.
             """)
 
     @Argument(help: ArgumentHelp("Directories, or single files.", valueName: "dir"))
@@ -57,6 +59,12 @@ struct Batch: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Stop when this many files have failed.", valueName: "count"))
     var maxFailures: Int?
 
+    @Flag(help: "Show what is unchanged, too, and what is passed over, such as links; with --format table.")
+    var all = false
+
+    @Flag(name: [.long, .customShort("q")], help: "Show no results and no progress, and say only what went wrong.")
+    var quiet = false
+
     @Flag(help: "Try files again that failed in an earlier run.")
     var retryFailed = false
 
@@ -77,6 +85,8 @@ struct Batch: AsyncParsableCommand {
             throw ValidationError("--max-failures must be at least 1, not \(maxFailures).")
         }
         if null && filesFrom == nil { throw ValidationError("--null goes with --files-from.") }
+        if all && quiet { throw ValidationError("--all and --quiet exclude each other.") }
+        if dryRun && quiet { throw ValidationError("--dry-run and --quiet exclude each other.") }
         if dryRun && move { throw ValidationError("--dry-run and --move exclude each other.") }
     }
 
@@ -103,17 +113,23 @@ struct Batch: AsyncParsableCommand {
         let run = BatchRun(
             workshop: workshop, profile: profile, mirror: mirror, retryFailed: retryFailed, removesSources: move,
             maximumFailures: maxFailures, width: (try codecs.poolConfiguration).codecs * 3 + 2)
-        var writer = try ResultWriter(format.format, report: report.map { URL(filePath: $0) })
+        let writer = Mutex(
+            try ResultWriter(
+                format.format, quiet ? .nothing : all ? .all : .news, report: report.map { URL(filePath: $0) }))
         let start = ContinuousClock.now
         let summary: Summary
         do {
-            summary = try await run.process(files) { try writer.write($0) }
+            summary = try await run.process(files, showsProgress: !quiet) { line in
+                try writer.withLock { try $0.write(line) }
+            }
         } catch {
             await workshop.close()
             throw error
         }
         await workshop.close()
-        for line in summary.lines(profile: profile, elapsed: ContinuousClock.now - start) { Console.say(line) }
+        for line in summary.lines(profile: profile, elapsed: ContinuousClock.now - start, isQuiet: quiet) {
+            Console.say(line)
+        }
         if let maxFailures, summary.failed >= maxFailures {
             throw CommandFailure(
                 "stopped after \(summary.failed) failures (--max-failures); the same command carries on.")

@@ -81,9 +81,10 @@ extension AttachmentRecord {
 private struct RecordWriter {
     let format: OutputFormat
     private let output = ResultOutput()
+    private var table = TableOutput(Self.columns)
     private var hasHeader = false
 
-    private static let table = Table(columns: [
+    private static let columns = Table(columns: [
         .init(title: "ATTACHMENT", width: 36), .init(title: "STATE", width: 9), .init(title: "KIND", width: 9),
         .init(title: "RESULT", width: 17), .init(title: "BYTES", width: 7, isNumber: true),
         .init(title: "FINISHED", width: 24), .init(title: "PATH", width: 0),
@@ -104,8 +105,7 @@ private struct RecordWriter {
         switch format {
         case .jsonl: try output.line(JSON.text(record))
         case .table:
-            if !hasHeader { try output.line(Self.table.header) }
-            try output.line(Self.table.row(cells))
+            try table.write(cells)
         case .csv:
             if !hasHeader { try output.line("attachment_id,state,kind,result,bytes,finished_at,path") }
             try output.line(CSV.row(cells))

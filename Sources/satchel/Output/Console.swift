@@ -1,28 +1,83 @@
+import Dispatch
 import Glibc
 import Synchronization
 
 /// Standard error, for summaries, progress and complaints; results go to standard output.
+///
+/// Progress is one line at the bottom, with the cursor kept at its beginning: so whatever a terminal does to the line
+/// when its width changes lies behind the cursor, and is erased with it.
 enum Console {
-    private static let progressLine = Mutex("")
+    private struct State {
+        var progress = ""
+        var compose: (@Sendable (_ width: Int) -> String)?
+    }
 
-    /// Whether progress is shown: only a terminal gets it.
-    static let showsProgress = isatty(STDERR_FILENO) == 1
+    private static let state = Mutex(State())
+    private static let erasing = "\r\u{1B}[J"
+    private static let interval = DispatchTimeInterval.milliseconds(100)
+
+    /// Whether progress is shown: only a terminal gets it, and none that can't take a line back.
+    static var showsProgress: Bool { Terminal.errors.movesCursor }
 
     /// A line for the person who runs the command.
     static func say(_ line: String) {
-        progressLine.withLock { progress in
-            write((progress.isEmpty ? "" : "\r\u{1B}[K") + line + "\n" + progress)
+        state.withLock { state in
+            write((state.progress.isEmpty ? "" : erasing) + line + "\n" + drawn(state.progress))
         }
     }
 
-    /// Replaces the line at the bottom that tells how far the work is; an empty one removes it.
-    static func showProgress(_ line: String) {
-        guard showsProgress else { return }
-        progressLine.withLock { progress in
-            guard line != progress else { return }
-            progress = line
-            write("\r\u{1B}[K" + line)
+    /// Writes to standard output, above the progress where both lead to a terminal.
+    static func withoutProgress<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
+        try state.withLock { state throws(Failure) in
+            let isInTheWay = Terminal.output.isTerminal && !state.progress.isEmpty
+            if isInTheWay { write(erasing) }
+            defer { if isInTheWay { write(drawn(state.progress)) } }
+            try body()
         }
+    }
+
+    /// Shows a line at the bottom from now on, until ``endProgress()``.
+    ///
+    /// - Parameter compose: Called several times a second, with the columns that the line may take.
+    static func beginProgress(_ compose: @escaping @Sendable (_ width: Int) -> String) {
+        guard showsProgress else { return }
+        state.withLock { $0.compose = compose }
+        refresh()
+    }
+
+    /// Takes the line at the bottom away.
+    static func endProgress() {
+        state.withLock { end(&$0) }
+    }
+
+    /// The same where somebody may be stuck writing, who is not waited for.
+    static func abandonProgress() {
+        state.withLockIfAvailable { end(&$0) }
+    }
+
+    private static func end(_ state: inout State) {
+        if !state.progress.isEmpty { write(erasing) }
+        state = State()
+    }
+
+    /// Draws the line anew where it has changed, again and again until the progress ends.
+    private static func refresh() {
+        let goesOn = state.withLock { state in
+            guard let compose = state.compose else { return false }
+            guard Terminal.errors.isOurs else { return true }
+            // In the last column some terminals would begin a line.
+            let line = compose((Terminal.errors.width ?? 80) - 1)
+            if line != state.progress {
+                state.progress = line
+                write(erasing + drawn(line))
+            }
+            return true
+        }
+        if goesOn { DispatchQueue.global().asyncAfter(deadline: .now() + interval) { refresh() } }
+    }
+
+    private static func drawn(_ progress: String) -> String {
+        progress.isEmpty ? "" : progress + "\r"
     }
 
     private static func write(_ text: String) {
@@ -39,9 +94,11 @@ enum Console {
 /// Standard output, flushed after every line so that a reader at the other end of a pipe sees each result at once.
 struct ResultOutput {
     func line(_ text: String) throws {
-        print(text)
-        guard fflush(nil) == 0 else {
-            throw CommandFailure("the results can't be written: \(SystemErrorText.current)")
+        try Console.withoutProgress {
+            print(text)
+            guard fflush(nil) == 0 else {
+                throw CommandFailure("the results can't be written: \(SystemErrorText.current)")
+            }
         }
     }
 }

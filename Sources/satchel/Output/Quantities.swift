@@ -9,7 +9,7 @@ enum Quantity {
         for unit in ["B", "kB", "MB", "GB"] {
             if value < 999.5 || unit == "GB" {
                 return unit == "B" || value >= 99.95
-                    ? "\(Int(value.rounded())) \(unit)" : "\(decimal(value)) \(unit)"
+                    ? "\(Int(value.rounded())) \(unit)" : "\(tenths(value)) \(unit)"
             }
             value /= 1000
         }
@@ -26,11 +26,23 @@ enum Quantity {
         return "\(whole / 3600) h \(whole % 3600 / 60) min"
     }
 
+    /// For what is still to come: `under 5 s`, `40 s`, `3 min`, `2 h 10 min`.
+    static func roughly(_ seconds: Double) -> String {
+        switch seconds {
+        case ..<5: "under 5 s"
+        case ..<57.5: "\(Int((seconds / 5).rounded()) * 5) s"
+        case ..<3570: "\(max(1, Int((seconds / 60).rounded()))) min"
+        case ..<360_000: "\(Int((seconds / 60).rounded()) / 60) h \(Int((seconds / 60).rounded()) % 60) min"
+        default: "days"
+        }
+    }
+
     static func count(_ number: Int, _ singular: String, _ plural: String? = nil) -> String {
         number == 1 ? "1 \(singular)" : "\(number) \(plural ?? singular + "s")"
     }
 
-    private static func decimal(_ value: Double) -> String {
+    /// `4.2`.
+    static func tenths(_ value: Double) -> String {
         String(format: "%.1f", value)
     }
 }
