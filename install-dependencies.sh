@@ -18,7 +18,8 @@ run="libvips42 libjpeg62-turbo libavformat59 libavcodec59 libavfilter8 libswscal
     libsqlite3-0 ca-certificates"
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp rsync
     libheif-examples libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
-    prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy python3-pyte libavif-bin libopenh264-7"
+    prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy python3-pyte libavif-bin libopenh264-7
+    zsh fish"
 bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-turbo-progs libjpeg-dev zlib1g-dev nginx-light wrk
     valgrind util-linux procps python3 python3-dev python3-venv python3-pil python3-numpy"
 

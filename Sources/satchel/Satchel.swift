@@ -36,7 +36,7 @@ struct Satchel: AsyncParsableCommand {
     static func main() async {
         do {
             try await Interruption.cancelling {
-                var command = try parseAsRoot()
+                var command = try await asyncParseAsRoot()
                 if var command = command as? any AsyncParsableCommand {
                     try await command.run()
                 } else {

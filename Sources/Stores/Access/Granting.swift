@@ -218,6 +218,21 @@ extension SQLiteRecordStore {
         return token
     }
 
+    /// The ids of what a tenant's grants, leases and links are that live, the newest first.
+    public func liveAccess(
+        of tenant: TenantID, startingWith prefix: String, limit: Int
+    ) async throws(AttachmentError) -> [String] {
+        try await read { database, now in
+            try database.rows(
+                """
+                SELECT id FROM access
+                WHERE tenant = ? AND ended_at IS NULL AND expires_at > ? AND substr(id, 1, length(?)) = ?
+                ORDER BY created_at DESC, id LIMIT ?
+                """, [tenant.rawValue, now.milliseconds, prefix, prefix, limit]
+            ).map { $0["id"] }
+        }
+    }
+
     static func clamped(_ duration: Duration) -> Duration {
         min(max(duration, .zero), AccessLimits.longest)
     }

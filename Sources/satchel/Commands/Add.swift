@@ -16,7 +16,7 @@ struct Add: AsyncParsableCommand {
               satchel add front.jpg back.jpg --mode strict --deadline 10
             """)
 
-    @Argument(help: ArgumentHelp("Files, or http and https URLs.", valueName: "file|url"))
+    @Argument(help: ArgumentHelp("Files, or http and https URLs.", valueName: "file|url"), completion: .file())
     var sources: [String]
 
     @OptionGroup(title: "What is made") var profiles: ProfileOptions

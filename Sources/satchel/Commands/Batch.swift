@@ -23,7 +23,7 @@ struct Batch: AsyncParsableCommand {
             and csv have a line for every file.
             """)
 
-    @Argument(help: ArgumentHelp("Directories, or single files.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("Directories, or single files.", valueName: "dir"), completion: .file())
     var sources: [String] = []
 
     @OptionGroup(title: "What is made") var profiles: ProfileOptions
@@ -31,10 +31,14 @@ struct Batch: AsyncParsableCommand {
     @OptionGroup(title: "Codecs") var codecs: CodecOptions
     @OptionGroup(title: "Results") var format: FormatOptions
 
-    @Option(help: ArgumentHelp("Also put the renditions here, in a mirror of the sources' tree.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Also put the renditions here, in a mirror of the sources' tree.", valueName: "dir"),
+        completion: .directory)
     var output: String?
 
-    @Option(help: ArgumentHelp("Also write every result as a line of JSON into this file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Also write every result as a line of JSON into this file.", valueName: "file"),
+        completion: .file())
     var report: String?
 
     @Option(help: ArgumentHelp("Only files that match; may be repeated. '*' matches '/' too.", valueName: "pattern"))
@@ -44,7 +48,8 @@ struct Batch: AsyncParsableCommand {
     var exclude: [String] = []
 
     @Option(
-        help: ArgumentHelp("Read the paths of files from here, one a line; '-' for standard input.", valueName: "file"))
+        help: ArgumentHelp("Read the paths of files from here, one a line; '-' for standard input.", valueName: "file"),
+        completion: .file())
     var filesFrom: String?
 
     @Flag(name: [.long, .customShort("0")], help: "Paths of --files-from end with NUL, as 'find -print0' writes them.")

@@ -96,7 +96,7 @@ struct ConfigCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check", abstract: "Check a file of settings and report every problem at once.")
 
-        @Argument(help: ArgumentHelp("The YAML file.", valueName: "file"))
+        @Argument(help: ArgumentHelp("The YAML file.", valueName: "file"), completion: .yaml)
         var path: String
 
         func run() async throws {

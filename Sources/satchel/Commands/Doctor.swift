@@ -22,7 +22,8 @@ struct Doctor: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The service's settings. Default: $SATCHEL_CONFIG, else /etc/satchel/satchel.yaml where it is there.",
-            valueName: "file"))
+            valueName: "file"),
+        completion: .yaml)
     var config: String?
 
     func run() async throws {

@@ -16,7 +16,7 @@ struct Get: AsyncParsableCommand {
               satchel get --lease satl_… --output photo.jpg
             """)
 
-    @Argument(help: ArgumentHelp("The attachment's id.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The attachment's id.", valueName: "id"), completion: .deliveredAttachments)
     var id: String?
 
     @Option(
@@ -29,7 +29,7 @@ struct Get: AsyncParsableCommand {
 
     @Option(
         name: [.long, .customShort("o")],
-        help: ArgumentHelp("Write to this file, which must not exist.", valueName: "file"))
+        help: ArgumentHelp("Write to this file, which must not exist.", valueName: "file"), completion: .file())
     var output: String?
 
     @OptionGroup(title: "Where") var store: StoreOptions

@@ -14,7 +14,7 @@ struct GrantCommand: AsyncParsableCommand {
               satchel grant --from satg_… --rendition thumbnail
             """)
 
-    @Argument(help: ArgumentHelp("The attachment's id.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The attachment's id.", valueName: "id"), completion: .deliveredAttachments)
     var id: String?
 
     @Option(help: ArgumentHelp("Derive it from this grant's token instead.", valueName: "token"))

@@ -22,7 +22,7 @@ struct Inspect: AsyncParsableCommand {
               satchel inspect *.mov --format jsonl
             """)
 
-    @Argument(help: ArgumentHelp("The files.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file())
     var files: [String]
 
     @OptionGroup(title: "What is made") var profiles: ProfileOptions

@@ -32,7 +32,7 @@ struct KeyCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("What it is for.", valueName: "name"))
         var name = "key"
 
-        @Option(help: ArgumentHelp("Whose things it opens.", valueName: "tenant"))
+        @Option(help: ArgumentHelp("Whose things it opens.", valueName: "tenant"), completion: .tenants)
         var tenant = TenantID.service.rawValue
 
         @Option(help: ArgumentHelp("One or more of submit, read, admin.", valueName: "roles"))
@@ -68,7 +68,7 @@ struct KeyCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List the keys, newest first. What they open is shown nowhere.")
 
-        @Option(help: ArgumentHelp("Only this tenant's.", valueName: "tenant"))
+        @Option(help: ArgumentHelp("Only this tenant's.", valueName: "tenant"), completion: .tenants)
         var tenant: String?
 
         @OptionGroup(title: "Where") var store: StoreOptions
@@ -108,7 +108,7 @@ struct KeyCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "revoke", abstract: "Take keys back, at once and for good.")
 
-        @Argument(help: ArgumentHelp("The keys' ids.", valueName: "id"))
+        @Argument(help: ArgumentHelp("The keys' ids.", valueName: "id"), completion: .keys)
         var ids: [String]
 
         @OptionGroup(title: "Where") var store: StoreOptions
@@ -130,7 +130,7 @@ struct KeyCommand: AsyncParsableCommand {
             abstract:
                 "Make a successor of a key, with its name, tenant, roles and end; the old one stays good for a while.")
 
-        @Argument(help: ArgumentHelp("The key's id.", valueName: "id"))
+        @Argument(help: ArgumentHelp("The key's id.", valueName: "id"), completion: .keys)
         var id: String
 
         @Option(help: ArgumentHelp("How long the old key stays good.", valueName: "time"))
@@ -159,7 +159,7 @@ extension KeyCommand {
             abstract:
                 "Show the secret that a tenant's callbacks are signed with, as libraries of Standard Webhooks take it.")
 
-        @Option(help: ArgumentHelp("Whose.", valueName: "tenant"))
+        @Option(help: ArgumentHelp("Whose.", valueName: "tenant"), completion: .tenants)
         var tenant = TenantID.service.rawValue
 
         @OptionGroup(title: "Where") var store: StoreOptions

@@ -16,7 +16,7 @@ struct LeaseCommand: AsyncParsableCommand {
               satchel revoke LEASE-ID
             """)
 
-    @Argument(help: ArgumentHelp("The attachment's id.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The attachment's id.", valueName: "id"), completion: .deliveredAttachments)
     var id: String?
 
     @Option(help: ArgumentHelp("Start under this grant's token instead, as its holder would.", valueName: "token"))

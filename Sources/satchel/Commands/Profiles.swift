@@ -30,7 +30,7 @@ struct ProfileCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show", abstract: "Print a profile as YAML, ready to be changed and used with --profiles.")
 
-        @Argument(help: ArgumentHelp("The profile's name.", valueName: "name"))
+        @Argument(help: ArgumentHelp("The profile's name.", valueName: "name"), completion: .profiles)
         var name: String
 
         @OptionGroup var file: ProfileFileOptions
@@ -44,7 +44,7 @@ struct ProfileCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check", abstract: "Check a profiles file and report every problem at once.")
 
-        @Argument(help: ArgumentHelp("The YAML file.", valueName: "file"))
+        @Argument(help: ArgumentHelp("The YAML file.", valueName: "file"), completion: .yaml)
         var path: String
 
         func run() async throws {

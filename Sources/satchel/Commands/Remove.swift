@@ -12,7 +12,7 @@ struct Remove: AsyncParsableCommand {
               satchel rm 01a1fd9a-2518-7630-88ed-84357db1afa9
             """)
 
-    @Argument(help: ArgumentHelp("The attachments' ids.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The attachments' ids.", valueName: "id"), completion: .attachments)
     var ids: [String]
 
     @OptionGroup(title: "Where") var store: StoreOptions

@@ -13,7 +13,7 @@ struct Revoke: AsyncParsableCommand {
               satchel revoke ptgUzEjfebzJ6sZWdoHIxr
             """)
 
-    @Argument(help: ArgumentHelp("The ids of leases, links or grants.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The ids of leases, links or grants.", valueName: "id"), completion: .access)
     var ids: [String]
 
     @OptionGroup(title: "Where") var store: StoreOptions

@@ -13,7 +13,8 @@ struct Show: AsyncParsableCommand {
               satchel show 01a1fd9a-2518-7630-88ed-84357db1afa9
             """)
 
-    @Argument(help: ArgumentHelp("The id of an attachment or of a job.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("The id of an attachment or of a job.", valueName: "id"), completion: .attachmentsAndJobs)
     var id: String
 
     @OptionGroup(title: "Where") var store: StoreOptions

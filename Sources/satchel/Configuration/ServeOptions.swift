@@ -1,15 +1,17 @@
 import ArgumentParser
 import Foundation
+import Logging
 
 /// What the service takes on the command line; every setting has a key beside.
 struct ServeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "A YAML file of settings. Default: $SATCHEL_CONFIG, else /etc/satchel/satchel.yaml where it is there.",
-            valueName: "file"))
+            valueName: "file"),
+        completion: .yaml)
     var config: String?
 
-    @Option(help: ArgumentHelp("The store's directory, made on first use.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The store's directory, made on first use.", valueName: "dir"), completion: .directory)
     var store: String?
 
     @Option(help: ArgumentHelp("Where to listen. Default: 127.0.0.1:8080.", valueName: "address:port"))
@@ -24,7 +26,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Codec processes at work at once.", valueName: "count"))
     var codecs: String?
 
-    @Option(help: ArgumentHelp("A YAML file of profiles that add to the built-in ones.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A YAML file of profiles that add to the built-in ones.", valueName: "file"),
+        completion: .yaml)
     var profiles: String?
 
     @Option(help: ArgumentHelp("An exception to the fetch guard; may be repeated.", valueName: "host"))
@@ -33,16 +37,20 @@ struct ServeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The same for callbacks; may be repeated.", valueName: "host"))
     var callbackAllow: [String] = []
 
-    @Option(help: ArgumentHelp("A PEM file with the certificate and its chain.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A PEM file with the certificate and its chain.", valueName: "file"), completion: .file())
     var tlsCertificate: String?
 
-    @Option(help: ArgumentHelp("A PEM file with the certificate's private key.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A PEM file with the certificate's private key.", valueName: "file"), completion: .file())
     var tlsKey: String?
 
-    @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+    @Option(
+        help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"),
+        completion: .list(Logger.Level.allCases.map(\.rawValue)))
     var logLevel: String?
 
-    @Option(help: ArgumentHelp("json or text.", valueName: "format"))
+    @Option(help: ArgumentHelp("json or text.", valueName: "format"), completion: .list(["json", "text"]))
     var logFormat: String?
 
     @Option(help: ArgumentHelp("After SIGTERM, for work to finish. Default: 25 seconds.", valueName: "time"))

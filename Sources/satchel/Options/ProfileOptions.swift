@@ -6,13 +6,16 @@ import Foundation
 struct ProfileFileOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A YAML file of profiles that add to the built-in ones. Default: $SATCHEL_PROFILES.", valueName: "file"))
+            "A YAML file of profiles that add to the built-in ones. Default: $SATCHEL_PROFILES.", valueName: "file"),
+        completion: .yaml)
     var profiles: String?
 
     /// The built-in profiles and those of the file, which win by name.
     func all() throws -> [Profile] {
-        try Self.all(in: profiles ?? ProcessInfo.processInfo.environment["SATCHEL_PROFILES"])
+        try Self.all(in: profiles ?? Self.standardFile)
     }
+
+    static var standardFile: String? { ProcessInfo.processInfo.environment["SATCHEL_PROFILES"] }
 
     /// The built-in profiles and those of a file, where one is named.
     static func all(in path: String?) throws -> [Profile] {
@@ -40,7 +43,7 @@ struct ProfileFileOptions: ParsableArguments {
 struct ProfileOptions: ParsableArguments {
     @Option(
         name: [.long, .customShort("p")],
-        help: ArgumentHelp("What to make: see 'satchel profile list'.", valueName: "name"))
+        help: ArgumentHelp("What to make: see 'satchel profile list'.", valueName: "name"), completion: .profiles)
     var profile = "notification"
 
     @OptionGroup var file: ProfileFileOptions

@@ -18,7 +18,8 @@ struct RequestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Which part of a picture: 'centre', 'attention', a point 'x,y' or a rectangle 'x,y,width,height' in 0…1.",
-            valueName: "crop"))
+            valueName: "crop"),
+        completion: .list(["centre", "attention"]))
     var crop: Crop?
 
     @Option(help: ArgumentHelp("The moment of a video that its poster shows.", valueName: "seconds"))

@@ -7,7 +7,8 @@ struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The store's directory, made on first use. Default: $SATCHEL_STORE, else 'store' of the configuration file, else satchel under the XDG data directory.",
-            valueName: "dir"))
+            valueName: "dir"),
+        completion: .directory)
     var store: String?
 
     var directory: URL {
