@@ -27,9 +27,12 @@ struct Add: AsyncParsableCommand {
     @OptionGroup(title: "Results") var format: FormatOptions
 
     @Option(
-        help: ArgumentHelp("The attachments' identifiers, in order; may be repeated. Default: a UUID.", valueName: "id")
-    )
-    var identifier: [String] = []
+        help: ArgumentHelp(
+            "The attachments' identifiers, in order; several with commas, or repeated. Default: a UUID.",
+            valueName: "id"))
+    var identifier: [Several<String>] = []
+
+    private var identifiers: [String] { identifier.all() }
 
     @Option(help: "'lenient' delivers what it can, 'strict' all or nothing.")
     var mode = JobMode.lenient
@@ -44,8 +47,8 @@ struct Add: AsyncParsableCommand {
                 "A job takes 1 to \(JobSubmission.maximumAttachments) sources, not \(sources.count); 'satchel batch' takes more."
             )
         }
-        if identifier.count > sources.count { throw ValidationError("There are more --identifier than sources.") }
-        if Set(identifier).count != identifier.count { throw ValidationError("Two --identifier are the same.") }
+        if identifiers.count > sources.count { throw ValidationError("There are more --identifier than sources.") }
+        if Set(identifiers).count != identifiers.count { throw ValidationError("Two --identifier are the same.") }
         if let deadline, !(0.05...86_400).contains(deadline) {
             throw ValidationError("--deadline must be between 0.05 and 86400 seconds, not \(deadline).")
         }
@@ -54,7 +57,7 @@ struct Add: AsyncParsableCommand {
     func run() async throws {
         let profile = try profiles.chosen()
         let attachments = try sources.enumerated().map { index, source in
-            try submission(of: source, identifier: index < identifier.count ? identifier[index] : "")
+            try submission(of: source, identifier: index < identifiers.count ? identifiers[index] : "")
         }
         let workshop = try await Workshop.open(
             store, codecs, fetch: fetch, expecting: Repertoire(declaredType: nil, name: sources.first))
@@ -88,7 +91,7 @@ struct Add: AsyncParsableCommand {
     private func job(of attachments: [AttachmentSubmission], _ profile: Profile, run: RunID) throws -> JobSubmission {
         var asked = attachments
         // A generated identifier says nothing about what was asked for.
-        for index in asked.indices { asked[index].identifier = index < identifier.count ? identifier[index] : "" }
+        for index in asked.indices { asked[index].identifier = index < identifiers.count ? identifiers[index] : "" }
         let work = try WorkKey.of(asked, profileDigest: profile.digest, mode: mode, deadline: deadline)
         return JobSubmission(
             tenant: .local, profile: profile, mode: mode, deadline: deadline ?? profile.deadline, run: run,

@@ -41,11 +41,15 @@ struct Batch: AsyncParsableCommand {
         completion: .file())
     var report: String?
 
-    @Option(help: ArgumentHelp("Only files that match; may be repeated. '*' matches '/' too.", valueName: "pattern"))
-    var include: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Only files that match; several with commas, or repeated. '*' matches '/' too.", valueName: "pattern"))
+    var include: [Several<String>] = []
 
-    @Option(help: ArgumentHelp("Not what matches, files and directories; may be repeated.", valueName: "pattern"))
-    var exclude: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Not what matches, files and directories; several with commas, or repeated.", valueName: "pattern"))
+    var exclude: [Several<String>] = []
 
     @Option(
         help: ArgumentHelp("Read the paths of files from here, one a line; '-' for standard input.", valueName: "file"),

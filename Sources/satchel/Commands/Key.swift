@@ -12,7 +12,7 @@ struct KeyCommand: AsyncParsableCommand {
             A key is shown once, when it is made: the store has only its hash.
 
               satchel key create --name backend
-              satchel key create --name dashboard --role read --for 90d
+              satchel key create --name dashboard --role read,submit --for 90d
               satchel key list
               satchel key rotate ID --overlap 24h
               satchel key revoke ID
@@ -35,8 +35,17 @@ struct KeyCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("Whose things it opens.", valueName: "tenant"), completion: .tenants)
         var tenant = TenantID.service.rawValue
 
-        @Option(help: ArgumentHelp("One or more of submit, read, admin.", valueName: "roles"))
-        var role = Roles([.submit, .read])
+        @Option(
+            help: ArgumentHelp(
+                "submit, read or admin; several with commas, or repeated. Default: submit,read.", valueName: "role"))
+        var role: [Several<AccessRole>] = []
+
+        /// Each once, in the order in which they were given.
+        private var roles: [AccessRole] {
+            let given: [AccessRole] = role.all()
+            return given.isEmpty
+                ? [.submit, .read] : given.indices.filter { given.firstIndex(of: given[$0]) == $0 }.map { given[$0] }
+        }
 
         @Option(
             name: .customLong("for"),
@@ -58,7 +67,7 @@ struct KeyCommand: AsyncParsableCommand {
             let store = try openStore(store, create: true)
             let (record, token) = try await reported { () async throws(AttachmentError) in
                 try await store.records.createKey(
-                    named: name, for: TenantID(rawValue: tenant), roles: role.roles, lasting: time?.duration)
+                    named: name, for: TenantID(rawValue: tenant), roles: roles, lasting: time?.duration)
             }
             try KeyOutput(record: record, token: token).write(format)
         }
@@ -176,24 +185,6 @@ extension KeyCommand {
             }
         }
     }
-}
-
-/// Roles, separated by commas.
-struct Roles: ExpressibleByArgument {
-    var roles: [AccessRole]
-
-    init(_ roles: [AccessRole]) {
-        self.roles = roles
-    }
-
-    init?(argument: String) {
-        let names = argument.split(separator: ",")
-        roles = names.compactMap { AccessRole(rawValue: String($0)) }
-        guard !roles.isEmpty, roles.count == names.count else { return nil }
-    }
-
-    var defaultValueDescription: String { roles.map(\.rawValue).joined(separator: ",") }
-    static var allValueStrings: [String] { [] }
 }
 
 /// A new key as it is shown, the only time.

@@ -29,9 +29,10 @@ struct List: AsyncParsableCommand {
     var kind: MediaKind?
 
     @Option(
-        help: ArgumentHelp("Only files whose path matches; may be repeated. '*' matches '/' too.", valueName: "pattern")
-    )
-    var path: [String] = []
+        help: ArgumentHelp(
+            "Only files whose path matches; several with commas, or repeated. '*' matches '/' too.",
+            valueName: "pattern"))
+    var path: [Several<String>] = []
 
     @Option(help: ArgumentHelp("At most this many; 0 for all.", valueName: "count"))
     var limit = 100
@@ -43,7 +44,7 @@ struct List: AsyncParsableCommand {
     func run() async throws {
         let store = try openStore(store)
         var writer = try RecordWriter(format.format)
-        let filter = PathFilter(include: path)
+        let filter = PathFilter(include: path.all())
         let most = limit == 0 ? Int.max : limit
         var cursor: String?
         var count = 0

@@ -41,7 +41,10 @@ struct ReadConfiguration: Sendable {
         }
         let flagProvider = InMemoryProvider(
             name: "flags",
-            values: Dictionary(flags.map { (Self.key($0.key), Self.value($0.key, $0.texts)) }) { _, last in last })
+            values: Dictionary(grouping: flags, by: \.key).reduce(into: [:]) { values, flags in
+                // Lists grow with every flag; of the rest the last one counts.
+                values[Self.key(flags.key)] = Self.value(flags.key, flags.value.flatMap(\.texts))
+            })
         let fileProvider = InMemoryProvider(
             name: "file",
             values: Dictionary(

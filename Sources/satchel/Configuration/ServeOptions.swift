@@ -31,11 +31,12 @@ struct ServeOptions: ParsableArguments {
         completion: .yaml)
     var profiles: String?
 
-    @Option(help: ArgumentHelp("An exception to the fetch guard; may be repeated.", valueName: "host"))
-    var fetchAllow: [String] = []
+    @Option(
+        help: ArgumentHelp("Exceptions to the fetch guard; several with commas, or repeated.", valueName: "host"))
+    var fetchAllow: [Several<String>] = []
 
-    @Option(help: ArgumentHelp("The same for callbacks; may be repeated.", valueName: "host"))
-    var callbackAllow: [String] = []
+    @Option(help: ArgumentHelp("The same for callbacks; several with commas, or repeated.", valueName: "host"))
+    var callbackAllow: [Several<String>] = []
 
     @Option(
         help: ArgumentHelp("A PEM file with the certificate and its chain.", valueName: "file"), completion: .file())
@@ -58,7 +59,7 @@ struct ServeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Any setting, such as limits.image_bytes=20M; may be repeated. 'satchel config keys' lists them.",
+            "Any setting, such as limits.image_bytes=20M; several with commas, or repeated. 'satchel config keys' lists them.",
             valueName: "key=value"))
     var set: [String] = []
 
@@ -79,17 +80,35 @@ struct ServeOptions: ParsableArguments {
         var flags = single.compactMap { key, text, origin in
             text.map { ReadConfiguration.Flag(key: key, texts: [$0], origin: origin) }
         }
-        if !fetchAllow.isEmpty { flags.append(.init(key: "fetch.allow", texts: fetchAllow, origin: "--fetch-allow")) }
+        if !fetchAllow.isEmpty {
+            flags.append(.init(key: "fetch.allow", texts: fetchAllow.all(), origin: "--fetch-allow"))
+        }
         if !callbackAllow.isEmpty {
-            flags.append(.init(key: "callback.allow", texts: callbackAllow, origin: "--callback-allow"))
+            flags.append(.init(key: "callback.allow", texts: callbackAllow.all(), origin: "--callback-allow"))
         }
-        for text in set {
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
-            let isList = Setting.byKey[parts[0]]?.isList ?? false
-            let texts = isList ? parts[1].split(separator: ",").map { String($0) } : [parts[1]]
-            flags.append(.init(key: parts[0], texts: texts, origin: "--set \(parts[0])"))
+        return flags + set.flatMap(Self.settings)
+    }
+
+    /// What one `--set` brings: `codecs=2`, or several with commas. What doesn't begin with a setting's key belongs to
+    /// the value before it: `fetch.allow=media.internal,10.0.0.0/8,codecs=2`.
+    private static func settings(in text: String) -> [ReadConfiguration.Flag] {
+        var texts: [String] = []
+        for part in CommaSeparated.parts(of: text) {
+            let key = part.prefix { $0 != "=" }
+            if texts.isEmpty || part.contains("=") && Setting.byKey[String(key)] != nil {
+                texts.append(String(part))
+            } else {
+                texts[texts.count - 1] += "," + part
+            }
         }
-        return flags
+        return texts.map { text in
+            let key = String(text.prefix { $0 != "=" })
+            let value = String(text.dropFirst(key.count + 1))
+            let isList = Setting.byKey[key]?.isList ?? false
+            return ReadConfiguration.Flag(
+                key: key, texts: isList ? CommaSeparated.texts(of: value) : [CommaSeparated.unescaped(value)],
+                origin: "--set \(key)")
+        }
     }
 
     func read() -> ReadConfiguration {

@@ -3,15 +3,17 @@ import Attachments
 
 /// What a lease, link or grant covers.
 struct AccessOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A rendition that it covers; may be repeated. Default: all.", valueName: "name"))
-    var rendition: [RenditionRole] = []
+    @Option(
+        help: ArgumentHelp(
+            "The renditions that it covers; several with commas, or repeated. Default: all.", valueName: "name"))
+    var rendition: [Several<RenditionRole>] = []
 
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp("How long it lasts, such as 300, 10m, 24h or 7d.", valueName: "time"))
     var time: TimeSpan?
 
-    var renditions: [RenditionRole]? { rendition.isEmpty ? nil : rendition }
+    var renditions: [RenditionRole]? { rendition.isEmpty ? nil : rendition.all() }
 }
 
 /// A duration with an optional unit: `300`, `10m`, `24h`, `7d`.

@@ -6,13 +6,13 @@ struct FetchOptions: ParsableArguments {
     @Option(
         name: .customLong("fetch-allow"),
         help: ArgumentHelp(
-            "An exception to the fetch guard: a host, an address or a CIDR, with an optional port. May be repeated.",
+            "An exception to the fetch guard: a host, an address or a CIDR, with an optional port; several with commas, or repeated.",
             valueName: "host"))
-    var allow: [String] = []
+    var allow: [Several<String>] = []
 
     func fetcher(into spool: Spool) throws -> Fetcher {
         do {
-            let gate = FetchGuard(allowing: try FetchAllowance.list(allow))
+            let gate = FetchGuard(allowing: try FetchAllowance.list(allow.all()))
             return Fetcher(guardedBy: gate, into: spool, userAgent: "Satchel/\(Version.current)")
         } catch {
             throw CommandFailure("--fetch-allow: \(error)", status: 2)

@@ -1,0 +1,55 @@
+import ArgumentParser
+
+/// What one flag of a list brings: a value, or several with commas between them. The flag can be repeated, too, which
+/// comes to the same: `--role read,submit` or `--role read --role submit`.
+///
+/// A comma that belongs to a value is written `\,`.
+struct Several<Element: ExpressibleByArgument & Sendable>: ExpressibleByArgument, Sendable {
+    var elements: [Element]
+
+    init?(argument: String) {
+        let texts = CommaSeparated.texts(of: argument)
+        elements = texts.compactMap { $0.isEmpty ? nil : Element(argument: $0) }
+        guard elements.count == texts.count else { return nil }
+    }
+
+    static var allValueStrings: [String] { Element.allValueStrings }
+    static var defaultCompletionKind: CompletionKind { Element.defaultCompletionKind }
+}
+
+extension Array {
+    /// What all flags of a list have brought, in the order in which they were given.
+    func all<Value>() -> [Value] where Element == Several<Value> { flatMap(\.elements) }
+}
+
+enum CommaSeparated {
+    /// What lies between commas, without spaces around it; `\,` is a comma.
+    static func texts(of list: String) -> [String] {
+        parts(of: list).map { unescaped($0.trimmingPrefix { $0 == " " }.trimmingSuffix(" ")) }
+    }
+
+    /// The same as it is written.
+    static func parts(of list: String) -> [Substring] {
+        var parts: [Substring] = []
+        var start = list.startIndex
+        var isEscaped = false
+        for index in list.indices {
+            if list[index] == ",", !isEscaped {
+                parts.append(list[start..<index])
+                start = list.index(after: index)
+            }
+            isEscaped = list[index] == "\\" && !isEscaped
+        }
+        return parts + [list[start...]]
+    }
+
+    static func unescaped(_ text: some StringProtocol) -> String { String(text).replacing("\\,", with: ",") }
+}
+
+extension Substring {
+    fileprivate func trimmingSuffix(_ character: Character) -> Substring {
+        var text = self
+        while text.last == character { text.removeLast() }
+        return text
+    }
+}
