@@ -29,14 +29,18 @@ struct ConfigurationFile: Sendable {
             let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
             guard let root = try Yams.compose(yaml: text) else { return }
             guard root.mapping != nil else {
-                complain(root, "", root.string, "the file is a mapping from keys to values; see 'satchel config keys'")
+                complain(
+                    root.mark?.line ?? 1, "", root.string,
+                    "the file is a mapping from keys to values; see 'satchel config keys'")
                 return
             }
             read(root, under: "")
         } catch let error as YamlError {
+            let fault = YAMLFault(error)
             problems.append(
                 ConfigurationProblem(
-                    key: nil, origin: path, value: nil, remedy: "it is no YAML that can be read: \(error)"))
+                    key: nil, origin: path + (fault.line.map { " line \($0)" } ?? ""), value: nil,
+                    remedy: "this is no YAML: \(fault.reason)"))
         } catch {
             problems.append(
                 ConfigurationProblem(
@@ -50,18 +54,19 @@ struct ConfigurationFile: Sendable {
         for (name, value) in mapping {
             let key = prefix + (name.string ?? "")
             if let setting = Setting.byKey[key] {
-                enter(value, of: setting)
+                enter(value, of: setting, line: name.mark?.line ?? 1)
             } else if value.mapping != nil, Setting.all.contains(where: { $0.key.hasPrefix(key + ".") }) {
                 read(value, under: key + ".")
             } else {
                 complain(
-                    name, key, nil, "there is no such setting" + NearestName.hint(for: key, in: Setting.all.map(\.key)))
+                    name.mark?.line ?? 1, key, nil,
+                    "there is no such setting" + NearestName.hint(for: key, in: Setting.all.map(\.key)))
             }
         }
     }
 
-    private mutating func enter(_ value: Node, of setting: Setting) {
-        let line = value.mark?.line ?? 0
+    /// - Parameter line: That of the key: a list begins on the line after it.
+    private mutating func enter(_ value: Node, of setting: Setting, line: Int) {
         if let scalar = value.scalar {
             // An empty value is as good as none.
             if scalar.string.isEmpty || value.null != nil { return }
@@ -73,14 +78,14 @@ struct ConfigurationFile: Sendable {
             let texts = mapping.map { "\($0.key.string ?? "")=\($0.value.string ?? "")" }
             entries[setting.key] = Entry(line: line, texts: texts, isList: true)
         } else {
-            complain(value, setting.key, nil, "it takes \(setting.isList ? "" : "one value, ")\(setting.type)")
+            complain(line, setting.key, nil, "it takes \(setting.isList ? "" : "one value, ")\(setting.type)")
         }
     }
 
-    private mutating func complain(_ node: Node, _ key: String, _ value: String?, _ remedy: String) {
+    private mutating func complain(_ line: Int, _ key: String, _ value: String?, _ remedy: String) {
         problems.append(
             ConfigurationProblem(
-                key: key.isEmpty ? nil : key, origin: "\(path) line \(node.mark?.line ?? 1)", value: value,
+                key: key.isEmpty ? nil : key, origin: "\(path) line \(line)", value: value,
                 remedy: remedy))
     }
 }

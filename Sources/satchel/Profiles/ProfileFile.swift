@@ -16,6 +16,9 @@ import Yams
 struct ProfileFile {
     var profiles: [Profile]
 
+    /// Those that take the place of built-in ones.
+    var replacements: [Profile] { profiles.filter { own in Profile.builtIn.contains { $0.name == own.name } } }
+
     /// Reads a file.
     ///
     /// - Throws: ``ProfileFileError`` with every problem of the file.
@@ -31,7 +34,9 @@ struct ProfileFile {
         do {
             root = try Yams.compose(yaml: yaml)
         } catch {
-            throw ProfileFileError(path: path, problems: ["is no YAML: \(error)"])
+            let fault = YAMLFault(error)
+            throw ProfileFileError(
+                path: path, problems: [(fault.line.map { "line \($0): " } ?? "") + "this is no YAML: \(fault.reason)"])
         }
         var reader = ProfileReader()
         profiles = reader.profiles(in: root)

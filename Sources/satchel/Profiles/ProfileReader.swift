@@ -4,6 +4,8 @@ import Yams
 /// Reads profiles from YAML and collects every problem, each with its line, key and value.
 struct ProfileReader {
     private(set) var problems: [String] = []
+    /// On which line each key stands, by its path: `banner.image.aim`.
+    private var lines: [String: Int] = [:]
     private var known: [String: Profile] = Dictionary(uniqueKeysWithValues: Profile.builtIn.map { ($0.name, $0) })
 
     mutating func profiles(in root: Node?) -> [Profile] {
@@ -16,6 +18,7 @@ struct ProfileReader {
             return []
         }
         return mapping.compactMap { key, value in
+            lines[key.string ?? ""] = key.mark?.line
             let profile = profile(named: key.string ?? "", value)
             known[profile.name] = profile
             return profile
@@ -106,7 +109,7 @@ struct ProfileReader {
         let unread = problems[before...]
         for problem in profile.problems() where !unread.contains(where: { $0.contains("\(name).\(problem.key):") }) {
             if problem.key == "profile" && !unread.isEmpty { continue }
-            problems.append("line \(node.mark?.line ?? 1): \(name).\(problem)")
+            problems.append("line \(line(of: "\(name).\(problem.key)") ?? 1): \(name).\(problem)")
         }
         return profile
     }
@@ -122,6 +125,7 @@ struct ProfileReader {
         var values: [String: Node] = [:]
         for (key, value) in mapping {
             let name = key.string ?? ""
+            if !path.isEmpty { lines["\(path).\(name)"] = key.mark?.line }
             if keys.contains(name) {
                 values[name] = value
             } else {
@@ -174,9 +178,17 @@ struct ProfileReader {
         }
     }
 
+    /// The line of a key; where the file doesn't have it, of the part that it belongs to.
+    private func line(of key: String) -> Int? {
+        if let line = lines[key] { return line }
+        return key.lastIndex(of: ".").flatMap { line(of: String(key[..<$0])) }
+    }
+
     private mutating func report(_ node: Node?, _ key: String, _ value: String, _ remedy: String) {
-        let line = node?.mark.map { "line \($0.line): " } ?? ""
-        problems.append(line + ProfileProblem(key: key, value: value, remedy: remedy).description)
+        // Where a value begins says nothing: a list or an empty value may begin on a line after its key's.
+        let number = lines[key] ?? node?.mark?.line
+        problems.append(
+            (number.map { "line \($0): " } ?? "") + ProfileProblem(key: key, value: value, remedy: remedy).description)
     }
 }
 
