@@ -22,7 +22,9 @@ struct ProfileCommand: AsyncParsableCommand {
         @OptionGroup var file: ProfileFileOptions
 
         func run() async throws {
-            print(table(["PROFILE", "WHAT IT IS FOR"], try file.all().map { [$0.name, $0.summary] }))
+            let profiles = try file.all()
+            for profile in profiles { file.warn(of: profile) }
+            print(table(["PROFILE", "WHAT IT IS FOR"], profiles.map { [$0.name, $0.summary] }))
         }
     }
 
@@ -36,7 +38,9 @@ struct ProfileCommand: AsyncParsableCommand {
         @OptionGroup var file: ProfileFileOptions
 
         func run() async throws {
-            print(try ProfileFile.yaml(of: file.named(name)), terminator: "")
+            let profile = try file.named(name)
+            file.warn(of: profile)
+            print(try ProfileFile.yaml(of: profile), terminator: "")
         }
     }
 
@@ -49,8 +53,9 @@ struct ProfileCommand: AsyncParsableCommand {
 
         func run() async throws {
             do {
-                let names = try ProfileFile(path: path).profiles.map(\.name)
-                print("\(path) is sound: \(names.joined(separator: ", "))")
+                let file = try ProfileFile(path: path)
+                for profile in file.replacements { Console.say(ProfileFileOptions.warning(of: profile, in: path)) }
+                print("\(path) is sound: \(file.profiles.map(\.name).joined(separator: ", "))")
             } catch let error as ProfileFileError {
                 throw CommandFailure(error.description)
             }

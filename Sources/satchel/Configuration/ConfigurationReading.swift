@@ -119,7 +119,7 @@ struct ReadConfiguration: Sendable {
             if configuration.publicURL == nil {
                 complain(
                     "public_url", nil,
-                    "the service is to listen on \(configuration.listen), so say where clients reach it: https://media.example.com"
+                    "the service is to listen on \(configuration.listen), so say where clients reach it, here or with --public-url: https://media.example.com"
                 )
             }
             if !configuration.settings.keysRequired {
@@ -128,7 +128,11 @@ struct ReadConfiguration: Sendable {
             }
         }
         do {
-            let names = Set(try ProfileFileOptions.all(in: configuration.profiles).map(\.name))
+            let profiles = try ProfileFileOptions.all(in: configuration.profiles)
+            let names = Set(profiles.map(\.name))
+            warnings += Profile.builtIn.filter { !profiles.contains($0) }.map {
+                "the profile '\($0.name)' is that of \(configuration.profiles ?? ""), which replaces the built-in one."
+            }
             for (category, profile) in configuration.settings.categories.sorted(by: { $0.key < $1.key })
             where !names.contains(profile) {
                 complain(

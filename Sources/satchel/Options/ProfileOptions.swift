@@ -32,10 +32,25 @@ struct ProfileFileOptions: ParsableArguments {
     func named(_ name: String) throws -> Profile {
         let all = try all()
         guard let profile = all.first(where: { $0.name == name }) else {
-            let names = all.map(\.name).joined(separator: ", ")
-            throw CommandFailure("there is no profile '\(name)'; there are \(names).", status: 2)
+            let names = all.map(\.name)
+            throw CommandFailure(
+                "there is no profile '\(name)'; there are \(names.joined(separator: ", "))"
+                    + "\(NearestName.hint(for: name, in: names)).",
+                status: 2)
         }
         return profile
+    }
+
+    /// Says of a profile that takes the place of a built-in one that it does.
+    func warn(of profile: Profile) {
+        guard let builtIn = Profile.builtIn.first(where: { $0.name == profile.name }), builtIn != profile else {
+            return
+        }
+        Console.say(Self.warning(of: profile, in: profiles ?? Self.standardFile ?? ""))
+    }
+
+    static func warning(of profile: Profile, in file: String) -> String {
+        "Warning: the profile '\(profile.name)' is that of \(file), which replaces the built-in one."
     }
 }
 
@@ -48,7 +63,10 @@ struct ProfileOptions: ParsableArguments {
 
     @OptionGroup var file: ProfileFileOptions
 
-    func chosen() throws -> Profile {
-        try file.named(profile)
+    /// - Parameter isQuiet: Whether nothing is said of a profile that replaces a built-in one.
+    func chosen(isQuiet: Bool = false) throws -> Profile {
+        let chosen = try file.named(profile)
+        if !isQuiet { file.warn(of: chosen) }
+        return chosen
     }
 }
