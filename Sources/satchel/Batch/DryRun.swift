@@ -53,8 +53,15 @@ struct DryRun {
             }
         print(table(["KIND", "FILES", "BYTES", "CPU TIME"], rows, numbers: [1, 2, 3]))
         Console.say(
-            "Estimated: \(Quantity.seconds(cpuSeconds)) of CPU time, about \(Quantity.seconds(cpuSeconds / Double(configuration.codecs))) with \(Quantity.count(configuration.codecs, "codec"))."
-        )
+            Self.estimate(
+                cpuSeconds: cpuSeconds, codecs: configuration.codecs, cores: CodecPoolConfiguration.usableProcessors))
+    }
+
+    /// What the work comes to: codecs share the cores, and what one codec makes runs on one core.
+    static func estimate(cpuSeconds: Double, codecs: Int, cores: Int) -> String {
+        let atOnce = codecs < cores ? Quantity.count(codecs, "codec") : Quantity.count(cores, "core")
+        let time = Quantity.seconds(cpuSeconds / Double(max(1, min(codecs, cores))))
+        return "Estimated: \(Quantity.seconds(cpuSeconds)) of CPU time, about \(time) with \(atOnce)."
     }
 }
 
