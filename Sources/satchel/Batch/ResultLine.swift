@@ -111,19 +111,21 @@ extension ResultLine: Encodable {
         try container.encode(
             Source(
                 mediaType: source.decodedType?.rawValue ?? source.sniffedType, bytes: source.bytes,
-                width: source.width, height: source.height, duration: source.duration), forKey: .source)
+                width: source.width, height: source.height, duration: source.duration.map(Quantity.milliseconds)),
+            forKey: .source)
         let outputs = renditions.map { role, rendition in
             (
                 role.rawValue,
                 RenditionFile(
                     mediaType: rendition.mediaType, bytes: rendition.bytes, width: rendition.width,
-                    height: rendition.height, duration: rendition.duration, file: files[role])
+                    height: rendition.height, duration: rendition.duration.map(Quantity.milliseconds),
+                    file: files[role])
             )
         }
         try container.encode(Dictionary(uniqueKeysWithValues: outputs), forKey: .renditions)
         try container.encode(attempt, forKey: .attempt)
         try container.encode(finishedAt, forKey: .finishedAt)
-        try container.encode((seconds * 1000).rounded() / 1000, forKey: .seconds)
+        try container.encode(Quantity.milliseconds(seconds), forKey: .seconds)
         try container.encode(error, forKey: .error)
     }
 }

@@ -99,7 +99,8 @@ extension ResultLine {
             String(decoding: path, as: UTF8.self), state.rawValue, kind?.rawValue ?? "",
             source.decodedType?.rawValue ?? "", source.bytes.map { "\($0)" } ?? "", fidelity?.rawValue ?? "",
             main?.mediaType.rawValue ?? "", main.map { "\($0.bytes)" } ?? "", main?.width.map { "\($0)" } ?? "",
-            main?.height.map { "\($0)" } ?? "", main?.duration.map { "\($0)" } ?? "", "\(seconds)",
+            main?.height.map { "\($0)" } ?? "", main?.duration.map { "\(Quantity.milliseconds($0))" } ?? "",
+            "\(Quantity.milliseconds(seconds))",
             attachment?.rawValue ?? "", error?.code.rawValue ?? "", error?.message ?? "",
         ]
     }

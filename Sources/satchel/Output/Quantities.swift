@@ -26,6 +26,9 @@ enum Quantity {
         return "\(whole / 3600) h \(whole % 3600 / 60) min"
     }
 
+    /// Seconds for programs, to the millisecond: what sums and frame rates leave behind that is noise.
+    static func milliseconds(_ seconds: Double) -> Double { (seconds * 1000).rounded() / 1000 }
+
     /// For what is still to come: `under 5 s`, `40 s`, `3 min`, `2 h 10 min`.
     static func roughly(_ seconds: Double) -> String {
         switch seconds {
