@@ -55,6 +55,12 @@ struct GrantCommand: AsyncParsableCommand {
                 leaseLimit: leases ?? 16)
         }
         guard let (record, token) = granted else { throw CommandFailure.unknown(id ?? "") }
+        access.warn(of: record.expiresAt, at: try await store.records.now())
+        if let leases, record.leaseLimit < leases {
+            Console.say(
+                "Warning: at most \(Quantity.count(record.leaseLimit, "lease")) may be live, as under the grant it comes from."
+            )
+        }
         try AccessOutput(
             kind: "grant", id: record.id, token: token, attachment: record.attachment, expiresAt: record.expiresAt
         ).write(format)

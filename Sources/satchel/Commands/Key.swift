@@ -58,6 +58,7 @@ struct KeyCommand: AsyncParsableCommand {
         var format = RecordFormat.table
 
         func validate() throws {
+            try time?.validate("--for")
             guard (1...128).contains(tenant.utf8.count), tenant.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
                 throw ValidationError("--tenant must be 1 to 128 printable ASCII characters without spaces.")
             }
@@ -144,6 +145,8 @@ struct KeyCommand: AsyncParsableCommand {
 
         @Option(help: ArgumentHelp("How long the old key stays good.", valueName: "time"))
         var overlap = TimeSpan(duration: .seconds(86_400))
+
+        func validate() throws { try overlap.validate("--overlap") }
 
         @OptionGroup(title: "Where") var store: StoreOptions
 

@@ -58,6 +58,7 @@ struct LeaseCommand: AsyncParsableCommand {
                     "this grant opens nothing: it is wrong, has ended, or was revoked, or it doesn't cover that rendition."
                 )
             }
+            access.warn(of: record.expiresAt, at: try await store.records.now())
             try show("lease", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt)
         } else {
             guard

@@ -31,7 +31,17 @@ struct RequestOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What the source claims to be: a media type, UTI or extension.", valueName: "type"))
     var typeHint: String?
 
+    /// Seconds: more than any recording has.
+    private static let longest = 1e9
+
     func validate() throws {
+        for (name, seconds) in [
+            ("--trim-start", trimStart), ("--trim-duration", trimDuration), ("--trim-end", trimEnd),
+            ("--thumbnail-time", thumbnailTime),
+        ] {
+            guard let seconds, !(seconds <= Self.longest) else { continue }
+            throw ValidationError("\(name) must be a number of at most \(Int(Self.longest)) seconds.")
+        }
         if let trimStart, !(trimStart >= 0) { throw ValidationError("--trim-start must not be negative.") }
         if let trimDuration, !(trimDuration > 0) { throw ValidationError("--trim-duration must be more than 0.") }
         if let trimEnd, !(trimEnd > trimStart ?? 0) {
