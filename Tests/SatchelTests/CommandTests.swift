@@ -227,7 +227,7 @@ import Testing
         for layer in SandboxLayer.allCases { #expect(result.outputText.contains(layer.title)) }
     }
 
-    @Test func `a URL on this machine is refused, naming the setting that allows it, and fetched with it`() throws {
+    @Test func `a URL on this machine is refused, naming the flag that allows it, and fetched with it`() throws {
         let person = try Person()
         try person.sample("jpeg/coffee.jpg", as: "site/photo.jpg")
         let server = try Program(Program.tool("python3").executable, in: person.home.url.appending(path: "site"))
@@ -241,7 +241,7 @@ import Testing
         let url = "http://127.0.0.1:\(try #require(port))/photo.jpg"
         let refused = try person.run("add", url)
         #expect(refused.status == 1)
-        #expect(refused.errorText.contains("blocked_address") && refused.errorText.contains("fetch.allow"))
+        #expect(refused.errorText.contains("blocked_address") && refused.errorText.contains("--fetch-allow"))
         let fetched = try person.run("add", url, "--fetch-allow", "127.0.0.1", "--format", "jsonl")
         #expect(fetched.status == 0 && fetched.outputText.contains("\"state\":\"delivered\""), "\(fetched.errorText)")
         let missing = try person.run("add", url + "x", "--fetch-allow", "127.0.0.1")

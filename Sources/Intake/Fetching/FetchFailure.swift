@@ -7,7 +7,15 @@ import NIOPosix
 import NIOSSL
 
 /// Turns what the HTTP client throws into what a sender can use.
-enum FetchFailure {
+public enum FetchFailure {
+    /// What went wrong, as a clause about the other side: `it refuses connections`.
+    public static func reason(_ error: any Error) -> String {
+        switch describe(error) {
+        case .fetchFailed(let reason, _): reason
+        case let other: other.message
+        }
+    }
+
     static func describe(_ error: any Error) -> AttachmentError {
         switch error {
         case let error as AttachmentError: error

@@ -67,13 +67,14 @@ struct Add: AsyncParsableCommand {
             let job = try await finished(
                 try job(of: attachments, profile, run: RunID.generate()), in: workshop)
             for (source, attachment) in zip(sources, job.attachments) {
-                let line = ResultLine(
+                var line = ResultLine(
                     path: Data(source.utf8), record: attachment, attempt: job.attempt, isUnchanged: false)
+                line.error?.speakToCommandLine()
                 try writer.write(line)
                 for warning in requested.warnings(about: attachment, under: profile) {
                     Console.say("\(line.shownPath): warning: \(warning)")
                 }
-                if let error = attachment.error {
+                if let error = line.error {
                     isComplete = false
                     Console.say("\(line.shownPath): \(error.code.rawValue). \(error.message)")
                 }
@@ -125,7 +126,12 @@ struct Add: AsyncParsableCommand {
 
     private func submission(of source: String, identifier: String) throws -> AttachmentSubmission {
         let request = requested.request
-        if source.hasPrefix("http://") || source.hasPrefix("https://") {
+        if let scheme = source.scheme, !FileManager.default.fileExists(atPath: source) {
+            guard ["http", "https"].contains(scheme) else {
+                throw CommandFailure(
+                    "'\(source)' can't be fetched: only http and https URLs are. Download it, then name the file.",
+                    status: 2)
+            }
             return AttachmentSubmission(
                 identifier: identifier, location: .url(source, headers: [:]), declaredType: requested.typeHint,
                 request: request, options: requested.options)
@@ -148,6 +154,25 @@ struct Add: AsyncParsableCommand {
         } catch let error as AttachmentError {
             guard case .invalidSource(let reason) = error else { throw CommandFailure(error.message, status: 2) }
             throw CommandFailure("'\(source)' can't be read: \(reason).", status: 2)
+        }
+    }
+}
+
+extension String {
+    /// The scheme where this looks like a URL, in small letters.
+    var scheme: String? { prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*(?=:\/\/)/).map { $0.output.lowercased() } }
+}
+
+extension LineError {
+    /// Names flags instead of settings, and what a person at the command line can do instead of a client.
+    fileprivate mutating func speakToCommandLine() {
+        switch ErrorCode(rawValue: code.rawValue) {
+        case .blockedAddress:
+            message = message.replacing(
+                "An operator can allow it with the setting fetch.allow.", with: "Allow it with --fetch-allow.")
+        case .fetchFailed, .fetchTimeout:
+            message = message.replacing("or upload the file.", with: "or download it and name the file.")
+        default: break
         }
     }
 }

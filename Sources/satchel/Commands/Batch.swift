@@ -87,8 +87,11 @@ struct Batch: AsyncParsableCommand {
         if sources.isEmpty && filesFrom == nil {
             throw ValidationError("Name a directory, or give paths with --files-from.")
         }
-        if let timeout, !(timeout > 0) {
-            throw ValidationError("--timeout must be more than 0 seconds, not \(timeout).")
+        if let url = sources.first(where: { $0.scheme != nil && !FileManager.default.fileExists(atPath: $0) }) {
+            throw ValidationError("'\(url)' is a URL: 'satchel add' fetches it, 'satchel batch' takes directories.")
+        }
+        if let timeout, !(timeout > 0 && timeout <= 604_800) {
+            throw ValidationError("--timeout must be more than 0 and at most 604800 seconds, not \(timeout).")
         }
         if let maxFailures, maxFailures < 1 {
             throw ValidationError("--max-failures must be at least 1, not \(maxFailures).")
@@ -100,7 +103,7 @@ struct Batch: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let profile = try profiles.chosen()
+        let profile = try profiles.chosen(isQuiet: quiet)
         if move && !profile.keepsOriginal {
             throw CommandFailure(
                 "--move removes sources, so it needs a profile that keeps the original; '\(profile.name)' doesn't, 'archive' does.",

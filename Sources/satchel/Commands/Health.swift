@@ -2,6 +2,7 @@ import API
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
+import Intake
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -30,6 +31,7 @@ struct Health: AsyncParsableCommand {
     @OptionGroup(title: "Settings") var settings: ServeOptions
 
     func validate() throws {
+        try timeout?.validate("--timeout", atMost: .seconds(86_400))
         guard let url, !url.hasPrefix("http://"), !url.hasPrefix("https://") else { return }
         throw ValidationError("the URL begins with http:// or https://, unlike '\(url)'.")
     }
@@ -54,7 +56,7 @@ struct Health: AsyncParsableCommand {
                 return (response.status.code, String(buffer: body).trimmingCharacters(in: .whitespacesAndNewlines))
             }
         } catch {
-            throw CommandFailure("\(base) doesn't answer: \(error).")
+            throw CommandFailure("\(base) doesn't answer: \(FetchFailure.reason(error)).")
         }
         guard answer.status == 200 else {
             throw CommandFailure("\(base) answers \(answer.status): \(answer.text)")

@@ -37,6 +37,9 @@ struct Inspect: AsyncParsableCommand {
     }
 
     func validate() throws {
+        if let url = files.first(where: { $0.scheme != nil && !FileManager.default.fileExists(atPath: $0) }) {
+            throw ValidationError("'\(url)' is a URL: 'satchel add' fetches it, 'satchel inspect' looks at files.")
+        }
         if format == .json && files.count > 1 {
             throw ValidationError(
                 "--format json is of one file, not of \(files.count); --format jsonl has a line for each.")

@@ -15,7 +15,8 @@ struct FetchOptions: ParsableArguments {
             let gate = FetchGuard(allowing: try FetchAllowance.list(allow.all()))
             return Fetcher(guardedBy: gate, into: spool, userAgent: "Satchel/\(Version.current)")
         } catch {
-            throw CommandFailure("--fetch-allow: \(error)", status: 2)
+            throw CommandFailure(
+                error.problems.map { "--fetch-allow '\($0.value)': \($0.remedy)." }.joined(separator: "\n"), status: 2)
         }
     }
 }

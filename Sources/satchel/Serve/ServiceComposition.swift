@@ -1,8 +1,10 @@
 import API
 import Attachments
 import Foundation
+import Glibc
 import Intake
 import Logging
+import NIOCore
 import ServiceLifecycle
 import Stores
 
@@ -140,11 +142,16 @@ struct ServiceComposition: Sendable {
     }
 
     private static func described(_ error: any Error, _ listen: ListenAddress) -> any Error {
+        if let error = error as? IOError {
+            let reason = unsafe String(cString: strerror(error.errnoCode))
+            return CommandFailure(
+                "\(listen) can't be listened on: \(reason). Choose another address or port with --listen, or end what uses it."
+            )
+        }
         let text = "\(error)"
         guard text.contains("bind") || text.contains("getaddrinfo") || text.contains("NIO") else { return error }
         return CommandFailure(
-            "\(listen) can't be listened on: \(text). Choose another address or port with --listen, or end what uses it."
-        )
+            "\(listen) can't be listened on: there is no such address here. Choose another with --listen.")
     }
 
     /// The lifecycle's own lines are for whoever debugs it.
