@@ -1,5 +1,9 @@
 import ArgumentParser
+import Attachments
+import Foundation
 import Glibc
+import Intake
+import Stores
 
 /// The command line: one file per command under `Commands/`.
 @main
@@ -36,6 +40,7 @@ struct Satchel: AsyncParsableCommand {
     static func main() async {
         do {
             try await Interruption.cancelling {
+                try refuseUnknownCommand(in: Array(CommandLine.arguments.dropFirst()))
                 var command = try await asyncParseAsRoot()
                 if var command = command as? any AsyncParsableCommand {
                     try await command.run()
@@ -48,6 +53,30 @@ struct Satchel: AsyncParsableCommand {
         }
     }
 
+    /// Names the command that was probably meant.
+    private static func refuseUnknownCommand(in words: [String]) throws {
+        var command: any ParsableCommand.Type = Satchel.self
+        var path = "satchel"
+        for word in words {
+            let known = command.configuration.subcommands
+            // Completion has words of its own, which begin like flags, too.
+            if known.isEmpty || word.hasPrefix("-") || word == "help" { return }
+            guard let next = known.first(where: { $0._commandName == word }) else {
+                // Its words may be arguments of what it does by default.
+                let names = known.map { $0._commandName }
+                if command.configuration.defaultSubcommand != nil, NearestName.hint(for: word, in: names).isEmpty {
+                    return
+                }
+                throw CommandFailure(
+                    "there is no command '\(path) \(Data(word.utf8).displayPath)'"
+                        + "\(NearestName.hint(for: word, in: names)). '\(path) --help' lists all.",
+                    status: 2)
+            }
+            command = next
+            path += " \(word)"
+        }
+    }
+
     /// Prints what is to be said about an error and answers the exit status.
     private static func status(of error: any Error) -> Int32 {
         if error is CancellationError {
@@ -57,6 +86,14 @@ struct Satchel: AsyncParsableCommand {
         if let failure = error as? CommandFailure {
             Console.say("satchel: \(failure.sentence)")
             return failure.status
+        }
+        if let error = error as? AttachmentError {
+            Console.say("satchel: \(error.message)")
+            return 1
+        }
+        if let error = error as? StoreError {
+            Console.say("satchel: \(error.description)")
+            return 2
         }
         let code = exitCode(for: error)
         let message = fullMessage(for: error)
