@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `without a key no web page gets at any call, and programs get at all`() async throws {
         try await LiveService.run {
             $0.settings.keysRequired = false
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `public metrics are no web page's either, where no key is needed`() async throws {
         try await LiveService.run {
             $0.settings.keysRequired = false

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `each role is refused just where the list of endpoints says`() async throws {
         try await LiveService.run {
             $0.worker = .nobody
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a key that submits follows its job to the end`() async throws {
         try await LiveService.run {
             $0.worker = .codec

@@ -286,7 +286,7 @@ import Testing
         #expect(problem.errors.map(\.pointer) == [pointer])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `options that make no sense together are refused, each by its name`() async throws {
         let combinations: [(json: String, query: String, fields: [String], parameters: [String])] = [
             (
@@ -315,7 +315,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `an option that a source has no use for is named in its steps`() async throws {
         try await LiveService.run {
             $0.worker = .codec

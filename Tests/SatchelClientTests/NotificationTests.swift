@@ -5,7 +5,7 @@ import Testing
 @testable import SatchelClient
 
 /// What a service extension shows, whatever the network does meanwhile: against an origin that answers when it is told to.
-@Suite(.timeLimit(.minutes(2))) struct NotificationTests {
+@Suite(.timeLimit(.minutes(5))) struct NotificationTests {
     typealias File = SatchelNotification.File
 
     @Test func `a preview that stalls costs the main picture nothing, of however many`() async throws {

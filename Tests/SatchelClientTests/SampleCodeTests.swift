@@ -4,7 +4,7 @@ import Testing
 
 /// The code in the README is what people begin with.
 @Suite struct SampleCodeTests {
-    @Test(.timeLimit(.minutes(2))) func `the README's Swift compiles as it stands`() throws {
+    @Test(.timeLimit(.minutes(5))) func `the README's Swift compiles as it stands`() throws {
         let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
         let samples = readme.matches(of: #/```swift\n(.*?)```/#.dotMatchesNewlines()).map { String($0.1) }
         // UserNotifications is on the phone alone.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What the real shells make of the tabulator; see ``Screen``.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct CompletionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CompletionTests {
     /// How each shell is started with the completion script `complete` and nothing of a user's own.
     private static let shells = [
         "bash": ["bash", "--noprofile", "--rcfile", "setup", "-i"],
