@@ -94,6 +94,8 @@ struct BodyReceiver {
                 self = .multipart(boundary: boundary)
             case let name where name == "application/octet-stream" || Self.sources.contains(where: name.hasPrefix):
                 self = .raw(type: name)
+            // What curl and URLSession write for a body of which they were told nothing.
+            case "application/x-www-form-urlencoded": self = .raw(type: nil)
             default:
                 throw Problem(
                     .unsupportedMediaType, "unsupported_media_type",
