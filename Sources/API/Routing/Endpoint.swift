@@ -50,7 +50,7 @@ extension Endpoint {
     static let retryJob = Endpoint(.post, "/v1/jobs/{id}/retry", .key([.submit]))
     static let replayCallback = Endpoint(.post, "/v1/jobs/{id}/callback", .key([.submit]))
     static let listAttachments = Endpoint(.get, "/v1/attachments", .key([.read]))
-    static let attachment = Endpoint(.get, "/v1/attachments/{id}", .key([.read]))
+    static let attachment = Endpoint(.get, "/v1/attachments/{id}", .key([.submit, .read]))
     static let deleteAttachment = Endpoint(.delete, "/v1/attachments/{id}", .key([.submit]))
     static let startLease = Endpoint(.post, "/v1/leases", .keyOrGrant([.read]))
     static let lease = Endpoint(.get, "/v1/leases/{id}", .keyOrGrant([.read]))
