@@ -107,6 +107,8 @@ extension Setting {
             "limits.frame_pixels", \.settings.limits.framePixels, .count(1...1_000_000_000),
             "Of one frame of an animation or a video."),
         Setting(
+            "limits.side", \.settings.limits.side, .count(1...1_000_000), "Pixels along a side of any picture."),
+        Setting(
             "limits.animation_pixels", \.settings.limits.animationPixels, .count(1...100_000_000_000),
             "Of all frames of an animation."),
         Setting(
