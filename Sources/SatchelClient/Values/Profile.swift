@@ -92,6 +92,8 @@ public struct Limits: Hashable, Sendable, Decodable {
     public var stillPixels: Int64
     public var wholeStillPixels: Int64
     public var framePixels: Int64
+    /// Pixels along a side of any picture.
+    public var side: Int
     public var animationPixels: Int64
     public var animationFrames: Int
     public var streams: Int
