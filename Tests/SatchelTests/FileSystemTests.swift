@@ -82,10 +82,8 @@ import Testing
         let person = try Person()
         let source = try Data(contentsOf: Self.photo)
         try person.file("in/a.jpg", source)
-        let program = Program(
-            try Repository.product("refuse-calls"), environment: person.satchel.environment, in: person.home.url)
         let arguments = ["batch", "in", "--profile", "archive", "--move", "--output", "out", "--format", "jsonl"]
-        let result = try program.run([refused, person.satchel.executable.path(percentEncoded: false)] + arguments)
+        let result = try person.run(arguments, refusing: refused)
         #expect(result.status == 0, "\(result.errorText)")
         let line = try #require(try JSONSerialization.jsonObject(with: result.output) as? [String: Any])
         try Self.examine([line], of: person, source: source)
@@ -116,14 +114,8 @@ import Testing
         try MemoryDisk.mounted(at: person.home.url.appending(path: "disk"), options: "size=10m") { disk in
             let store = disk.url.appending(path: "store")
             let path = store.path(percentEncoded: false)
-            let program =
-                refused.isEmpty
-                ? person.satchel
-                : Program(
-                    try Repository.product("refuse-calls"), environment: person.satchel.environment,
-                    in: person.home.url)
-            let before = refused.isEmpty ? [] : [refused, person.satchel.executable.path(percentEncoded: false)]
-            let full = try program.run(before + ["batch", "in", "--profile", "archive", "--store", path])
+            let full = try person.run(
+                ["batch", "in", "--profile", "archive", "--store", path], refusing: refused)
             #expect(full.status == 1)
             #expect(full.errorText.contains("The store is full. Free some space or inodes"), "\(full.errorText)")
             #expect(try Self.files(beneath: store.appending(path: "blobs")).isEmpty, "renditions were left behind")

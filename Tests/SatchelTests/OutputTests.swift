@@ -109,14 +109,7 @@ import Testing
         for number in 0..<6 { try person.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
         try MemoryDisk.mounted(at: person.home.url.appending(path: "out"), options: "size=200k") { disk in
             let command = ["batch", "in", "--output", "out", "--format", "jsonl"]
-            let program =
-                refused.isEmpty
-                ? person.satchel
-                : Program(
-                    try Repository.product("refuse-calls"), environment: person.satchel.environment,
-                    in: person.home.url)
-            let before = refused.isEmpty ? [] : [refused, person.satchel.executable.path(percentEncoded: false)]
-            let full = try program.run(before + command)
+            let full = try person.run(command, refusing: refused)
             #expect(full.status == 1)
             let lines = try full.output.split(separator: UInt8(ascii: "\n")).map { line in
                 try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])

@@ -27,6 +27,16 @@ struct Person: ~Copyable {
         try satchel.run(arguments, input: input)
     }
 
+    /// Runs the program where the kernel refuses what not every file system has.
+    ///
+    /// - Parameter refused: What that is, as `refuse-calls` names it, with commas between; empty for nothing.
+    func run(_ arguments: [String], refusing refused: String) throws -> ProgramResult {
+        guard !refused.isEmpty else { return try satchel.run(arguments) }
+        let refusing = Program(
+            try Repository.product("refuse-calls"), environment: satchel.environment, in: home.url)
+        return try refusing.run([refused, satchel.executable.path(percentEncoded: false)] + arguments)
+    }
+
     /// A file of the person's own.
     @discardableResult
     func file(_ path: String, _ contents: Data) throws -> URL {
