@@ -155,6 +155,8 @@ extension Ending {
     fileprivate var bounded: Ending {
         var ending = self
         ending.warnings = warnings.prefix(32).map { String($0.prefix(300)) }
+        ending.losses = Array(losses.prefix(16))
+        ending.notes = notes.prefix(16).map { String($0.prefix(200)) }
         return ending
     }
 }

@@ -40,7 +40,8 @@ enum Rehearsal {
                 Ending(
                     trim: TrimReport(start: 0, duration: 0.5, sourceDuration: 0.5, method: .copy),
                     placeholder: Placeholder(thumbhash: "", blurhash: "", color: "", peaks: [0]),
-                    thumbnailClippingRect: rect, thumbnailTime: 0.5, warnings: [""], omissions: [.main: .timeUp])))
+                    thumbnailClippingRect: rect, thumbnailTime: 0.5, warnings: [""], losses: [Loss("", because: "")],
+                    notes: [""], omissions: [.main: .timeUp])))
         say(CodecMessage.failed(.corrupt(reason: "")))
     }
 

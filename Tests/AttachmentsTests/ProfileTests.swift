@@ -41,6 +41,7 @@ import Testing
         .fetchFailed(reason: "Not Found", status: 404), .fetchFailed(reason: "the connection was reset", status: nil),
         .fetchTimeout(seconds: 20), .unrecognizedType(sniffed: "text/html"), .unrecognizedType(sniffed: nil),
         .unacceptedKind(kind: .video, profile: "avatar"), .sourceTooLarge(bytes: 2, limit: 1),
+        .unsupportedFeature(reason: "it is encrypted", advice: "Send it without protection."),
         .tooManyPixels(pixels: 2, limit: 1), .sideTooLong(pixels: 2, limit: 1), .tooManyFrames(frames: 2, limit: 1),
         .tooLong(seconds: 601, limit: 600),
         .tooMuch(what: "streams", count: 9, limit: 8), .tooExpensive(resource: "memory", granted: "2 GB"),

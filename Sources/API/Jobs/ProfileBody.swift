@@ -41,6 +41,7 @@ struct ProfileBody: Encodable {
     @Nullable var deadline: Double?
     @Nullable var retention: Double?
     var keepsOriginal: Bool
+    var damaged: WhenDamaged
     @Nullable var thumbnail: ThumbnailPolicy?
     @Nullable var image: Image?
     @Nullable var animation: Animation?
@@ -53,6 +54,7 @@ struct ProfileBody: Encodable {
         deadline = profile.deadline
         retention = profile.retention
         keepsOriginal = profile.keepsOriginal
+        damaged = profile.damaged
         thumbnail = profile.thumbnail
         image = profile.image.map {
             Image(types: $0.types, longestSide: $0.longestSide, fit: $0.fit, aim: $0.aim, cap: $0.cap)

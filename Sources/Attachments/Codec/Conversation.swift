@@ -184,18 +184,25 @@ public struct Ending: Hashable, Sendable, Codable {
     public var thumbnailTime: Double?
     /// What a decoder found wrong but could work around, for the steps.
     public var warnings: [String]
+    /// What the profile would have kept and what was made lacks.
+    public var losses: [Loss]
+    /// What was left out or decided as the profile wants it, for the steps: which of several sound tracks was kept.
+    public var notes: [String]
     /// Why renditions that were ordered weren't made.
     public var omissions: [RenditionRole: Shortfall]
 
     public init(
         trim: TrimReport? = nil, placeholder: Placeholder? = nil, thumbnailClippingRect: UnitRect? = nil,
-        thumbnailTime: Double? = nil, warnings: [String] = [], omissions: [RenditionRole: Shortfall] = [:]
+        thumbnailTime: Double? = nil, warnings: [String] = [], losses: [Loss] = [], notes: [String] = [],
+        omissions: [RenditionRole: Shortfall] = [:]
     ) {
         self.trim = trim
         self.placeholder = placeholder
         self.thumbnailClippingRect = thumbnailClippingRect
         self.thumbnailTime = thumbnailTime
         self.warnings = warnings
+        self.losses = losses
+        self.notes = notes
         self.omissions = omissions
     }
 }

@@ -13,6 +13,9 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case fetchTimeout(seconds: Double)
     /// No decoder agrees that it is an accepted type; `sniffed` is libmagic's media type.
     case unrecognizedType(sniffed: String?)
+    /// Whole, as far as can be told, but of a kind or variant that is not taken. `reason` is a clause that names it, `advice` a
+    /// sentence that says what to do: `its sound is Speex, which is not taken`, `Convert it to AAC.`
+    case unsupportedFeature(reason: String, advice: String)
     /// The source has a type that this profile doesn't take.
     case unacceptedKind(kind: MediaKind, profile: String)
     case sourceTooLarge(bytes: Int64, limit: Int64)
@@ -52,6 +55,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .fetchFailed: .fetchFailed
         case .fetchTimeout: .fetchTimeout
         case .unrecognizedType, .unacceptedKind: .unrecognizedType
+        case .unsupportedFeature: .unsupportedFeature
         case .sourceTooLarge: .sourceTooLarge
         case .tooManyPixels, .sideTooLong: .tooManyPixels
         case .tooManyFrames: .tooManyFrames
@@ -88,6 +92,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "This is no picture, sound or video that Satchel takes (it looks like \(sniffed)). Convert it first."
         case .unrecognizedType:
             "This is no picture, sound or video that Satchel takes. Convert it first."
+        case .unsupportedFeature(let reason, let advice):
+            "This file can't be taken: \(reason). \(advice)"
         case .unacceptedKind(let kind, let profile):
             "The profile '\(profile)' does not take \(kind.plural). Choose another profile."
         case .sourceTooLarge(let bytes, let limit):
@@ -162,6 +168,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case fetchFailed = "fetch_failed"
     case fetchTimeout = "fetch_timeout"
     case unrecognizedType = "unrecognized_type"
+    case unsupportedFeature = "unsupported_feature"
     case sourceTooLarge = "source_too_large"
     case tooManyPixels = "too_many_pixels"
     case tooManyFrames = "too_many_frames"
@@ -183,7 +190,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     public var unError: Int? {
         switch self {
         case .invalidSource: 100
-        case .unrecognizedType: 101
+        case .unrecognizedType, .unsupportedFeature: 101
         case .sourceTooLarge, .tooManyPixels, .tooManyFrames, .tooLong, .tooExpensive, .capUnreachable: 102
         case .notInStore: 103
         case .storeFailed, .storeFull: 104
@@ -197,7 +204,8 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     /// Whether the same bytes under the same profile would come to this again.
     public var blamesTheSource: Bool {
         switch self {
-        case .invalidSource, .unrecognizedType, .sourceTooLarge, .tooManyPixels, .tooManyFrames, .tooLong,
+        case .invalidSource, .unrecognizedType, .unsupportedFeature, .sourceTooLarge, .tooManyPixels, .tooManyFrames,
+            .tooLong,
             .tooExpensive,
             .capUnreachable, .corrupt:
             true

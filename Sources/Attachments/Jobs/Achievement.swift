@@ -8,25 +8,28 @@ public struct Achievement: Hashable, Sendable {
     public var keptOriginal: Bool
     /// Why renditions were made with less effort, or not at all.
     public var shortfalls: [RenditionRole: Shortfall]
+    /// What the profile would have kept of the source and what was made lacks.
+    public var losses: [Loss]
 
     public init(
         planned: [RenditionRole], made: [RenditionRole: Effort], keptOriginal: Bool,
-        shortfalls: [RenditionRole: Shortfall] = [:]
+        shortfalls: [RenditionRole: Shortfall] = [:], losses: [Loss] = []
     ) {
         self.planned = planned
         self.made = made
         self.keptOriginal = keptOriginal
         self.shortfalls = shortfalls
+        self.losses = losses
     }
 
     /// How much of the promise was kept; nil when there is nothing to deliver.
     ///
-    /// `main` decides: at full effort with all that was planned beside it is `full`; with cheaper settings or without a
-    /// companion, `reduced`; without it a thumbnail, poster or waveform is `partial`, else the original.
+    /// `main` decides: at full effort with all that was planned beside it is `full`; with cheaper settings, without a
+    /// companion or with a loss, `reduced`; without it a thumbnail, poster or waveform is `partial`, else the original.
     public var fidelity: Fidelity? {
         if let main = made[.main] {
             let complete = planned.allSatisfy { made[$0] != nil }
-            return complete && main == .full ? .full : .reduced
+            return complete && main == .full && losses.isEmpty ? .full : .reduced
         }
         if !made.isEmpty { return .partial }
         return keptOriginal ? .original : nil
@@ -50,18 +53,22 @@ public struct Achievement: Hashable, Sendable {
                 clauses.append((cause, isMade, [role]))
             }
         }
+        let texts =
+            clauses.map { clause in
+                let names = clause.roles.map(\.rawValue).joined(separator: " and ")
+                let verb = "\(clause.roles.count == 1 ? "was" : "were") \(clause.isMade ? "reduced" : "left out")"
+                return "\(names) \(verb): \(clause.cause)"
+            } + losses.map { "\($0.what) missing: \($0.reason)" }
         var note = "\(fidelity.rawValue), as "
-        for (index, clause) in clauses.enumerated() {
-            let names = clause.roles.map(\.rawValue).joined(separator: " and ")
-            let verb = "\(clause.roles.count == 1 ? "was" : "were") \(clause.isMade ? "reduced" : "left out")"
-            let text = "\(index > 0 ? "; " : "")\(names) \(verb): \(clause.cause)"
-            guard note.count + text.count <= Self.noteLength - 12 else {
-                note += "; and \(clauses.count - index) more"
+        for (index, text) in texts.enumerated() {
+            guard note.count + text.count + 2 <= Self.noteLength - 12 else {
+                let rest = Self.noteLength - 12 - note.count
+                note += index == 0 ? "\(text.prefix(rest))…" : "; and \(texts.count - index) more"
                 break
             }
-            note += text
+            note += (index > 0 ? "; " : "") + text
         }
-        return note + (clauses.isEmpty ? "nothing more was planned" : "")
+        return note + (texts.isEmpty ? "nothing more was planned" : "")
     }
 
     /// Characters of a note, at most.

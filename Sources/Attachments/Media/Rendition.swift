@@ -38,7 +38,7 @@ public struct Rendition: Hashable, Sendable, Codable {
 /// How much of the promise was kept.
 public enum Fidelity: String, Hashable, Sendable, Codable, CaseIterable {
     case full
-    /// Cheaper settings.
+    /// Cheaper settings, or something is missing that the profile would have kept.
     case reduced
     /// A thumbnail or a poster only.
     case partial

@@ -13,6 +13,7 @@ public struct Profile: Hashable, Sendable, Codable {
     /// Whether the source itself is kept as the rendition `original`.
     public var keepsOriginal: Bool
     public var speed: Speed
+    public var damaged: WhenDamaged
     public var thumbnail: ThumbnailPolicy?
     public var image: ImagePolicy?
     public var animation: AnimationPolicy?
@@ -21,8 +22,8 @@ public struct Profile: Hashable, Sendable, Codable {
 
     public init(
         name: String, summary: String = "", deadline: Double? = nil, retention: Double? = nil,
-        keepsOriginal: Bool = false, speed: Speed = .standard, thumbnail: ThumbnailPolicy? = nil,
-        image: ImagePolicy? = nil,
+        keepsOriginal: Bool = false, speed: Speed = .standard, damaged: WhenDamaged = .refuse,
+        thumbnail: ThumbnailPolicy? = nil, image: ImagePolicy? = nil,
         animation: AnimationPolicy? = nil, video: VideoPolicy? = nil, audio: AudioPolicy? = nil
     ) {
         self.name = name
@@ -31,6 +32,7 @@ public struct Profile: Hashable, Sendable, Codable {
         self.retention = retention
         self.keepsOriginal = keepsOriginal
         self.speed = speed
+        self.damaged = damaged
         self.thumbnail = thumbnail
         self.image = image
         self.animation = animation
@@ -76,6 +78,21 @@ extension KeyedDecodingContainer {
     /// Profiles that were recorded before there was a choice are `standard`.
     func decode(_ type: Speed.Type, forKey key: Key) throws -> Speed {
         try decodeIfPresent(type, forKey: key) ?? .standard
+    }
+}
+
+/// What becomes of a source of which more than ``Damage/tolerance`` can't be decoded.
+public enum WhenDamaged: String, Hashable, Sendable, Codable, CaseIterable {
+    /// It is refused as `corrupt`.
+    case refuse
+    /// What can be decoded is delivered, `reduced`.
+    case salvage
+}
+
+extension KeyedDecodingContainer {
+    /// Profiles that were recorded before there was a choice refuse.
+    func decode(_ type: WhenDamaged.Type, forKey key: Key) throws -> WhenDamaged {
+        try decodeIfPresent(type, forKey: key) ?? .refuse
     }
 }
 

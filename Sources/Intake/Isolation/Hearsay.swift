@@ -137,6 +137,8 @@ extension Ending {
         ending.placeholder?.thumbhash = placeholder?.thumbhash?.sanitized(100)
         ending.placeholder?.blurhash = placeholder?.blurhash?.sanitized(200)
         ending.warnings = warnings.prefix(32).map { $0.sanitized(300) }
+        ending.losses = losses.prefix(16).map { Loss($0.what.sanitized(150), because: $0.reason.sanitized(150)) }
+        ending.notes = notes.prefix(16).map { $0.sanitized(200) }
         return ending
     }
 }
@@ -147,6 +149,8 @@ extension AttachmentError {
         switch self {
         case .invalidSource(let reason): return .invalidSource(reason: reason.sanitized(300))
         case .unrecognizedType(let sniffed): return .unrecognizedType(sniffed: sniffed?.sanitized(127))
+        case .unsupportedFeature(let reason, let advice):
+            return .unsupportedFeature(reason: reason.sanitized(200), advice: advice.sanitized(200))
         case .unacceptedKind(let kind, let profile):
             return .unacceptedKind(kind: kind, profile: profile.sanitized(100))
         case .tooLong(let seconds, let limit):

@@ -87,5 +87,7 @@ public struct JobReport: Hashable, Sendable, Encodable {
 
 extension Step {
     /// Whether it took time: what is only told has none.
-    fileprivate var isStage: Bool { ![Step.warnings, Step.options, Step.fidelity].contains(name) }
+    fileprivate var isStage: Bool {
+        ![Step.warnings, Step.note, Step.loss, Step.options, Step.fidelity].contains(name)
+    }
 }

@@ -165,7 +165,7 @@ struct MadeRenditions: Sendable {
     func achievement(of findings: Findings, ending: Ending?) -> Achievement {
         var achievement = Achievement(
             planned: findings.planned, made: [:], keptOriginal: delivered[.original] != nil,
-            shortfalls: ending?.omissions ?? [:])
+            shortfalls: ending?.omissions ?? [:], losses: ending?.losses ?? [])
         for report in reports where report.role != .original {
             achievement.made[report.role] = report.effort
             achievement.shortfalls[report.role] = report.shortfall
@@ -203,6 +203,8 @@ extension Ending {
     func steps(finishing seconds: Double) -> [Step] {
         [placeholder.map { Step(name: "placeholder", seconds: seconds, note: $0.note) }, Step(warnings: warnings)]
             .compactMap(\.self)
+            + notes.map { Step(name: Step.note, seconds: 0, note: $0) }
+            + losses.map { Step(name: Step.loss, seconds: 0, note: $0.text) }
     }
 }
 
@@ -218,6 +220,10 @@ extension Placeholder {
 
 extension Step {
     static let warnings = "warnings"
+    /// What was left out or decided as the profile wants it.
+    static let note = "note"
+    /// What the profile would have kept and is missing.
+    static let loss = "loss"
     /// Characters of a note that lists warnings, about.
     private static let warningsLength = 200
 

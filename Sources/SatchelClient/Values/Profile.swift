@@ -16,6 +16,8 @@ public struct Profile: Hashable, Sendable, Decodable, Identifiable {
     /// Seconds that results are kept; nil until they are deleted.
     public var retention: TimeInterval?
     public var keepsOriginal: Bool
+    /// What becomes of a source of which more than a fiftieth can't be decoded: `refuse` or `salvage`.
+    public var damaged: String
     public var thumbnail: Thumbnail?
     public var image: Image?
     public var animation: Animation?

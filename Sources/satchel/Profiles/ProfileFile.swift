@@ -68,8 +68,8 @@ struct ProfileFileError: Error, CustomStringConvertible {
 
 extension Node {
     private static let order = [
-        "summary", "deadline", "retention", "keeps_original", "speed", "thumbnail", "image", "animation", "video",
-        "audio",
+        "summary", "deadline", "retention", "keeps_original", "speed", "damaged", "thumbnail", "image", "animation",
+        "video", "audio",
         "type", "types", "side", "longest_side", "fit", "attention", "aim", "cap", "quality", "minimum_quality",
         "background", "maximum_duration", "when_longer", "rate_factor", "bit_rate", "poster", "waveform",
     ]

@@ -31,9 +31,9 @@ struct ProfileReader {
         let values = section(
             node, name,
             among: [
-                "based_on", "summary", "deadline", "retention", "keeps_original", "speed", "thumbnail", "image",
-                "animation",
-                "video", "audio",
+                "based_on", "summary", "deadline", "retention", "keeps_original", "speed", "damaged", "thumbnail",
+                "image",
+                "animation", "video", "audio",
             ])
         if let base = values["based_on"] {
             if let found = known[base.string ?? ""] {
@@ -50,6 +50,7 @@ struct ProfileReader {
         read(values, "retention", name, into: &profile.retention)
         read(values, "keeps_original", name, into: &profile.keepsOriginal)
         read(values, "speed", name, into: &profile.speed)
+        read(values, "damaged", name, into: &profile.damaged)
         policy(values, "thumbnail", name, into: &profile.thumbnail, default: ThumbnailPolicy()) {
             reader, values, key, policy in
             reader.read(values, "side", key, into: &policy.side)
