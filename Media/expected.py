@@ -28,6 +28,8 @@ for text in pathlib.Path(sys.argv[1]).read_text().splitlines():
         state = "delivered" if code is None else "skipped" if skipped else "failed"
     if state != wanted["state"]:
         surprises.append(f"{line['path']}: {state} ({code}), expected {wanted['state']}")
+    elif state == "delivered" and line["fidelity"] != wanted.get("fidelity", "full"):
+        surprises.append(f"{line['path']}: {line['fidelity']}, expected {wanted.get('fidelity', 'full')}")
     elif wanted.get("code") and code != wanted["code"]:
         surprises.append(f"{line['path']}: {code}, expected {wanted['code']}")
     elif wanted.get("kind") and line["kind"] not in (wanted["kind"], None):

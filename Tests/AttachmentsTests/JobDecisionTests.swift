@@ -109,6 +109,27 @@ import Testing
         }
     }
 
+    @Test(arguments: 0..<300)
+    func `with a loss nothing is full, and the reason says what is missing`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let losses = (0..<Int.random(in: 1...5, using: &random)).map {
+            let why = String(repeating: "its packets are damaged, ", count: Int.random(in: 1...12, using: &random))
+            return Loss("\($0 + 1) of 900 frames", because: why + "and more")
+        }
+        let effort: Effort = Bool.random(using: &random) ? .full : .reduced
+        let achievement = Achievement(
+            planned: [.main], made: [.main: effort], keptOriginal: false, losses: losses)
+        #expect(achievement.fidelity == .reduced)
+        let reason = try #require(achievement.reason)
+        #expect(reason.count <= 200 && reason.hasPrefix("reduced, as "))
+        if effort == .full {
+            #expect(reason.hasPrefix("reduced, as 1 of 900 frames missing: its packets"), "\(reason)")
+        }
+        if reason.firstMatch(of: /; and [0-9] more$/) == nil, !reason.hasSuffix("…") {
+            for loss in losses { #expect(reason.contains(loss.what), "\(reason)") }
+        }
+    }
+
     /// Every way in which each rendition can come out.
     private enum Way: CaseIterable {
         case unplanned, full, reduced, estimated, slow, late, damaged, unsaid, reducedUnsaid

@@ -82,7 +82,7 @@ private struct ProcessedSamples: Sendable {
             #expect(line.state == expect.state, "\(sample.path): \(line.error?.message ?? "delivered")")
             if let code = expect.code { #expect(line.error?.code == code, "\(sample.path)") }
             guard expect.state == "delivered" else { continue }
-            #expect(line.fidelity == .full, "\(sample.path)")
+            #expect(line.fidelity == expect.fidelity ?? .full, "\(sample.path)")
             if let kind = expect.kind { #expect(line.kind == kind, "\(sample.path)") }
             if let type = expect.type { #expect(line.source.mediaType == type.rawValue, "\(sample.path)") }
             if let width = expect.width { #expect(line.source.width == width, "\(sample.path)") }
@@ -177,6 +177,13 @@ private struct ProcessedSamples: Sendable {
                 #expect(Self.reasons.contains(where: note.contains), "\(which)")
             }
             let names = record.steps.map(\.name)
+            let losses = record.steps.filter { $0.name == "loss" }.compactMap(\.note)
+            #expect(names.contains("fidelity") == (record.fidelity != nil && record.fidelity != .full), "\(line.path)")
+            #expect(losses.isEmpty || record.fidelity != .full, "\(line.path): \(losses)")
+            for loss in losses {
+                // What, and why.
+                #expect(loss.firstMatch(of: /^.+: .+$/) != nil, "\(line.path): \(loss)")
+            }
             #expect(names.prefix(2) == ["wait", "identify"] && names.last == "commit", "\(line.path): \(names)")
             #expect(Set(record.renditions.keys.map(\.rawValue)).isSubset(of: names), "\(line.path)")
         }

@@ -34,6 +34,8 @@ public struct MediaSample: Decodable, Sendable, CustomTestStringConvertible {
     public struct Expectation: Decodable, Sendable {
         /// `delivered`, `failed` or `skipped`.
         public var state: String
+        /// Of a file that is delivered, where it isn't `full`.
+        public var fidelity: Fidelity?
         /// Of a file that is not delivered.
         public var code: ErrorCode?
         public var kind: MediaKind?

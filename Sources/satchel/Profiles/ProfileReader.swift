@@ -248,29 +248,18 @@ extension MediaType: YAMLValue {
     static var expected: String { "a media type such as image/jpeg" }
 }
 
-extension Fit: YAMLValue {
+/// A choice among words.
+extension YAMLValue where Self: RawRepresentable<String> & CaseIterable {
     init?(_ node: Node) {
-        guard let value = Fit(rawValue: node.string ?? "") else { return nil }
-        self = value
+        self.init(rawValue: node.string ?? "")
     }
-    static var expected: String { "inside or crop" }
+    static var expected: String { allCases.map(\.rawValue).joined(separator: " or ") }
 }
 
-extension Speed: YAMLValue {
-    init?(_ node: Node) {
-        guard let value = Speed(rawValue: node.string ?? "") else { return nil }
-        self = value
-    }
-    static var expected: String { "standard or fast" }
-}
-
-extension WhenLonger: YAMLValue {
-    init?(_ node: Node) {
-        guard let value = WhenLonger(rawValue: node.string ?? "") else { return nil }
-        self = value
-    }
-    static var expected: String { "trim or refuse" }
-}
+extension Fit: YAMLValue {}
+extension Speed: YAMLValue {}
+extension WhenDamaged: YAMLValue {}
+extension WhenLonger: YAMLValue {}
 
 extension Optional: YAMLValue where Wrapped: YAMLValue {
     init?(_ node: Node) {
