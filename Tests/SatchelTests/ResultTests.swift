@@ -34,6 +34,26 @@ import Testing
         #expect(line(.corrupt(reason: "it ends"), isUnchanged: true).isFailure)
     }
 
+    @Test func `what was delivered with less than promised says why, in its line and at the end`() throws {
+        var record = AttachmentRecord(
+            id: .generate(), tenant: .local, job: .generate(), identifier: "a", state: .delivered,
+            source: SourceFacts(bytes: 10), options: DisplayOptions(), createdAt: Instant(milliseconds: 0))
+        record.fidelity = .reduced
+        let reason = "reduced, as 3 of 480 rows missing: the file ends within them"
+        record.steps = [Step(name: Step.fidelity, seconds: 0, note: reason)]
+        let line = ResultLine(path: Data("a.jpg".utf8), record: record, attempt: 1, isUnchanged: false)
+        let object = try #require(try JSONSerialization.jsonObject(with: try JSON.encode(line)) as? [String: Any])
+        #expect(object["reason"] as? String == reason)
+        var summary = Summary()
+        for _ in 0..<25 { summary.add(line) }
+        summary.add(ResultLine(path: Data("b".utf8), record: record, attempt: 1, isUnchanged: true))
+        for isQuiet in [false, true] {
+            let lines = summary.lines(profile: .notification, elapsed: .seconds(1), isQuiet: isQuiet)
+            #expect(lines.first == "Delivered, but not in full:")
+            #expect(lines.count { $0 == "  a.jpg: \(reason)." } == 20 && lines.contains("  … and 5 more."))
+        }
+    }
+
     @Test func `a cell with commas, quotes or line feeds is quoted`() {
         #expect(CSV.row(["a", "b,c", "d\"e", "f\ng"]) == "a,\"b,c\",\"d\"\"e\",\"f\ng\"")
     }

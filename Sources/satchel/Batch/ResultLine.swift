@@ -12,6 +12,8 @@ struct ResultLine: Sendable {
     var path: Data
     var state: State
     var fidelity: Fidelity?
+    /// Why it was delivered with less than all that the profile promises; nil where it wasn't.
+    var reason: String?
     var kind: MediaKind?
     var attachment: AttachmentID?
     var source: SourceFacts
@@ -42,6 +44,7 @@ extension ResultLine {
         source = record.source
         kind = record.kind
         fidelity = record.fidelity
+        reason = record.steps.last { $0.name == Step.fidelity }?.note
         renditions = record.renditions
         trim = record.trim
         error = record.error.map(LineError.init)
@@ -76,7 +79,8 @@ extension ResultLine {
 
 extension ResultLine: Encodable {
     private enum Key: String, CodingKey {
-        case path, pathBase64, state, fidelity, kind, attachmentId, source, renditions, attempt, finishedAt, seconds
+        case path, pathBase64, state, fidelity, reason, kind, attachmentId, source, renditions, attempt, finishedAt,
+            seconds
         case error
     }
 
@@ -106,6 +110,7 @@ extension ResultLine: Encodable {
         }
         try container.encode(state, forKey: .state)
         try container.encode(fidelity, forKey: .fidelity)
+        try container.encode(reason, forKey: .reason)
         try container.encode(kind, forKey: .kind)
         try container.encode(attachment, forKey: .attachmentId)
         try container.encode(

@@ -5,6 +5,9 @@ struct Summary {
     private(set) var counts: [ResultLine.State: Int] = [:]
     private var codes: [LineError.Code: Int] = [:]
     private var failures: [(path: String, error: LineError)] = []
+    /// Delivered, but not in full, with the reason.
+    private var shortfalls: [(path: String, reason: String)] = []
+    private var reduced = 0
     private var unchangedFailures = 0
     /// Without a look.
     private var passedOver = 0
@@ -12,7 +15,7 @@ struct Summary {
     private var bytesIn: Int64 = 0
     private var bytesOut: Int64 = 0
 
-    /// Failures that are listed one by one; the report and the store have them all.
+    /// Failures, and what was delivered with less, that are listed one by one; the report and the store have them all.
     private static let listed = 20
 
     mutating func add(_ line: ResultLine) {
@@ -21,6 +24,10 @@ struct Summary {
             bytesIn += line.source.bytes ?? 0
             bytesOut += line.renditions.values.reduce(0) { $0 + $1.bytes }
             if line.trim != nil { trimmed += 1 }
+            if let reason = line.reason {
+                reduced += 1
+                if shortfalls.count < Self.listed { shortfalls.append((line.shownPath, reason)) }
+            }
         }
         if line.state == .skipped && !line.isNews { passedOver += 1 }
         if line.isFailure, let error = line.error {
@@ -35,12 +42,15 @@ struct Summary {
 
     /// The sentences that end a run, one a line.
     ///
-    /// - Parameter isQuiet: Only where something was not delivered.
+    /// - Parameter isQuiet: Only where something was not delivered, or not in full.
     func lines(profile: Profile, elapsed: Duration, isQuiet: Bool = false) -> [String] {
-        if isQuiet && failed == 0 { return [] }
+        if isQuiet && failed == 0 && reduced == 0 { return [] }
         var lines = failures.map { "  \($0.path): \($0.error.code.rawValue). \($0.error.message)" }
         if !lines.isEmpty { lines.insert("Not delivered:", at: 0) }
         if failed > failures.count { lines.append("  … and \(failed - failures.count) more.") }
+        if !shortfalls.isEmpty { lines.append("Delivered, but not in full:") }
+        lines += shortfalls.map { "  \($0.path): \($0.reason)." }
+        if reduced > shortfalls.count { lines.append("  … and \(reduced - shortfalls.count) more.") }
         let delivered = counts[.delivered] ?? 0
         let unchanged = counts[.unchanged] ?? 0
         if total == 0 {
