@@ -1,10 +1,14 @@
 #!/bin/sh
-# Installs what Satchel needs on Debian 12, from Debian's own packages. make, CI and the image share this script.
+# Installs what Satchel needs on Debian 12 or 13, from Debian's own packages. make, CI and the image share this script.
 #
 #   ./install-dependencies.sh build test    what building and testing need
 #   ./install-dependencies.sh bench         what is measured beside
 #   ./install-dependencies.sh run           what a built Satchel needs
 #   ./install-dependencies.sh --list test   only prints the packages' names
+#   ./install-dependencies.sh backports     on Debian 12: a libheif that reads the HEIC of the newest phones
+#
+# `backports` adds Debian's own archive of newer packages, from which then comes nothing but libheif. It is never done
+# unasked, beside no other group.
 #
 # Does nothing where everything is there; otherwise it needs root, or sudo.
 # Lists of packages are strings of words, which fall apart where they are used.
@@ -14,18 +18,82 @@ set -eu
 build="build-essential pkg-config git make libvips-dev libavformat-dev libavcodec-dev libavfilter-dev
     libswscale-dev libswresample-dev libjpeg62-turbo-dev libmagic-dev libseccomp-dev
     libsqlite3-dev"
-run="libvips42 libjpeg62-turbo libavformat59 libavcodec59 libavfilter8 libswscale6 libswresample4 libmagic1 libseccomp2
-    libsqlite3-0 ca-certificates"
+run="libjpeg62-turbo libseccomp2 libsqlite3-0 ca-certificates"
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp rsync
     libheif-examples libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
-    prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy python3-pyte libavif-bin libopenh264-7
-    zsh fish"
+    prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy python3-pyte libavif-bin
+    zsh fish file"
 bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-turbo-progs libjpeg-dev zlib1g-dev nginx-light wrk
     valgrind util-linux procps python3 python3-dev python3-venv python3-pil python3-numpy"
 
+# What the releases call differently; a release that isn't named here is taken for the newest one.
+# shellcheck source=/dev/null
+[ ! -r /etc/os-release ] || . /etc/os-release
+case "${VERSION_CODENAME:-}" in
+    bookworm)
+        run="$run libvips42 libavformat59 libavcodec59 libavfilter8 libswscale6 libswresample4 libmagic1"
+        test="$test libopenh264-7"
+        ;;
+    *)
+        run="$run libvips42t64 libavformat61 libavcodec61 libavfilter10 libswscale8 libswresample5 libmagic1t64"
+        # What Swift's toolchain for Debian 12 loads, and doesn't bring.
+        build="$build libncurses6 libxml2 libcurl4t64"
+        # Encoders are packages of their own there.
+        test="$test libopenh264-8 libheif-plugin-x265 libheif-plugin-aomenc"
+        ;;
+esac
+
 usage() {
     echo "usage: $0 [--list] build|run|test|bench ..." >&2
+    echo "       $0 backports" >&2
     exit 2
+}
+
+# as_root command...: or the reason why not.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        echo "Run this as root${missing:+, or install these packages:$missing}" >&2
+        exit 1
+    fi
+}
+
+# install [option ...] package ...
+install() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends "$@" \
+        >/dev/null
+}
+
+# Debian 12's libheif 1.15 refuses what the newest phones write; backports have 1.19, for the same programs.
+backports() {
+    missing=""
+    installed=$(dpkg-query -W -f '${Version}' libheif1 2>/dev/null || echo 0)
+    if [ "${VERSION_CODENAME:-}" != bookworm ]; then
+        echo "Only Debian 12 needs this; libheif of this release reads them." >&2
+        return
+    fi
+    if dpkg --compare-versions "$installed" ge 1.18; then
+        echo "libheif $installed is here already." >&2
+        return
+    fi
+    echo "Installing libheif from bookworm-backports, Debian's archive of newer packages for Debian 12." >&2
+    echo "Security updates for backports come later than for Debian 12 itself. Back: apt-get install libheif1/bookworm" >&2
+    # shellcheck disable=SC2016
+    archive=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' |
+        sed -n 's/^bookworm //p' | head -n 1)
+    # apt takes nothing from backports but what is asked for by name.
+    signed="signed-by=/usr/share/keyrings/debian-archive-keyring.gpg"
+    echo "deb [$signed] ${archive:-http://deb.debian.org/debian} bookworm-backports main" |
+        as_root tee /etc/apt/sources.list.d/satchel-backports.list >/dev/null
+    as_root apt-get update -qq
+    # Encoders are packages of their own since then: with them it writes what it wrote before.
+    install -t bookworm-backports libheif1 libheif-plugin-libde265 libheif-plugin-dav1d libheif-plugin-x265 \
+        libheif-plugin-aomenc
+    installed=$(dpkg-query -W -f '${Version}' libheif1)
+    echo "libheif is $installed now. Restart satchel serve; satchel doctor says what it reads." >&2
 }
 
 list=no
@@ -34,6 +102,10 @@ if [ "${1:-}" = --list ]; then
     shift
 fi
 [ $# -gt 0 ] || usage
+if [ "$*" = backports ] && [ $list = no ]; then
+    backports
+    exit 0
+fi
 packages=""
 needs_swift=no
 for group in "$@"; do
@@ -59,17 +131,9 @@ if [ -n "$missing" ]; then
         echo "This system has no apt-get. Install the counterparts of these Debian packages:$missing" >&2
         exit 1
     fi
-    sudo=""
-    if [ "$(id -u)" != 0 ]; then
-        if ! command -v sudo >/dev/null; then
-            echo "Run this as root, or install these packages:$missing" >&2
-            exit 1
-        fi
-        sudo=sudo
-    fi
     echo "Installing:$missing" >&2
-    $sudo apt-get update -qq
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends $missing >/dev/null
+    as_root apt-get update -qq
+    install $missing
 fi
 
 if [ "$needs_swift" = yes ]; then

@@ -37,6 +37,10 @@ FUNCTION(avcodec, av_packet_make_writable)
 FUNCTION(avcodec, av_packet_move_ref)
 FUNCTION(avcodec, av_packet_ref)
 FUNCTION(avcodec, av_packet_rescale_ts)
+#if SATCHEL_FFMPEG_7
+FUNCTION(avcodec, av_packet_side_data_get)
+FUNCTION(avcodec, av_packet_side_data_new)
+#endif
 FUNCTION(avcodec, av_packet_unref)
 FUNCTION(avcodec, av_shrink_packet)
 FUNCTION(avcodec, avcodec_alloc_context3)
@@ -60,8 +64,10 @@ FUNCTION(avformat, av_guess_sample_aspect_ratio)
 FUNCTION(avformat, av_interleaved_write_frame)
 FUNCTION(avformat, av_probe_input_buffer2)
 FUNCTION(avformat, av_read_frame)
+#if !SATCHEL_FFMPEG_7
 FUNCTION(avformat, av_stream_get_side_data)
 FUNCTION(avformat, av_stream_new_side_data)
+#endif
 FUNCTION(avformat, av_write_trailer)
 FUNCTION(avformat, avformat_alloc_context)
 FUNCTION(avformat, avformat_alloc_output_context2)

@@ -59,10 +59,18 @@ enum Patches {
             matrix == "rgb"
             ? "format=\(format)"
             : "scale=out_color_matrix=\(matrix):out_range=\(range):flags=accurate_rnd+full_chroma_int,format=\(format)"
+        // The encoder takes them from its options in FFmpeg 5.1, from the pictures in 7.1.
+        let parameters = [
+            "-color_primaries": "color_primaries", "-color_trc": "color_trc", "-colorspace": "colorspace",
+            "-color_range": "range",
+        ]
+        let stated = zip(tags, tags.dropFirst()).compactMap { option, value in
+            parameters[option].map { "setparams=\($0)=\(value)" }
+        }
         try Tool.ffmpeg(
             [
                 "-f", "rawvideo", "-pix_fmt", "rgb48le", "-s", "\(width)x\(side)", "-r", "10", "-i", raw.path, "-vf",
-                conversion,
+                ([conversion] + stated).joined(separator: ","),
             ] + encoding + tags, to: output)
     }
 

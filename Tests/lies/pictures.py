@@ -3,6 +3,8 @@
 import binascii
 import pathlib
 import struct
+import subprocess
+import tempfile
 import zlib
 
 MEDIA = pathlib.Path(__file__).resolve().parents[2] / "Media"
@@ -106,6 +108,15 @@ def jxl(width: int, height: int) -> bytes:
     return b"\xff\x0a" + data + bytes(64)
 
 
+def whole_jxl(width: int, height: int) -> bytes:
+    """With its one frame: all black."""
+    with tempfile.TemporaryDirectory() as directory:
+        source, target = f"{directory}/black.pgm", f"{directory}/black.jxl"
+        pathlib.Path(source).write_bytes(b"P5 %d %d 255\n" % (width, height) + bytes(width * height))
+        subprocess.run(["cjxl", "-d", "0", "-e", "1", source, target], check=True, capture_output=True)
+        return pathlib.Path(target).read_bytes()
+
+
 def bmp(width: int, height: int, depth: int = 24, colours: int = 0, header: int = 40) -> bytes:
     return (b"BM" + struct.pack("<IHHI", 54 + 4096, 0, 0, 54)
             + struct.pack("<IiiHHIIiiII", header, width, height, 1, depth, 0, 0, 2835, 2835, colours, 0) + bytes(4096))
@@ -126,7 +137,7 @@ def limits():
     yield from pair("still.png", png, (8_000, 8_000))
     yield from pair("interlaced.png", png, (8_000, 8_000), 6, 1)
     yield from pair("still.tiff", tiff, (8_000, 8_000), 64_000_000)
-    yield from pair("still.jxl", jxl, (8_000, 8_000))
+    yield from pair("still.jxl", whole_jxl, (8_000, 8_000))
     yield from pair("still.bmp", bmp, (8_000, 8_000))
     yield from pair("still.gif", gif, (8_000, 8_000))
     yield from pair("still.heic", heif, (8_000, 8_000))
@@ -166,7 +177,8 @@ def bombs():
         ("bomb-huge.bmp", bmp(0x7FFFFFFF, -0x80000000)), ("bomb.jpg-65535", jpeg(65_535, 65_535)), ("bomb-65535.gif", gif(65_535, 65_535)),
         ("bomb-huge.heic", heif(0xFFFFFFFF, 0xFFFFFFFF)),
     ]:
-        vague = any(word in name for word in ("huge", "canvas", "65535.gif"))
+        # libvips 8.16 looks at frames of JXL before it tells the size.
+        vague = any(word in name for word in ("huge", "canvas", "65535.gif", ".jxl"))
         yield name, data, ["too_many_pixels"] + (["corrupt"] if vague else [])
 
 

@@ -250,7 +250,7 @@ extension PictureFacts {
 
 private func displayMatrix(of stream: UnsafeMutablePointer<AVStream>) -> [Int32]? {
     var bytes = 0
-    guard let data = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &bytes), bytes >= 36 else {
+    guard let data = unsafe satchel_stream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &bytes), bytes >= 36 else {
         return nil
     }
     return unsafe data.withMemoryRebound(to: Int32.self, capacity: 9) { matrix in

@@ -308,9 +308,9 @@ enum PeakLight {
     /// Nits, as the container says; nil where nothing sane is said.
     static func nits(_ stream: UnsafeMutablePointer<AVStream>) -> Double? {
         var bytes = 0
-        let level = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, &bytes)
+        let level = unsafe satchel_stream_side_data(stream, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, &bytes)
         if let nits = unsafe nits(level: level, bytes) { return nits }
-        let display = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, &bytes)
+        let display = unsafe satchel_stream_side_data(stream, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, &bytes)
         return unsafe nits(display: display, bytes)
     }
 

@@ -184,6 +184,7 @@ extension Filter {
         unsafe parameters.pointee.height = unsafe raw.pointee.height
         unsafe parameters.pointee.sample_aspect_ratio = unsafe raw.pointee.sample_aspect_ratio
         unsafe parameters.pointee.sample_rate = unsafe raw.pointee.sample_rate
+        unsafe satchel_describe_colours(parameters, raw)
         if unsafe raw.pointee.ch_layout.nb_channels > 0 {
             try checked(unsafe av_channel_layout_copy(&parameters.pointee.ch_layout, &raw.pointee.ch_layout))
         }

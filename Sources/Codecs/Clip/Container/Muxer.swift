@@ -70,7 +70,7 @@ import Glibc
         if let matrix {
             let bytes = MemoryLayout<Int32>.size * 9
             guard matrix.count == 9,
-                let data = unsafe av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, bytes)
+                let data = unsafe satchel_new_stream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, bytes)
             else { throw .noMemory }
             unsafe data.withMemoryRebound(to: Int32.self, capacity: matrix.count) { target in
                 for (index, value) in matrix.enumerated() { unsafe target[index] = value }

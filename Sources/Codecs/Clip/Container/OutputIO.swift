@@ -86,13 +86,13 @@ import Glibc
         _ state: UnsafeMutablePointer<State>, isWriting: Bool
     ) -> UnsafeMutablePointer<AVIOContext>? {
         guard let buffer = unsafe av_malloc(bufferBytes)?.assumingMemoryBound(to: UInt8.self) else { return nil }
-        let context = unsafe avio_alloc_context(
-            buffer, Int32(bufferBytes), isWriting ? 1 : 0, state, isWriting ? nil : read, isWriting ? write : nil, seek)
+        let context = unsafe satchel_avio(
+            buffer, Int32(bufferBytes), state, isWriting ? nil : read, isWriting ? write : nil, seek)
         if unsafe context == nil { unsafe av_free(buffer) }
         return unsafe context
     }
 
-    private static let write: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt8>?, Int32) -> Int32 =
+    private static let write: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, Int32) -> Int32 =
         {
             opaque, buffer, count in
             guard let state = unsafe opaque?.assumingMemoryBound(to: State.self), let buffer = unsafe buffer else {

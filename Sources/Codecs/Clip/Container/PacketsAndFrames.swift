@@ -85,7 +85,7 @@ final class HeldPacket {
     var samples: Int { unsafe Int(raw.pointee.nb_samples) }
     var format: AVPixelFormat { unsafe AVPixelFormat(raw.pointee.format) }
     /// Two fields, of two moments.
-    var isInterlaced: Bool { unsafe raw.pointee.interlaced_frame != 0 }
+    var isInterlaced: Bool { unsafe satchel_is_interlaced(raw) != 0 }
 
     /// When it is shown, in the time base of its stream.
     var timestamp: Int64? {
@@ -102,7 +102,7 @@ final class HeldPacket {
     /// What whoever made the frame set; unlike ``timestamp`` true of a frame that was filtered.
     var pts: Int64? { unsafe sane(raw.pointee.pts) }
 
-    var duration: Int64 { unsafe max(0, sane(raw.pointee.pkt_duration) ?? 0) }
+    var duration: Int64 { unsafe max(0, sane(satchel_frame_duration(raw)) ?? 0) }
 }
 
 /// A time, if there is one and it doesn't overflow when another is added to it.

@@ -267,8 +267,7 @@ private struct EdgeMaker {
         let isPlain = frame.format == AV_PIX_FMT_YUV420P || frame.format == AV_PIX_FMT_YUVJ420P
         let isWhole =
             unsafe frame.raw.pointee.decode_error_flags == 0 && frame.raw.pointee.flags & AV_FRAME_FLAG_CORRUPT == 0
-        let isFrame = unsafe frame.raw.pointee.interlaced_frame == 0
-        return isPlain && isWhole && isFrame && frame.width == picture.coded.width
+        return isPlain && isWhole && !frame.isInterlaced && frame.width == picture.coded.width
             && frame.height == picture.coded.height
     }
 
