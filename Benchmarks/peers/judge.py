@@ -122,6 +122,9 @@ def main():
     with multiprocessing.Pool(len(os.sched_getaffinity(0))) as pool:
         for answer in pool.map(judge, lines, chunksize=2):
             print(answer)
+        # Left to end by themselves: who was started with signals blocked can't be ended by one.
+        pool.close()
+        pool.join()
 
 
 main()

@@ -23,6 +23,11 @@ struct RunContext: Sendable {
         options.corpus.map { NamedCorpus(directory: $0, place: options.directory.appending(path: "corpus")) }
     }
 
+    /// `libvips 8.14.1`: vipsthumbnail and pyvips of the system differ much from version to version.
+    var libvips: String { version(of: "libvips").map { "libvips \($0)" } ?? "libvips" }
+
+    func version(of tool: String) -> String? { tools.first { $0.name == tool }?.version }
+
     var rounds: Int { options.rounds }
     var isFull: Bool { options.isFull }
     /// The sample files of every kind, good and bad.

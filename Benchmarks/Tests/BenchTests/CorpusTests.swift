@@ -12,16 +12,60 @@ import Testing
         #expect(first.pixels != Scene(width: 120, height: 90, seed: 3, "other", 5).pixels)
     }
 
-    @Test func `photographs have 2 to 12 megapixels, three shapes, and every fourth is portrait`() {
+    @Test func `photographs are of the sizes, qualities and kinds that cameras write`() {
         let shots = (0..<Inputs.shots).map { Inputs.shot($0, seed: 9) }
         let pixels = shots.map { Double($0.width * $0.height) / 1e6 }
-        #expect(pixels.allSatisfy { $0 > 1.9 && $0 < 12.5 })
+        #expect(pixels.allSatisfy { $0 > 1.9 && $0 < 24.5 } && pixels.filter { $0 > 12.5 }.count == 1)
+        #expect(abs(Quotient.mean(pixels) - 6) < 0.2)
         let shapes = Set(shots.map { (Double($0.width) / Double($0.height) * 20).rounded() / 20 })
         #expect(shapes == [1.35, 1.5, 1.8])
-        #expect(shots.filter { $0.orientation.isPortrait }.count == 6)
-        #expect(shots.allSatisfy { $0.density >= 0.25 && $0.density <= 0.4 })
+        #expect(shots.filter { $0.file.orientation.isPortrait }.count == 6)
+        let qualities = shots.map(\.file.quality)
+        #expect(qualities.min() == 75 && qualities.max() == 97)
+        for sampling in CameraJPEG.Sampling.allCases {
+            #expect(shots.contains { $0.file.sampling == sampling }, "\(sampling)")
+        }
+        #expect(shots.filter(\.file.isProgressive).count == 2)
+        #expect(shots.allSatisfy { !($0.file.isProgressive && $0.file.hasPreview) })
         #expect((0..<Inputs.shots).map { Inputs.shot($0, seed: 9) } == shots)
-        #expect((0..<Inputs.shots).map { Inputs.shot($0, seed: 8).density } != shots.map(\.density))
+        #expect((0..<Inputs.shots).map { Inputs.shot($0, seed: 8).look } != shots.map(\.look))
+    }
+
+    @Test(arguments: CameraJPEG.Sampling.allCases, [false, true])
+    func `a camera's file is what it says, with a preview`(sampling: CameraJPEG.Sampling, isProgressive: Bool) throws {
+        let directory = FileManager.default.temporaryDirectory.appending(
+            path: "camera-\(UUID().uuidString)", directoryHint: .isDirectory)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let file = directory.appending(path: "one.jpg")
+        try CameraJPEG(
+            quality: 90, sampling: sampling, isProgressive: isProgressive, orientation: .threeQuarterTurn,
+            hasPreview: true
+        ).write(Scene(width: 640, height: 400, seed: 1, "camera", 0), to: file, scratch: directory)
+        let judge = """
+            import io, struct, sys
+            from PIL import Image
+            data = open(sys.argv[1], "rb").read()
+            image = Image.open(io.BytesIO(data))
+            image.load()
+            exif = image.getexif()
+            start = data.index(b"Exif\\0\\0") + 6
+            first = struct.unpack(">I", data[start + 4 : start + 8])[0]
+            count = struct.unpack(">H", data[start + first : start + first + 2])[0]
+            at = start + first + 2 + count * 12
+            second = start + struct.unpack(">I", data[at : at + 4])[0]
+            entries = [struct.unpack(">HHII", data[second + 2 + i * 12 : second + 14 + i * 12]) for i in range(3)]
+            place, length = entries[1][3], entries[2][3]
+            preview = Image.open(io.BytesIO(data[start + place : start + place + length]))
+            preview.load()
+            print(*image.layer[0][1:3], int("progressive" in image.info), exif[0x112], len(exif.get_ifd(0x8769)), *preview.size)
+            """
+        let answer = try #require(
+            Machine.answer(of: "/usr/bin/python3", ["-c", judge, file.path(percentEncoded: false)]))
+        let (across, down) = (sampling.rawValue.prefix(1), sampling.rawValue.suffix(1))
+        #expect(
+            answer.trimmingCharacters(in: .whitespacesAndNewlines)
+                == "\(across) \(down) \(isProgressive ? 1 : 0) 8 2 160 100")
     }
 
     @Test func `a photograph has the bytes it is to have, and its orientation`() throws {
@@ -52,7 +96,9 @@ import Testing
             directory: home.appending(path: "mine"), place: home.appending(path: "links", directoryHint: .isDirectory))
         #expect(try named.sources(.photographs).files.count == 2)
         #expect(try named.sources(.animations).files.count == 1)
-        #expect(try named.sources(.all).files.count == 4)
+        let all = try named.sources(.all)
+        #expect(all.names == ["deeper/a.JPG", "deeper/b.gif", "deeper/deeper.jpeg", "deeper/note.txt"])
+        #expect(all.files.map { URL(filePath: $0).pathExtension } == ["jpg", "gif", "jpeg", "txt"])
         #expect(throws: CommandFailure.self) { try named.sources(.clips) }
     }
 }

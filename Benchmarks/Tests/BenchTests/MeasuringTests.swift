@@ -12,6 +12,19 @@ import Testing
         #expect(Spread([7, 5, 6]).median == 6)
     }
 
+    @Test func `a quotient with nothing to divide by is a dash, and counts for nothing`() throws {
+        #expect(Quotient.of(0, by: 0).isNaN && Quotient.of(1, by: 0).isNaN && Quotient.mean([]).isNaN)
+        #expect(Quotient.of(1, by: 2) == 0.5)
+        let some = Spread([.nan, 3, .infinity, 1, 2])
+        #expect(some.median == 2 && some.least == 1 && some.most == 3)
+        let none = Measurement("name", "title", .decibels, [.nan, .nan], target: .atLeast(1))
+        #expect(none.spread.text(in: .decibels) == "–" && none.isMet == nil)
+        #expect(Table([none]).rows == [["title", "at least 1.0 dB", "–", ""]])
+        for unit in [Unit.ratio, .similarity, .bytes, .perSecond] {
+            #expect(unit.text(.nan) == "–" && unit.text(.infinity) == "–")
+        }
+    }
+
     @Test func `a target is judged by the median`() {
         let met = Measurement("name", "title", .ratio, [0.4, 0.5, 9], target: .atMost(0.5))
         let missed = Measurement("name", "title", .ratio, [0.94, 0.1, 2], target: .atLeast(0.95))

@@ -51,6 +51,25 @@ import Testing
         #expect(read.parts[0].findings.plots[0].svg == results.parts[0].findings.plots[0].svg)
     }
 
+    @Test func `what is no number is written, as null, and read back`() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "results-\(UUID().uuidString).json")
+        defer { try? FileManager.default.removeItem(at: file) }
+        var odd = result("photographs", .nan)
+        odd.findings.measurements.append(Measurement("photographs.some", "Some", .ratio, [.infinity, 2]))
+        odd.findings.notes = ["Left out for everybody: a.jpg: it is PNG"]
+        var results = Results()
+        results.merge(odd)
+        try results.write(to: file)
+        #expect(try String(contentsOf: file, encoding: .utf8).contains("null"))
+        let read = try Results(of: file).parts[0]
+        #expect(read.measurements[0].spread.median.isNaN)
+        #expect(read.measurements[1].spread.median == 2)
+        #expect(read.findings.notes == odd.findings.notes)
+        #expect(read.text.contains("| Satchel | – ") && !read.text.lowercased().contains("nan"))
+        #expect(read.text.contains("a.jpg: it is PNG"))
+        #expect(!read.findings.plots[0].svg.lowercased().contains("nan"))
+    }
+
     @Test func `a file of another kind is refused and not overwritten`() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "results-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: file) }

@@ -6,29 +6,41 @@ extension Inputs {
         /// Of the stored pixels, always landscape.
         var width: Int
         var height: Int
-        var orientation: CameraJPEG.Orientation
-        /// Bytes for each pixel.
-        var density: Double
+        var look: Scene.Look
+        var file: CameraJPEG
     }
 
-    /// 2 to 12 megapixels in 4:3, 3:2 and 16:9, as phones and cameras of the last twenty years take them; most are of the
-    /// larger ones.
-    private static let sizes = [
-        (4032, 3024), (3264, 2448), (4272, 2848), (1632, 1224), (4032, 2268), (2592, 1944), (4000, 3000), (3888, 2592),
-        (1920, 1080), (2048, 1536), (4096, 2304), (3456, 2304), (4032, 3024), (2400, 1600), (2560, 1440), (3264, 2448),
-        (1728, 1152), (4272, 2848), (3840, 2160), (2592, 1944), (3000, 2000), (3264, 1836), (4032, 3024), (4608, 2592),
-    ]
+    private enum Origin {
+        case camera
+        /// Without a preview.
+        case editor
+        /// The same, and progressive.
+        case site
+    }
 
-    static let shots = sizes.count
+    /// Those of a camera or phone each: what people have of the last twenty years. Most have 2 to 8 megapixels, 6 on average, one
+    /// 24; five have been through an editor or a site.
+    private static let models: [(width: Int, height: Int, quality: Int, sampling: CameraJPEG.Sampling, from: Origin)] =
+        [
+            (3264, 2448, 95, .quarter, .camera), (2048, 1536, 90, .half, .camera), (3888, 2592, 96, .half, .camera),
+            (1632, 1224, 93, .quarter, .camera), (2592, 1944, 94, .half, .camera), (1920, 1280, 85, .quarter, .site),
+            (4032, 3024, 92, .quarter, .camera), (2816, 2112, 95, .half, .camera), (2048, 1536, 96, .full, .camera),
+            (3072, 2304, 93, .quarter, .camera), (1600, 1200, 75, .half, .camera), (2560, 1440, 90, .quarter, .editor),
+            (3008, 2000, 94, .half, .camera), (2592, 1944, 96, .quarter, .camera), (1920, 1080, 92, .quarter, .camera),
+            (6000, 4000, 92, .half, .camera), (2272, 1704, 95, .half, .camera), (2048, 1365, 85, .quarter, .site),
+            (3456, 2304, 97, .half, .camera), (2560, 1920, 88, .quarter, .editor), (2048, 1536, 95, .quarter, .camera),
+            (3072, 2048, 90, .full, .editor), (3264, 1836, 96, .quarter, .camera), (2592, 1944, 93, .half, .camera),
+        ]
 
-    /// Sizes are the same for every seed and repeat after ``shots``; a quarter is portrait by orientation.
+    static let shots = models.count
+
+    /// Sizes and settings are the same for every seed and repeat after ``shots``; a quarter is portrait by orientation.
     ///
-    /// Real camera files of 12 megapixels have 1.8 to 4.9 MB (phones at the lower end, cameras at "fine" at the upper), so
-    /// from 0.15 to 0.4 bytes for each pixel; smaller pictures have more, as there is more in a pixel. These have 0.25
-    /// to 0.4.
+    /// Scenes differ in light and depth: from a portrait in the sun, of which most is out of focus, to a landscape at
+    /// dusk. That gives the 0.1 to 0.7 bytes for each pixel that camera files have.
     static func shot(_ index: Int, seed: UInt64) -> Shot {
         var random = SplitMix(seed: seed, "shot", index)
-        let size = sizes[index % sizes.count]
+        let model = models[index % models.count]
         let orientation: CameraJPEG.Orientation =
             switch index % 8 {
             case 2: .quarterTurn
@@ -36,20 +48,26 @@ extension Inputs {
             case 7 where index % 16 == 7: .halfTurn
             default: .upright
             }
-        return Shot(width: size.0, height: size.1, orientation: orientation, density: random.between(0.25, 0.4))
+        let look = Scene.Look(
+            noise: exp(random.between(log(1), log(4))), defocus: exp(random.between(log(1.0 / 600), log(1.0 / 120))),
+            coverage: random.between(0.5, 1.3))
+        return Shot(
+            width: model.width, height: model.height, look: look,
+            file: CameraJPEG(
+                quality: model.quality, sampling: model.sampling, isProgressive: model.from == .site,
+                orientation: orientation, hasPreview: model.from == .camera))
     }
 
-    /// Photographs of 2 to 12 megapixels.
+    /// Photographs as cameras write them, 2 to 12 megapixels and one of 24.
     ///
     /// - Parameter group: Those of one group have the sizes of those of another, and different contents.
     func photographs(group: Int) throws -> Directory {
-        try made("photographs-\(group)", Self.shots, named: "jpg") { index, file, scratch in
+        try made("camera-files-\(group)", Self.shots, named: "jpg") { index, file, scratch in
             let number = group * Self.shots + index
             let shot = Self.shot(number, seed: seed)
-            let scene = Scene(width: shot.width, height: shot.height, seed: seed, "photograph", number)
-            try CameraJPEG.write(
-                scene, to: file, bytes: Int(Double(shot.width * shot.height) * shot.density),
-                orientation: shot.orientation, scratch: scratch)
+            let scene = Scene(
+                width: shot.width, height: shot.height, look: shot.look, seed: seed, "photograph", number)
+            try shot.file.write(scene, to: file, scratch: scratch)
         }
     }
 

@@ -22,10 +22,20 @@ struct NamedCorpus: Sendable {
         }
     }
 
+    /// Links to what is of a kind, in a directory of their own.
+    struct Links: Sendable {
+        var directory: Directory
+        /// Paths, in order.
+        var files: [String]
+        /// Of each, beneath the user's directory.
+        var names: [String]
+    }
+
     /// - Throws: ``CommandFailure`` where there is none of the kind.
-    func sources(_ kind: Kind) throws -> Directory {
+    func sources(_ kind: Kind) throws -> Links {
+        let root = directory.resolvingSymlinksInPath()
         let files = FileManager.default.enumerator(
-            at: directory.resolvingSymlinksInPath(), includingPropertiesForKeys: [.isRegularFileKey],
+            at: root, includingPropertiesForKeys: [.isRegularFileKey],
             options: .skipsHiddenFiles)
         let found = (files?.compactMap { $0 as? URL } ?? []).filter { url in
             let isFile = (try? url.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true
@@ -48,6 +58,12 @@ struct NamedCorpus: Sendable {
                 try FileManager.default.copyItem(at: file, to: link)
             }
         }
-        return Directory(url: links)
+        let made = Directory(url: links)
+        let top = root.path(percentEncoded: false)
+        let names = found.map { url in
+            let path = url.path(percentEncoded: false)
+            return path.hasPrefix(top) ? String(path.dropFirst(top.count).drop { $0 == "/" }) : path
+        }
+        return Links(directory: made, files: try made.files, names: names)
     }
 }

@@ -7,6 +7,16 @@ import Foundation
 /// (1/f² in power) of natural pictures. A sky lies behind them, far leaves are out of focus, a lens softens all, and a
 /// sensor adds noise: that of light, which grows with the square root of the brightness, and that of reading out.
 struct Scene {
+    /// What differs between exposures; the defaults are a landscape in poor light.
+    struct Look: Hashable, Sendable {
+        /// The deviation at middle brightness, of 255, that the camera's noise reduction leaves; nil for 1.6 to 3.2.
+        var noise: Double?
+        /// How far leaves out of focus are spread, in terms of the longest side.
+        var defocus = 1.0 / 500
+        /// How often leaves in focus would cover the picture.
+        var coverage = 1.1
+    }
+
     let width: Int
     let height: Int
     /// Red, green and blue of each pixel, row by row.
@@ -14,7 +24,7 @@ struct Scene {
 
     /// - Parameter unit: The picture's detail in terms of one of 12 megapixels: a small picture has the same leaves as a
     ///   large one, only smaller, and no smaller ones.
-    init(width: Int, height: Int, seed: UInt64, _ name: String, _ index: Int) {
+    init(width: Int, height: Int, look: Look = Look(), seed: UInt64, _ name: String, _ index: Int) {
         var random = SplitMix(seed: seed, name, index)
         var canvas = Canvas(width: width, height: height)
         canvas.paintSky(&random)
@@ -23,17 +33,47 @@ struct Scene {
         let tones = Tones(&random)
         canvas.scatter(
             coverage: 1.5, radii: (longest / 150)...(longest / 5), tones, texture, contrast: 0.6, &random)
-        canvas.blur(radius: max(1, Int(longest / 500)))
+        canvas.blur(radius: max(1, Int(longest * look.defocus)))
         canvas.scatter(
-            coverage: 1.1, radii: max(1.5, longest / 800)...(longest / 5), tones, texture, contrast: 1, &random)
+            coverage: look.coverage, radii: max(1.5, longest / 800)...(longest / 5), tones, texture, contrast: 1,
+            &random)
         canvas.blur(radius: 1)
         self.width = width
         self.height = height
-        pixels = canvas.exposed(noise: random.between(1.6, 3.2), &random)
+        pixels = canvas.exposed(noise: look.noise ?? random.between(1.6, 3.2), &random)
     }
 
     /// As a file of the kind PPM.
-    var ppm: Data { Data("P6\n\(width) \(height)\n255\n".utf8) + Data(pixels) }
+    var ppm: Data { Self.ppm(width: width, height: height, pixels) }
+
+    private static func ppm(width: Int, height: Int, _ pixels: [UInt8]) -> Data {
+        Data("P6\n\(width) \(height)\n255\n".utf8) + Data(pixels)
+    }
+
+    /// The same, as small as the preview in a camera's file, as PPM.
+    ///
+    /// - Parameter side: Pixels of the longest side.
+    func preview(side: Int) -> Data {
+        let longest = max(width, height)
+        let (w, h) = (max(1, width * side / longest), max(1, height * side / longest))
+        var small = [UInt8](repeating: 0, count: w * h * 3)
+        for y in 0..<h {
+            let rows = y * height / h..<(y + 1) * height / h
+            for x in 0..<w {
+                let columns = x * width / w..<(x + 1) * width / w
+                var sums = SIMD3<Int>.zero
+                for row in rows {
+                    for at in columns.map({ (row * width + $0) * 3 }) {
+                        sums &+= SIMD3(Int(pixels[at]), Int(pixels[at + 1]), Int(pixels[at + 2]))
+                    }
+                }
+                for plane in 0..<3 {
+                    small[(y * w + x) * 3 + plane] = UInt8(sums[plane] / (rows.count * columns.count))
+                }
+            }
+        }
+        return Self.ppm(width: w, height: h, small)
+    }
 }
 
 /// The colours that go together in one scene.

@@ -73,11 +73,12 @@ struct StillJudge: Sendable {
             task.sizes.map { Case(source: source, output: task.output(of: source, $0, in: place), size: $0) }
         }
         let verdicts = zip(cases, try verdicts(cases))
-        func mean(_ values: [Double]) -> Spread { Spread([values.reduce(0, +) / Double(values.count)]) }
+        // Pictures that are smaller than its window have no SSIM.
+        func mean(_ values: [Double]) -> Spread { Spread([Quotient.mean(values.filter(\.isFinite))]) }
         var figures = [
             Comparison.Figure(
                 column: "bytes",
-                spread: Spread([Double(verdicts.reduce(0) { $0 + $1.1.bytes }) / Double(sources.count) / 1000]))
+                spread: Spread([Quotient.of(verdicts.reduce(0) { $0 + $1.1.bytes }, by: sources.count * 1000)]))
         ]
         for size in task.sizes {
             let these = verdicts.filter { $0.0.size == size }.map(\.1)

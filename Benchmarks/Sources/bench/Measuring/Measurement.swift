@@ -49,8 +49,8 @@ struct Measurement: Sendable {
         self.target = target
     }
 
-    /// By the median; nil where there is no target.
-    var isMet: Bool? { target?.isMet(by: spread.median) }
+    /// By the median; nil where there is no target, or no figure.
+    var isMet: Bool? { spread.median.isFinite ? target?.isMet(by: spread.median) : nil }
 }
 
 extension Measurement: Codable {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Part {
-    static let animations = Part("animations", "GIFs of 44 to 125 frames to 320 pixels: CPU, bytes and fidelity") {
+    static let animations = Part("animations", "GIFs to 320 pixels: CPU, bytes and fidelity") {
         run in
         try AnimationContest(run).measure()
     }
@@ -11,27 +11,25 @@ extension Part {
 private struct AnimationContest {
     private let run: RunContext
     private let task = AnimationTask()
-    private let sources: [String]
+    private let set: SourceSet
 
     init(_ run: RunContext) throws {
         self.run = run
-        sources =
-            if let corpus = run.corpus {
-                try corpus.sources(.animations).files
-            } else {
-                try run.inputs.loops(run.isFull ? 24 : 8).files
-            }
+        set = try run.sources(.animations, synthetic: { try run.inputs.loops(run.isFull ? 24 : 8) }) { [task] in
+            try task.refusals(of: $0, run.workplace)
+        }
     }
 
     func measure() throws -> Findings {
+        let sources = set.files
         let judge = AnimationJudge(run.options, run.workplace)
         // By contender, for each source.
         var verdicts: [String: [AnimationJudge.Verdict]] = [:]
         let comparison = try Contest(
-            name: "animations", title: "\(sources.count) GIFs of 44 to 125 frames to 320 pixels", item: "GIF",
+            name: "animations", title: "\(set.animations) to 320 pixels", item: "GIF",
             contenders: [
                 try task.satchel(run.workplace, sourcesPerProcess: 1000),
-                try task.satchel(run.workplace, sourcesPerProcess: 1), task.gifsicle(), task.vipsthumbnail(),
+                try task.satchel(run.workplace, sourcesPerProcess: 1), task.gifsicle(), task.vipsthumbnail(run),
                 task.imageMagick(), task.graphicsMagick(), task.ffmpeg(), task.pillow(run),
             ], sources: sources, measure: "gifsicle", rounds: run.rounds, workplace: run.workplace,
             lookColumns: [
@@ -42,11 +40,11 @@ private struct AnimationContest {
         ).hold { contender, place in
             let found = try judge.verdicts(sources.map { ($0, task.output(of: $0, in: place)) }, side: task.side)
             verdicts[contender.name] = found
-            let count = Double(found.count)
             return [
                 Comparison.Figure(
-                    column: "bytes", spread: Spread([Double(found.reduce(0) { $0 + $1.bytes }) / count / 1000])),
-                Comparison.Figure(column: "psnr", spread: Spread([found.reduce(0) { $0 + $1.decibels } / count])),
+                    column: "bytes",
+                    spread: Spread([Quotient.of(found.reduce(0) { $0 + $1.bytes }, by: found.count * 1000)])),
+                Comparison.Figure(column: "psnr", spread: Spread([Quotient.mean(found.map(\.decibels))])),
                 Comparison.Figure(
                     column: "psnr_least", spread: Spread([found.map(\.leastDecibels).reduce(.infinity, min)])),
             ]
@@ -55,9 +53,9 @@ private struct AnimationContest {
             measurements(comparison, verdicts), comparisons: [comparison],
             plots: [
                 Plot(
-                    "animations-cpu", "CPU per GIF of 44 to 125 frames to 320 px", of: comparison, column: "cpu",
+                    "animations-cpu", "CPU per GIF: \(set.animations) to 320 px", of: comparison, column: "cpu",
                     axis: Plot.Axis(label: "ms of CPU per GIF", isLogarithmic: true), lessIsBetter: true)
-            ])
+            ], notes: set.notes)
     }
 
     private func measurements(
@@ -69,13 +67,13 @@ private struct AnimationContest {
                 found.append(
                     Measurement(
                         "animations.cpu_\(form)", "GIF to 320 pixels, \(title): CPU in terms of gifsicle's", .ratio,
-                        multiple.map { 1 / $0 }, target: .atMost(1)))
+                        multiple.map { Quotient.of(1, by: $0) }, target: .atMost(1)))
             }
         }
         if let own = verdicts["satchel-1"] {
             for (peer, targets) in [("gifsicle", true), ("vipsthumbnail", false)] {
                 guard let theirs = verdicts[peer] else { continue }
-                let total = Double(own.reduce(0) { $0 + $1.bytes }) / Double(theirs.reduce(0) { $0 + $1.bytes })
+                let total = Quotient.of(own.reduce(0) { $0 + $1.bytes }, by: theirs.reduce(0) { $0 + $1.bytes })
                 found.append(
                     Measurement(
                         "animations.bytes_\(peer)", "— bytes of all, in terms of \(peer)'s", .ratio, [total],

@@ -18,7 +18,7 @@ private struct MixedBenchmark {
         workplace = run.workplace
         rounds = run.rounds
         if let corpus = run.corpus {
-            sources = try corpus.sources(.all)
+            sources = try corpus.sources(.all).directory
             media = nil
         } else {
             let count = run.isFull ? 400 : 120
@@ -27,23 +27,12 @@ private struct MixedBenchmark {
         }
     }
 
-    private struct Line: Decodable {
-        var path: String
-        var state: String
-        var seconds: Double
-    }
-
-    private struct Pass {
-        var usage: Usage
-        var lines: [Line]
-    }
-
     func measure() throws -> Findings {
         let files = try sources.files.count
         let memory = try MemoryWatch.peak { try pass(sourcesPerProcess: 1) }.bytes
         var found: [Measurement] = []
-        var alone: [Pass] = []
-        var shared: [Pass] = []
+        var alone: [BatchReport] = []
+        var shared: [BatchReport] = []
         for round in 0..<rounds {
             Progress.say("a mixed directory, round \(round + 1) of \(rounds)")
             alone.append(try pass(sourcesPerProcess: 1))
@@ -61,7 +50,7 @@ private struct MixedBenchmark {
         add("cpu", "— CPU per file, a process each", .milliseconds, alone.map { $0.usage.cpu / count * 1000 })
         add("cpu_shared", "— CPU per file, shared processes", .milliseconds, shared.map { $0.usage.cpu / count * 1000 })
         let latencies = alone.map { pass in
-            Percentiles(pass.lines.filter { $0.state == "delivered" }.map { $0.seconds * 1000 })
+            Percentiles(pass.lines.filter { $0.isDelivered }.map { $0.seconds * 1000 })
         }
         add("latency_p50", "— time of a file, p50", .milliseconds, latencies.map(\.p50))
         add("latency_p95", "— p95", .milliseconds, latencies.map(\.p95))
@@ -69,38 +58,27 @@ private struct MixedBenchmark {
         add("memory", "— peak memory of all processes", .megabytes, [Double(memory) / 1e6])
         add(
             "undelivered", "— not delivered, as they are no media or damaged", .count,
-            alone.map { Double($0.lines.filter { $0.state != "delivered" }.count) })
+            alone.map { Double($0.lines.filter { !$0.isDelivered }.count) })
         return Findings(found)
     }
 
-    private func pass(sourcesPerProcess: Int) throws -> Pass {
-        let report = workplace.scratch.appending(path: "report-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: report) }
-        var command = workplace.satchel([
-            "batch", sources.path, "--sources-per-process", "\(sourcesPerProcess)", "--report",
-            report.path(percentEncoded: false),
-        ])
-        // 1: some were not delivered.
-        command.acceptedStatuses = [0, 1]
-        let usage = try command.run()
-        let decoder = JSONDecoder()
-        let lines = try Data(contentsOf: report).split(separator: UInt8(ascii: "\n")).map {
-            try decoder.decode(Line.self, from: $0)
-        }
-        try check(lines, command)
-        return Pass(usage: usage, lines: lines)
+    private func pass(sourcesPerProcess: Int) throws -> BatchReport {
+        let report = try BatchReport(
+            workplace.satchel(["batch", sources.path, "--sources-per-process", "\(sourcesPerProcess)"]), workplace)
+        try check(report.lines, report.command)
+        return report
     }
 
     /// Media is delivered and nothing else is, else it is something else that was measured.
-    private func check(_ lines: [Line], _ command: Command) throws {
+    private func check(_ lines: [BatchReport.Line], _ command: Command) throws {
         guard let media else { return }
         for line in lines {
             let name = URL(filePath: line.path).deletingPathExtension().lastPathComponent
-            guard let index = Int(name), Inputs.mixedKind(index).isMedia == (line.state == "delivered") else {
+            guard let index = Int(name), Inputs.mixedKind(index).isMedia == line.isDelivered else {
                 throw CommandFailure(command: command.line, reason: "\(line.path) came out as \(line.state)")
             }
         }
-        let delivered = lines.filter { $0.state == "delivered" }.count
+        let delivered = lines.filter { $0.isDelivered }.count
         guard delivered == media else {
             throw CommandFailure(command: command.line, reason: "delivered \(delivered) of \(media)")
         }

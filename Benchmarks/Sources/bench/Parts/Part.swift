@@ -56,10 +56,15 @@ struct Findings: Sendable {
     var measurements: [Measurement] = []
     var comparisons: [Comparison] = []
     var plots: [Plot] = []
+    /// What is to be said below the tables.
+    var notes: [String] = []
 
-    init(_ measurements: [Measurement] = [], comparisons: [Comparison] = [], plots: [Plot] = []) {
+    init(
+        _ measurements: [Measurement] = [], comparisons: [Comparison] = [], plots: [Plot] = [], notes: [String] = []
+    ) {
         self.measurements = measurements
         self.comparisons = comparisons
         self.plots = plots
+        self.notes = notes
     }
 }

@@ -8,27 +8,25 @@ extension Part {
     }
 }
 
-/// 24 camera JPEGs of 2 to 12 megapixels to 1024 and 300 pixels: what it costs whom, and what comes out.
+/// Camera JPEGs to 1024 and 300 pixels: what it costs whom, and what comes out.
 private struct PhotographContest {
     private let run: RunContext
     private let task = StillTask.photographs
-    private let sources: [String]
+    private let set: SourceSet
+    private let stills: SatchelStills
     /// What one source more costs is looked at with these; empty with a corpus of the user's own.
     private let more: [String]
 
     init(_ run: RunContext) throws {
         self.run = run
-        if let corpus = run.corpus {
-            sources = try corpus.sources(.photographs).files
-            more = []
-        } else {
-            sources = try run.inputs.photographs(group: 0).files
-            more = try run.inputs.photographs(group: 1).files
-        }
+        stills = try SatchelStills(task, run.workplace)
+        set = try run.sources(
+            .photographs, synthetic: { try run.inputs.photographs(group: 0) }, refusals: stills.refusals)
+        more = run.corpus == nil ? try run.inputs.photographs(group: 1).files : []
     }
 
     func measure() throws -> Findings {
-        let stills = try SatchelStills(task, run.workplace)
+        let sources = set.files
         let service = try RunningService(run.workplace, settings: stills.serviceSettings)
         defer { service.stop() }
         let thumbor = Result { try Thumbor(run) }
@@ -39,7 +37,7 @@ private struct PhotographContest {
             stills.service(service, .fast),
             stills.batch(sourcesPerProcess: 1000, .standard), stills.batch(sourcesPerProcess: 1, .standard),
             stills.service(service, .standard),
-            StillPeers.vipsthumbnail(task), StillPeers.imageMagick(task), StillPeers.graphicsMagick(task),
+            StillPeers.vipsthumbnail(task, run), StillPeers.imageMagick(task), StillPeers.graphicsMagick(task),
         ]
         contenders += StillPeers.libraries(task, run)
         contenders.append(
@@ -50,7 +48,7 @@ private struct PhotographContest {
 
         let judge = StillJudge(run.options, run.workplace)
         let comparison = try Contest(
-            name: "photographs", title: "\(sources.count) photographs to 1024 and 300 pixels, JPEG of quality 80",
+            name: "photographs", title: "\(set.photographs) to 1024 and 300 pixels, JPEG of quality 80",
             item: "photograph", contenders: contenders, sources: sources, moreSources: more,
             moreRounds: run.isFull ? run.rounds : 1, measure: "vipsthumbnail",
             rounds: run.rounds, workplace: run.workplace, lookColumns: StillJudge.columns(task)
@@ -58,7 +56,8 @@ private struct PhotographContest {
             // The floor scales by leaving pixels out: only its cost is of interest.
             contender.role == .floor ? [] : try judge.figures(task, sources, in: place)
         }
-        return Findings(measurements(comparison), comparisons: [comparison], plots: plots(comparison))
+        return Findings(
+            measurements(comparison), comparisons: [comparison], plots: plots(comparison), notes: set.notes)
     }
 
     private func measurements(_ comparison: Comparison) -> [Measurement] {
@@ -70,7 +69,8 @@ private struct PhotographContest {
             found.append(Measurement("photographs.\(name)", title, unit, samples, target: target))
         }
         add(
-            "fast_shared", "Photographs, fast, shared processes: CPU of vipsthumbnail, in terms of Satchel's",
+            "fast_shared",
+            "Photographs, fast, shared processes: CPU of vipsthumbnail (\(run.libvips)), in terms of Satchel's",
             multiple("satchel-fast-1000"), .atLeast(6))
         add("fast_alone", "— a process for each source", multiple("satchel-fast-1"), .atLeast(5))
         if let http = multiple("satchel-http-fast"), let batch = multiple("satchel-fast-1") {
@@ -102,7 +102,7 @@ private struct PhotographContest {
     }
 
     private func plots(_ comparison: Comparison) -> [Plot] {
-        let what = "24 photographs of 2 to 12 MP to 1024 and 300 px"
+        let what = "\(set.photographs) to 1024 and 300 px"
         return [
             Plot(
                 "photographs-rate", "Photographs a second, \(Machine.usableCores.count) cores: \(what)", of: comparison,

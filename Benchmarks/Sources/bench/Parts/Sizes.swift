@@ -9,7 +9,7 @@ extension Part {
             name: "sizes",
             contenders: [
                 stills.batch(sourcesPerProcess: 1000, .fast), stills.batch(sourcesPerProcess: 1, .fast),
-                stills.batch(sourcesPerProcess: 1, .standard), StillPeers.vipsthumbnail(task),
+                stills.batch(sourcesPerProcess: 1, .standard), StillPeers.vipsthumbnail(task, run),
             ] + libraries + [StillPeers.floor(task, run.workplace)],
             points: try [1, 3, 6, 12, 24].map { megapixels in
                 let width = Int((Double(megapixels) * 1e6 * 4 / 3).squareRoot() / 16) * 16
@@ -27,7 +27,7 @@ extension Part {
         let curve = CostCurve(
             name: "frames",
             contenders: [
-                try task.satchel(run.workplace, sourcesPerProcess: 1), task.gifsicle(), task.vipsthumbnail(),
+                try task.satchel(run.workplace, sourcesPerProcess: 1), task.gifsicle(), task.vipsthumbnail(run),
             ],
             points: try [15, 30, 60, 120].map { frames in
                 CostCurve.Point(

@@ -11,25 +11,23 @@ extension Part {
 private struct StormBenchmark {
     private let run: RunContext
     private let task = StillTask.photographs
-    private let sources: [String]
+    private let set: SourceSet
+    private let stills: SatchelStills
 
     init(_ run: RunContext) throws {
         self.run = run
-        sources =
-            if let corpus = run.corpus {
-                try corpus.sources(.photographs).files
-            } else {
-                try run.inputs.storm(run.isFull ? 10_000 : 1_000).files
-            }
+        stills = try SatchelStills(task, run.workplace)
+        set = try run.sources(
+            .photographs, synthetic: { try run.inputs.storm(run.isFull ? 10_000 : 1_000) }, refusals: stills.refusals)
     }
 
     func measure() throws -> Findings {
-        let stills = try SatchelStills(task, run.workplace)
+        let sources = set.files
         let judge = StillJudge(run.options, run.workplace)
         // All are made; a hundred are looked at.
         let looked = stride(from: 0, to: sources.count, by: max(1, sources.count / 100)).map { sources[$0] }
         let comparison = try Contest(
-            name: "storm", title: "\(sources.count) pictures of 20 kB to 1024 (no larger than they are) and 300 pixels",
+            name: "storm", title: "\(set.pictures) to 1024 (no larger than they are) and 300 pixels",
             item: "picture",
             contenders: [
                 stills.batch(sourcesPerProcess: 1000, .fast), stills.batch(sourcesPerProcess: 1, .fast),
@@ -68,8 +66,9 @@ private struct StormBenchmark {
             }, comparisons: [comparison],
             plots: [
                 Plot(
-                    "storm-rate", "Pictures of 20 kB a second, \(Machine.usableCores.count) cores", of: comparison,
+                    "storm-rate", "Pictures a second of \(set.pictures), \(Machine.usableCores.count) cores",
+                    of: comparison,
                     column: "rate", axis: Plot.Axis(label: "pictures per second"))
-            ])
+            ], notes: set.notes)
     }
 }

@@ -22,8 +22,8 @@ struct AnimationTask: Sendable {
         }
     }
 
-    func vipsthumbnail() -> Contender {
-        .calls("vipsthumbnail", "vipsthumbnail") { source, place in
+    func vipsthumbnail(_ run: RunContext) -> Contender {
+        .calls("vipsthumbnail", "vipsthumbnail, \(run.libvips)") { source, place in
             [
                 Command(
                     "vipsthumbnail",
@@ -87,8 +87,14 @@ struct AnimationTask: Sendable {
         }
     }
 
-    /// `satchel batch` under a profile that makes nothing but the animation; its start and its end included.
-    func satchel(_ workplace: Workplace, sourcesPerProcess: Int) throws -> Contender {
+    /// Why no GIF is made of some sources, by path.
+    func refusals(of sources: [String], _ workplace: Workplace) throws -> [String: String] {
+        let batch = batch(sources, try profiles(workplace), workplace, sourcesPerProcess: 1000)
+        return try BatchReport(batch, workplace).refusals(of: sources, wanted: ["main": "image/gif"])
+    }
+
+    /// The path of a file of profiles.
+    private func profiles(_ workplace: Workplace) throws -> String {
         let url = workplace.directory.appending(path: "animations.yaml")
         let text = """
             profiles:
@@ -96,15 +102,25 @@ struct AnimationTask: Sendable {
                 animation: {type: image/gif, longest_side: \(side), cap: 50000000}
             """
         try Data(text.utf8).write(to: url)
+        return url.path(percentEncoded: false)
+    }
+
+    private func batch(
+        _ sources: [String], _ profiles: String, _ workplace: Workplace, sourcesPerProcess: Int
+    ) -> Command {
+        let directories = Set(sources.map { URL(filePath: $0).deletingLastPathComponent().path(percentEncoded: false) })
+        return workplace.satchel(
+            ["batch"] + directories.sorted() + [
+                "--profiles", profiles, "--profile", "small", "--sources-per-process", "\(sourcesPerProcess)",
+            ])
+    }
+
+    /// `satchel batch` under a profile that makes nothing but the animation; its start and its end included.
+    func satchel(_ workplace: Workplace, sourcesPerProcess: Int) throws -> Contender {
+        let profiles = try profiles(workplace)
         let form = sourcesPerProcess == 1 ? "a process each" : "shared processes"
         @Sendable func command(_ sources: [String]) -> Command {
-            let directories = Set(
-                sources.map { URL(filePath: $0).deletingLastPathComponent().path(percentEncoded: false) })
-            return workplace.satchel(
-                ["batch"] + directories.sorted() + [
-                    "--profiles", url.path(percentEncoded: false), "--profile", "small", "--sources-per-process",
-                    "\(sourcesPerProcess)",
-                ])
+            batch(sources, profiles, workplace, sourcesPerProcess: sourcesPerProcess)
         }
         var contender = Contender("satchel-\(sourcesPerProcess)", "Satchel, \(form)", .own, startsOnce: true) {
             sources, _ in

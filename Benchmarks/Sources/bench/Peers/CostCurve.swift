@@ -72,7 +72,9 @@ extension Findings {
         let series = measured.map { contender, values in
             Plot.Series(
                 label: contender.title, role: contender.role,
-                points: zip(curve.points, values).map { Plot.Point(x: $0.x, y: $1.median) })
+                points: zip(curve.points, values).filter(\.1.median.isFinite).map {
+                    Plot.Point(x: $0.x, y: $1.median)
+                })
         }
         self.init(
             measurements, plots: [Plot(name: curve.name, title: title, form: .lines(series, x: axis, y: costAxis))])

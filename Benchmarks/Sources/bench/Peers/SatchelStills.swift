@@ -61,6 +61,12 @@ struct SatchelStills: Sendable {
         return contender
     }
 
+    /// Why not both sizes are made as JPEG of some sources, by path.
+    func refusals(of sources: [String]) throws -> [String: String] {
+        try BatchReport(command(sources, 1000, .standard), workplace).refusals(
+            of: sources, wanted: ["main": "image/jpeg", "thumbnail": "image/jpeg"])
+    }
+
     func command(_ sources: [String], _ sourcesPerProcess: Int, _ speed: Speed) -> Command {
         let directories = Set(sources.map { URL(filePath: $0).deletingLastPathComponent().path(percentEncoded: false) })
         return workplace.satchel(

@@ -19,8 +19,8 @@ struct StillTask: Sendable {
 /// The peers that make small photographs of large ones, each at its best settings.
 enum StillPeers {
     /// Called for each source and size, as people call it; one thread, because that costs it the least.
-    static func vipsthumbnail(_ task: StillTask) -> Contender {
-        .calls("vipsthumbnail", "vipsthumbnail, for each size") { source, place in
+    static func vipsthumbnail(_ task: StillTask, _ run: RunContext) -> Contender {
+        .calls("vipsthumbnail", "vipsthumbnail, \(run.libvips), for each size") { source, place in
             vipsthumbnailCalls(task, source, place)
         }
     }
@@ -76,11 +76,12 @@ enum StillPeers {
     /// Python libraries, one process for all sources; `stills.py` says how.
     static func libraries(_ task: StillTask, _ run: RunContext) -> [Contender] {
         let script = run.options.peerFiles.appending(path: "stills.py").path(percentEncoded: false)
+        let newest = run.version(of: "pyvips-binary").map { "libvips \($0)" } ?? "newest libvips"
         let libraries: [(name: String, title: String, environment: String, library: String)] = [
-            ("pyvips", "pyvips, one decode", "system", "pyvips"),
-            ("pyvips-forced", "pyvips, forced shrink on load", "system", "pyvips-forced"),
-            ("pyvips-newest", "pyvips, newest libvips", "newest", "pyvips"),
-            ("pyvips-newest-forced", "pyvips, newest libvips, forced", "newest", "pyvips-forced"),
+            ("pyvips", "pyvips, \(run.libvips), one decode", "system", "pyvips"),
+            ("pyvips-forced", "pyvips, \(run.libvips), forced shrink on load", "system", "pyvips-forced"),
+            ("pyvips-newest", "pyvips, \(newest)", "newest", "pyvips"),
+            ("pyvips-newest-forced", "pyvips, \(newest), forced", "newest", "pyvips-forced"),
             ("pillow", "Pillow, draft", "system", "pillow"),
             ("full-decode", "Pillow, full decode, Lanczos 3", "system", "pillow-full"),
             ("pillow-simd", "Pillow-SIMD, draft", "simd", "pillow"),

@@ -45,8 +45,11 @@ extension Plot {
         self.name = name
         self.title = title
         let bars = comparison.rows.compactMap { row in
-            row[column].map {
-                Bar(label: row.title, role: row.role, value: $0.median, least: $0.least, most: $0.most)
+            row[column].flatMap { spread in
+                spread.median.isFinite
+                    ? Bar(
+                        label: row.title, role: row.role, value: spread.median, least: spread.least, most: spread.most)
+                    : nil
             }
         }
         form = .bars(bars.sorted { lessIsBetter ? $0.value < $1.value : $0.value > $1.value }, axis: axis)

@@ -73,7 +73,8 @@ extension Results: Codable {}
 
 extension PartResult: Codable {
     private enum Key: String, CodingKey {
-        case part, extent, rounds, seed, corpus, machine, measuredAt, seconds, measurements, comparisons, plots, failure
+        case part, extent, rounds, seed, corpus, machine, measuredAt, seconds, measurements, comparisons, plots, notes,
+            failure
     }
 
     init(from decoder: any Decoder) throws {
@@ -89,7 +90,8 @@ extension PartResult: Codable {
         findings = Findings(
             try container.decode([Measurement].self, forKey: .measurements),
             comparisons: try container.decode([Comparison].self, forKey: .comparisons),
-            plots: try container.decode([Plot].self, forKey: .plots))
+            plots: try container.decode([Plot].self, forKey: .plots),
+            notes: try container.decodeIfPresent([String].self, forKey: .notes) ?? [])
         failure = try container.decodeIfPresent(String.self, forKey: .failure)
     }
 
@@ -106,6 +108,7 @@ extension PartResult: Codable {
         try container.encode(findings.measurements, forKey: .measurements)
         try container.encode(findings.comparisons, forKey: .comparisons)
         try container.encode(findings.plots, forKey: .plots)
+        if !findings.notes.isEmpty { try container.encode(findings.notes, forKey: .notes) }
         try container.encodeIfPresent(failure, forKey: .failure)
     }
 }

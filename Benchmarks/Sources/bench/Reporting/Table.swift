@@ -43,18 +43,21 @@ extension Table {
 extension Spread {
     /// The median, and where there is a spread, what it spreads over.
     func text(in unit: Unit) -> String {
-        guard least != most else { return unit.text(median) }
+        guard most > least else { return unit.text(median) }
         return "\(unit.text(median)) (\(unit.number(least)) – \(unit.number(most)))"
     }
 }
 
 extension Unit {
+    /// A dash where there is no value: of a quotient with nothing to divide by, or a mean of nothing.
     func text(_ value: Double) -> String {
-        rawValue.isEmpty || self == .similarity ? number(value) : "\(number(value)) \(rawValue)"
+        guard value.isFinite else { return number(value) }
+        return rawValue.isEmpty || self == .similarity ? number(value) : "\(number(value)) \(rawValue)"
     }
 
     func number(_ value: Double) -> String {
-        switch self {
+        guard value.isFinite else { return "–" }
+        return switch self {
         case .ratio: String(format: "%.2f", value)
         case .similarity: String(format: "%.4f", value)
         case .bytes, .instructions: String(format: "%.0f", value)
@@ -74,6 +77,7 @@ extension PartResult {
             if !absent.isEmpty { pieces.append(absent.joined(separator: "\n\n")) }
         }
         if !measurements.isEmpty { pieces.append(Table(measurements).text) }
+        if !findings.notes.isEmpty { pieces.append(findings.notes.joined(separator: "\n\n")) }
         let day = measuredAt.formatted(.iso8601.year().month().day())
         let files = corpus.map { ", on the files of '\($0)'" } ?? ""
         pieces.append("Measured on \(day), \(rounds) rounds\(files), on \(machine.text).")
