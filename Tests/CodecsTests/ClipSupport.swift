@@ -60,9 +60,9 @@ enum Clips {
 
     static func render(
         _ url: URL, profile: Profile = .notification, request: RenditionRequest = RenditionRequest(),
-        effort: Effort = .full
+        effort: Effort = .full, sniffed: String? = nil
     ) throws -> RenderedClip? {
-        let sniffed = try sniff(url)
+        let sniffed = try sniffed ?? sniff(url)
         let order = WorkOrder(profile: profile, request: request)
         Rendered.turn.lock()
         defer { Rendered.turn.unlock() }

@@ -127,21 +127,28 @@ enum CountedClips {
 
     /// What is shown of a file; a complaint of the decoders is an error.
     static func shown(_ url: URL, hasSound: Bool, in directory: URL) throws -> Shown {
-        try look(url, [[]], hasSound: hasSound, in: directory)[0]
+        try look([(url, [])], hasSound: hasSound, in: directory)[0]
     }
 
     /// What is shown of a file, and all that is in it whether its edit lists show it or not.
     static func shownAndHeld(_ url: URL, hasSound: Bool, in directory: URL) throws -> (shown: Shown, held: Shown) {
-        let looks = try look(url, [[], ["-ignore_editlist", "1"]], hasSound: hasSound, in: directory)
+        let looks = try look([(url, []), (url, ["-ignore_editlist", "1"])], hasSound: hasSound, in: directory)
         return (looks[0], looks[1])
     }
 
+    /// What is shown of many files, by one process for each few of them.
+    static func shown(_ urls: [URL], hasSound: Bool, in directory: URL) throws -> [Shown] {
+        try stride(from: 0, to: urls.count, by: 16).flatMap { first in
+            try look(urls[first..<min(first + 16, urls.count)].map { ($0, []) }, hasSound: hasSound, in: directory)
+        }
+    }
+
     private static func look(
-        _ url: URL, _ options: [[String]], hasSound: Bool, in directory: URL
+        _ options: [(url: URL, options: [String])], hasSound: Bool, in directory: URL
     ) throws -> [Shown] {
         let base = directory.appending(path: "shown-\(UUID().uuidString)").path
         var arguments = ["-v", "error", "-nostdin", "-xerror", "-copyts"]
-        for options in options { arguments += options + ["-i", url.path] }
+        for (url, options) in options { arguments += options + ["-i", url.path] }
         for input in options.indices {
             let video = [
                 "-map", "\(input):v:0", "-vsync", "passthrough", "-vf", "scale=160:120,format=gray", "-c:v", "rawvideo",
@@ -165,7 +172,8 @@ enum CountedClips {
             let gray = try [UInt8](Data(contentsOf: part("gray")))
             let times = try times(part("times"))
             guard gray.count == times.count * 160 * 120 else {
-                throw Tool.Failure(description: "\(gray.count) bytes for \(times.count) pictures of \(url.path)")
+                throw Tool.Failure(
+                    description: "\(gray.count) bytes for \(times.count) pictures of \(options[input].url.path)")
             }
             for (index, time) in times.enumerated() {
                 let picture = gray[(index * 19_200)...].prefix(19_200)

@@ -25,10 +25,7 @@ struct ClipLength {
         var origin = starts.min() ?? 0
         // Sound that primes its decoder lies before the beginning.
         if origin < 0 && origin > -0.2 { origin = 0 }
-        let announced =
-            unsafe demuxer.raw.pointee.duration > 0
-            ? unsafe Double(demuxer.raw.pointee.duration) / Double(AV_TIME_BASE)
-            : used.compactMap { unsafe demuxer.stream($0).flatMap(unsafe lasting) }.max() ?? 0
+        let announced = shownEnd(demuxer, used).map { max(0, $0 - origin) } ?? headerSeconds(demuxer, used)
 
         let indexed = demuxer.name.hasPrefix("mov") ? indexedEnd(demuxer, used, origin: origin) : nil
         if let indexed, indexed.isComplete, abs(indexed.seconds - announced) < 0.5 {
@@ -53,6 +50,25 @@ struct ClipLength {
         return ClipLength(
             origin: origin, duration: counted,
             note: announced > 0 && !isEstimate ? "its header says \(rounded(announced)) s" : nil)
+    }
+
+    private static func headerSeconds(_ demuxer: borrowing Demuxer, _ used: [Int]) -> Double {
+        let seconds = unsafe demuxer.raw.pointee.duration
+        guard seconds <= 0 else { return Double(seconds) / Double(AV_TIME_BASE) }
+        return used.compactMap { unsafe demuxer.stream($0).flatMap(unsafe lasting) }.max() ?? 0
+    }
+
+    /// When an MP4's last picture or sound ends on its clock, as its tables and edit lists say; nil of fragments. What the
+    /// header says of the whole includes what is empty before the first of them.
+    private static func shownEnd(_ demuxer: borrowing Demuxer, _ used: [Int]) -> Double? {
+        guard demuxer.name.hasPrefix("mov") else { return nil }
+        let ends = used.compactMap { index -> Double? in
+            guard let stream = unsafe demuxer.stream(index), unsafe stream.pointee.nb_frames > 0,
+                let seconds = unsafe lasting(stream), unsafe stream.pointee.start_time != satchel_no_pts
+            else { return nil }
+            return unsafe TimeBase(stream.pointee.time_base).seconds(stream.pointee.start_time) + seconds
+        }
+        return ends.count == used.count ? ends.max() : nil
     }
 
     /// What an MP4's sample tables say, and whether all the samples lie within the file.

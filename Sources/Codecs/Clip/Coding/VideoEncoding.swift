@@ -94,7 +94,10 @@ extension VideoMaker {
         try muxer.start()
         let packet = try Packet()
         let lead = demuxer.name.hasPrefix("mov") || part.start == 0 ? 0 : 1.0
-        guard try demuxer.seek(picture: picture, before: zero - lead, packet: packet) else {
+        guard
+            try demuxer.seek(
+                picture: picture, shownAt: zero, lead: lead, packet: packet, maximumPixels: maximumPixels)
+        else {
             throw FFmpegFailure(satchel_averror_invaliddata)
         }
         var isPictureDone = false

@@ -144,16 +144,44 @@ import Glibc
         }
     }
 
-    /// Goes to the last keyframe at or before `timestamp`, in the time base of the stream `index`.
+    /// Goes to the last keyframe at or before `timestamp`, in the time base of the stream `index`, and to what the other
+    /// streams have there; where the stream begins later, to the beginning of all.
     func seek(stream index: Int, to timestamp: Int64) -> Bool {
-        unsafe avformat_seek_file(raw, Int32(index), Int64.min, timestamp, timestamp, 0) >= 0
+        if let first = indexedStart(of: index), first > timestamp { return rewind() }
+        return unsafe avformat_seek_file(raw, Int32(index), Int64.min, timestamp, timestamp, 0) >= 0
     }
 
     /// Goes back to the first packet.
     func rewind() -> Bool {
+        // An MP4's streams follow the one that is asked for: what the others have before its beginning would be passed over.
+        if let earliest, unsafe avformat_seek_file(raw, Int32(earliest), Int64.min, Self.longAgo, Self.longAgo, 0) >= 0
+        {
+            return true
+        }
         if unsafe avformat_seek_file(raw, -1, Int64.min, Int64.min + 1, Int64.min + 1, 0) >= 0 { return true }
         if unsafe avformat_seek_file(raw, -1, Int64.min, 0, Int64.max, 0) >= 0 { return true }
         return unsafe avformat_seek_file(raw, -1, Int64.min, 0, Int64.max, AVSEEK_FLAG_BYTE) >= 0
+    }
+
+    /// Before any time, and far enough from where a sum of times would overflow.
+    private static let longAgo = -Int64(TimeBase.saneTicks)
+
+    /// Of an MP4: the stream that is read and begins before all others.
+    private var earliest: Int? {
+        (0..<streamCount).compactMap { index -> (index: Int, seconds: Double)? in
+            guard let stream = unsafe stream(index), unsafe stream.pointee.discard != AVDISCARD_ALL,
+                let first = indexedStart(of: index)
+            else { return nil }
+            return unsafe (index, TimeBase(stream.pointee.time_base).seconds(first))
+        }.min { $0.seconds < $1.seconds }?.index
+    }
+
+    /// Of an MP4: when the first sample of a stream is decoded.
+    private func indexedStart(of index: Int) -> Int64? {
+        guard name.hasPrefix("mov"), let stream = unsafe stream(index),
+            let entry = unsafe avformat_index_get_entry(stream, 0)
+        else { return nil }
+        return unsafe entry.pointee.timestamp
     }
 }
 

@@ -1,31 +1,6 @@
 import Attachments
 import CFFmpeg
 
-extension Demuxer {
-    /// Goes to where the picture at `seconds` of the stream's clock can be decoded from, or before.
-    ///
-    /// A seek in a stream without an index may land behind the keyframe; then it tries earlier.
-    ///
-    /// - Returns: False where even the beginning can't be reached.
-    func seek(picture facts: PictureFacts, before seconds: Double, packet: borrowing Packet) throws(FFmpegFailure)
-        -> Bool
-    {
-        for step in [0, 2, 10] as [Double] {
-            let target = facts.timeBase.ticks(seconds - step)
-            guard seek(stream: facts.stream, to: target) else { break }
-            guard !name.hasPrefix("mov") else { return true }
-            while try read(packet) {
-                guard packet.stream == facts.stream else { continue }
-                if let time = packet.pts ?? packet.dts, packet.isKey, time <= facts.timeBase.ticks(seconds) {
-                    return seek(stream: facts.stream, to: target)
-                }
-                if let time = packet.dts ?? packet.pts, time > target { break }
-            }
-        }
-        return rewind()
-    }
-}
-
 /// What was found by reading a part of a video's packets without decoding any.
 struct Survey {
     /// In decoding order, from the last keyframe at the start or before it to one that is decoded after the end.

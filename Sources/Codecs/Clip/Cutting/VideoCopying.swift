@@ -33,10 +33,12 @@ extension VideoMaker {
         let base = picture.timeBase
         let hasHead = edges?.head.isEmpty == false
         let end = edges.map { $0.tail.isEmpty ? plan.end : $0.end } ?? plan.end
-        let first = hasHead ? facts.origin + part.start : base.seconds(plan.start)
-        // Where the stream begins after the start that is wanted, the sound before it stays.
-        let isFromStart = part.start <= picture.frame && first - facts.origin < 5
-        let zero = isFromStart ? min(first, facts.origin) : first
+        let wanted = facts.origin + part.start
+        let first = hasHead ? wanted : base.seconds(plan.start)
+        let isFromStart = part.start <= picture.frame
+        // Where the pictures begin after the start that is wanted, the sound before them stays.
+        let isLate = first - wanted > 1.5 * picture.frame
+        let zero = isFromStart ? min(first, facts.origin) : (isLate ? wanted : first)
         let duration = base.seconds(end) - zero
         let soundEnd = part.isTrimmed ? duration : max(duration, part.duration + 0.05)
 
@@ -80,7 +82,8 @@ extension VideoMaker {
             // What follows them is read on from where the survey ended.
             for held in survey.held where !(isPictureDone && isSoundDone) { try take(held.packet) }
         } else {
-            guard try demuxer.seek(picture: picture, before: first + picture.frame / 2 - lead, packet: packet) else {
+            let earliest = isLate ? zero : first + picture.frame / 2
+            guard try demuxer.seek(picture: picture, before: earliest - lead, packet: packet) else {
                 throw FFmpegFailure(satchel_averror_invaliddata)
             }
         }

@@ -204,7 +204,10 @@ struct PosterPicker {
         let packet = try Packet()
         let frame = try Frame()
         let held = try Frame()
-        guard try demuxer.seek(picture: picture, before: time + picture.frame / 4, packet: packet) else { return nil }
+        guard
+            try demuxer.seek(
+                picture: picture, shownAt: time + picture.frame / 4, packet: packet, maximumPixels: maximumPixels)
+        else { return nil }
         let limit = picture.timeBase.ticks(time + picture.frame / 4)
         var isDrained = false
         while true {
