@@ -442,13 +442,25 @@ static inline int satchel_read_rows(VipsImage *image, int top, int height, unsig
 // The buffers are the caller's, to be given back with g_free. What is saved has had its metadata removed; the savers of
 // stills are told to strip besides, those of animations would drop the delays.
 
-/// `palette`: at most 256 colours, quantised at `quality`.
+/// `filters`: whether each row is filtered as libpng guesses. `palette`: at most 256 colours, quantised at `quality`.
 static inline int satchel_save_png(
-    VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int compression, int palette, int quality) {
+    VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int compression, int filters, int palette,
+    int quality) {
     return vips_pngsave_buffer(
         in, buffer, length, "compression", compression, "filter",
-        palette ? VIPS_FOREIGN_PNG_FILTER_NONE : VIPS_FOREIGN_PNG_FILTER_ALL, "palette", palette, "Q", quality,
+        filters ? VIPS_FOREIGN_PNG_FILTER_ALL : VIPS_FOREIGN_PNG_FILTER_NONE, "palette", palette, "Q", quality,
         "effort", 3, "strip", TRUE, NULL);
+}
+
+/// An image of at most 2, 4, 16 or 256 colours, as `bits` (1, 2, 4, 8) has it, without loss: its colours become the
+/// palette.
+///
+/// Below 7 libimagequant ignores the lowest bit of each channel, and below quality 100 it saves colours.
+static inline int satchel_save_indexed_png(
+    VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int compression, int bits) {
+    return vips_pngsave_buffer(
+        in, buffer, length, "compression", compression, "filter", VIPS_FOREIGN_PNG_FILTER_NONE, "palette", TRUE,
+        "bitdepth", bits, "Q", 100, "dither", 0.0, "effort", 7, "strip", TRUE, NULL);
 }
 
 /// Stills and, where the image has a page height, animations.

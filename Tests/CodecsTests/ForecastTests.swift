@@ -56,7 +56,7 @@ import Testing
         for forecast in told {
             guard let report = made.report(forecast.role) else { continue }
             let which = "\(forecast.role.rawValue): forecast '\(forecast.note)', made '\(report.note)'"
-            let isOpen = forecast.note.contains("if anything is transparent")
+            let isOpen = forecast.note.contains("PNG if")
             #expect(forecast.type == report.type || isOpen, "\(which)")
             if forecast.size != nil || report.role != .thumbnail { #expect(forecast.size == report.size, "\(which)") }
             if let method = forecast.method {

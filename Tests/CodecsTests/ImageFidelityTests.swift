@@ -55,7 +55,8 @@ import Testing
                 return cache[peer, chroma, quality]
             def best(peer, count):
                 found = []
-                for chroma in (2, 0):
+                # Small pictures keep their colours.
+                for chroma in (2, 0) if size[0] * size[1] > 65536 else (0,):
                     low, high = 10, 98
                     while high - low > 1:
                         middle = (low + high) // 2

@@ -11,6 +11,7 @@ import Testing
         var size: PixelSize
         var channels: Int
         var truecolour: Int64?
+        var fine: FineColours?
     }
 
     private func anyCase(_ random: inout SeededGenerator) -> Case {
@@ -33,7 +34,11 @@ import Testing
             width: Int.random(in: 1...side, using: &random), height: Int.random(in: 1...side, using: &random))
         return Case(
             policy: policy, size: size, channels: channels,
-            truecolour: Bool.random(using: &random) ? Int64.random(in: 0...100_000_000, using: &random) : nil)
+            truecolour: Bool.random(using: &random) ? Int64.random(in: 0...100_000_000, using: &random) : nil,
+            fine: channels == 3 && Bool.random(using: &random)
+                ? FineColours(
+                    isGrey: Bool.random(using: &random), lossless: Int64.random(in: 0...1_000_000, using: &random))
+                : nil)
     }
 
     private enum Response: CaseIterable {
@@ -78,7 +83,8 @@ import Testing
             let density = Double.random(in: 0.001...8, using: &random)
             for response in Response.allCases {
                 var plan = StillPlan(
-                    given.policy, size: given.size, channels: given.channels, truecolour: given.truecolour)
+                    given.policy, size: given.size, channels: given.channels, truecolour: given.truecolour,
+                    fine: given.fine)
                 var smallest = Int64.max
                 while let attempt = plan.next {
                     #expect(attempt.size.width <= given.size.width && attempt.size.height <= given.size.height)
@@ -130,6 +136,61 @@ import Testing
                 #expect(best.bytes <= plan.aim)
             }
         }
+    }
+
+    @Test func `beside JPEG of fine colours PNG is tried once, and the smaller one is taken, whatever an encoder does`()
+    {
+        var random = SeededGenerator(seed: 3)
+        var (wins, losses, rescues) = (0, 0, 0)
+        for _ in 0..<3_000 {
+            var given = anyCase(&random)
+            given.policy.types = [[.jpeg], [.jpeg, .png], [.jpeg, .webp, .png]].randomElement(using: &random) ?? []
+            given.policy.cap = max(given.policy.cap, 700)
+            given.policy.aim = given.policy.aim.map { max(500, min($0, given.policy.cap)) }
+            let fine = FineColours(isGrey: false, lossless: Int64.random(in: 0...200_000, using: &random))
+            let density = Double.random(in: 0.001...8, using: &random)
+            let lossless = Int64.random(in: 70...400_000, using: &random)
+            var plan = StillPlan(given.policy, size: given.size, channels: 3, fine: fine)
+            let rival = StillAttempt(type: .png, form: .truecolour, size: plan.size)
+            while let attempt = plan.next {
+                if attempt.type == .jpeg, !attempt.isBounded { #expect(attempt.chroma == .full) }
+                plan.record(attempt == rival ? lossless : bytes(.monotone, attempt, density: density, &random))
+            }
+            guard let first = plan.attempts.first else { continue }
+            let isTried = given.policy.types.contains(.png) && fine.isWorthTrying(besideJPEG: first.bytes)
+            #expect(plan.attempts.filter { $0.attempt == rival }.count == (isTried ? 1 : 0))
+            #expect(first.attempt.quality == given.policy.quality)
+            guard isTried, let best = plan.best else { continue }
+            #expect(plan.attempts[1].attempt == rival && plan.note.count <= 200)
+            let suits = first.bytes <= (given.policy.quality > given.policy.floorQuality ? plan.aim : given.policy.cap)
+            if suits {
+                #expect(best.bytes == min(first.bytes, lossless) && plan.attempts.count == 2)
+            } else if lossless <= plan.aim {
+                #expect(best.attempt == rival && plan.attempts.count == 2)
+            } else if lossless <= given.policy.cap, best.attempt != rival {
+                // Only what keeps pixels and the lowest quality, and is smaller, is worth the loss.
+                #expect(best.attempt.size == given.size && best.bytes < lossless)
+                #expect(best.attempt.quality.map { $0 >= given.policy.floorQuality } == true)
+            }
+            if best.attempt != rival { losses += 1 } else if best.bytes <= plan.aim { wins += 1 } else { rescues += 1 }
+        }
+        #expect(wins > 100 && losses > 100 && rescues > 10, "\(wins), \(losses), \(rescues)")
+    }
+
+    /// What is said, for bytes in order.
+    @Test(arguments: [
+        ([1_022, 534], "PNG, 2 encodes, because JPEG at 82 in 4:4:4 takes 1022 bytes"),
+        ([1_022, 2_000], "JPEG quality 82 in 4:4:4, 2 encodes, as PNG 2000 bytes, under the aim of 500000 bytes"),
+        ([100], "JPEG quality 82 in 4:4:4, 1 encode, under the aim of 500000 bytes"),
+    ])
+    func `the note says why it is PNG`(bytes: [Int64], note: String) {
+        var plan = StillPlan(
+            StillPolicy(
+                role: .main, framing: Framing(side: 80, fit: .inside), quality: 82, aim: 500_000, cap: 1_000_000),
+            size: PixelSize(width: 80, height: 15), channels: 3, fine: FineColours(lossless: 1_000))
+        for bytes in bytes where plan.next != nil { plan.record(bytes) }
+        #expect(plan.next == nil)
+        #expect(plan.note == note)
     }
 
     @Test func `one encode is enough where the first one fits`() {

@@ -122,7 +122,11 @@ import Testing
 
     @Test func `a picture whose alpha is opaque becomes JPEG`() throws {
         let source = try made(
-            "opaque.png", ["-size", "300x200", "gradient:red-blue", "-alpha", "on", "-define", "png:color-type=6"])
+            "opaque.png",
+            [
+                Repository.media.appending(path: "jpeg/coffee.jpg").path, "-resize", "300x200!", "-alpha", "on",
+                "-define", "png:color-type=6",
+            ])
         #expect(try Rendered.of(source, in: directory.url).judged(.main) == "JPEG 300 200|")
     }
 
@@ -192,7 +196,7 @@ import Testing
         let request = RenditionRequest(
             crop: .rect(rect), thumbnailClippingRect: UnitRect(x: rect.x + 0.25, y: rect.y, width: 0.25, height: 0.25))
         let rendered = try Rendered.of(try quarters(), in: directory.url, request: request)
-        #expect(try rendered.judged(.main) == "JPEG 400 300|")
+        #expect(try rendered.judged(.main) == "PNG 400 300|")
         #expect(try colour(try rendered.path(.main)) == colours)
         #expect(try colour(try rendered.path(.thumbnail)) == colours)
         #expect(rendered.ending.thumbnailClippingRect == UnitRect(x: 0.5, y: 0, width: 0.5, height: 0.5))
@@ -203,7 +207,7 @@ import Testing
         let source = try made("wide.png", ["-size", "400x200", "xc:red", "xc:#00ff00", "+append"])
         let request = RenditionRequest(crop: .focalPoint(x: x, y: 0.5))
         let rendered = try Rendered.of(source, in: directory.url, profile: .avatar, request: request)
-        #expect(try rendered.judged(.main) == "JPEG 200 200|")
+        #expect(try rendered.judged(.main) == "PNG 200 200|")
         #expect(try colour(try rendered.path(.main)) == colours)
     }
 

@@ -28,7 +28,7 @@ extension Clip {
         guard let size = facts.picture?.upright else {
             return Forecast(
                 role: role, type: still.type(transparent: false),
-                note: "cover art; \(still.coding(hasAlpha: true))")
+                note: "cover art; \(still.coding(of: nil, hasAlpha: true))")
         }
         let moment = order.request.thumbnailTime.map { "the picture at \(rounded($0)) s, as asked" }
         // Pictures are decoded to even sides.
@@ -37,7 +37,7 @@ extension Clip {
         let result = still.framing.resultSize(of: region.size)
         return Forecast(
             role: role, type: still.type(transparent: false), size: result,
-            note: "\(moment ?? "a picture of interest"); \(still.coding(hasAlpha: false)); "
+            note: "\(moment ?? "a picture of interest"); \(still.coding(of: result, hasAlpha: false)); "
                 + still.shape(of: region, in: decoded, size: result))
     }
 

@@ -14,24 +14,36 @@ extension ImagePolicies {
             let result = still.framing.resultSize(of: working)
             return Forecast(
                 role: still.role, type: still.type(transparent: hasAlpha), size: result,
-                note: "\(still.coding(hasAlpha: hasAlpha)); \(still.shape(of: region, in: size, size: result))")
+                note:
+                    "\(still.coding(of: result, hasAlpha: hasAlpha)); \(still.shape(of: region, in: size, size: result))"
+            )
         }
     }
 }
 
 extension StillPolicy {
-    /// How it will be encoded: `JPEG quality 82 or less, to stay under the aim of 500000 bytes`.
-    func coding(hasAlpha: Bool) -> String {
-        var type = type(transparent: hasAlpha).imageName
-        if hasAlpha, minds {
-            type += " if anything is transparent, else \(self.type(transparent: false).imageName)"
+    /// How it will be encoded: `JPEG quality 82 or less, PNG if of few colours, to stay under the aim of 500000 bytes`.
+    ///
+    /// - Parameter size: Of the rendition; nil before it is known.
+    func coding(of size: PixelSize?, hasAlpha: Bool) -> String {
+        let (opaque, transparent) = (type(transparent: false), type(transparent: hasAlpha))
+        var clause = opaque.imageName + (opaque == .png ? "" : " quality \(quality) or less")
+        // Only decoding tells.
+        var reasons = opaque == .jpeg && types.contains(.png) ? [isSmall(size) ? "smaller" : "of few colours"] : []
+        if hasAlpha, minds, transparent == .png {
+            reasons.insert("transparent", at: 0)
+            clause = "PNG if \(reasons.joined(separator: " or ")), else \(clause)"
+        } else {
+            if hasAlpha, minds { clause = "\(transparent.imageName) if transparent, else \(clause)" }
+            if let reason = reasons.first { clause += ", PNG if \(reason)" }
         }
-        if self.type(transparent: false) != .png { type += " quality \(quality) or less" }
         let bytes = aim.map { "the aim of \(min($0, cap)) bytes" } ?? "the cap of \(cap) bytes"
-        var clause = "\(type), to stay under \(bytes)"
+        clause += ", to stay under \(bytes)"
         if hasAlpha, !types.contains(where: \.hasTransparency) {
             clause += ", transparency laid over \(background.hexadecimal)"
         }
         return clause
     }
+
+    private func isSmall(_ size: PixelSize?) -> Bool { size.map { $0.area <= FineColours.mostPixels } ?? false }
 }

@@ -1,6 +1,7 @@
 import Attachments
 import CJPEG
 import CVips
+import Pixels
 
 /// A still picture as a file, and how it came about.
 struct EncodedStill: ~Copyable {
@@ -48,8 +49,12 @@ struct StillEncoder {
 
     private func search(_ picture: borrowing Picture) throws -> EncodedStill {
         let channels = picture.bands
-        let expected = policy.type(transparent: channels == 4) == .png ? try estimate(picture) : nil
-        var plan = StillPlan(policy, size: picture.size, channels: channels, truecolour: expected)
+        let colours = try picture.colourCount()
+        let expected =
+            policy.type(transparent: channels == 4) == .png ? try estimate(picture, colours) : nil
+        var plan = StillPlan(
+            policy, size: picture.size, channels: channels, truecolour: expected,
+            fine: policy.types.contains(.jpeg) ? try FineColours(picture, colours) : nil)
         var delivered: EncodedBytes?
         var failure: VipsFailure?
         // Refining ends with the time; what suits already is delivered.
@@ -89,8 +94,8 @@ struct StillEncoder {
 
     func encoded(_ picture: borrowing Picture, _ attempt: StillAttempt) throws -> EncodedBytes {
         switch attempt.form {
-        case .truecolour: return try png(picture, hasPalette: false)
-        case .palette: return try png(picture, hasPalette: true)
+        case .truecolour: return try lossless(picture, picture.colourCount())
+        case .palette: return try png(picture, .quantised, compression: effort == .full ? 6 : 3)
         case .plain: return try EncodedBytes(copying: PlainWebP.file(try picture.raster()))
         case .quality(let quality) where attempt.type == .webp:
             let webpEffort: Int32 = effort == .full ? 4 : 1
@@ -98,21 +103,23 @@ struct StillEncoder {
                 try unsafe EncodedBytes.webp(handle, quality: Int32(quality), effort: webpEffort)
             }
         case .quality(let quality):
-            return try jpeg(picture, quality: quality, isBounded: attempt.isBounded)
+            return try jpeg(picture, quality: quality, attempt)
         }
     }
 
-    /// - Parameter isBounded: As ``BoundedStill`` has it.
     private func jpeg(
-        _ picture: borrowing Picture, quality: Int, isBounded: Bool
+        _ picture: borrowing Picture, quality: Int, _ attempt: StillAttempt
     ) throws(VipsFailure) -> EncodedBytes {
+        // As ``BoundedStill`` has it.
+        let isBounded = attempt.isBounded
         let isThorough = policy.speed == .standard && effort == .full && !isBounded
         // The tables of ten scans outweigh what they save of a small picture.
         let isProgressive = isThorough && picture.size.area >= 128 * 128
         // Of a small picture the usual tables are a good part, and making better ones costs little.
         let isOptimised = policy.speed == .standard || isBounded || picture.size.area < 512 * 512
         // By the policy's quality, so that another one is tried with the same.
-        let chroma = isThorough ? try ChromaResolution.best(of: picture, quality: policy.quality) : .half
+        let best = isThorough ? try ChromaResolution.best(of: picture, quality: policy.quality) : .half
+        let chroma = isBounded ? .half : attempt.chroma ?? best
         return try picture.jpeg(
             satchel_jpeg_form(
                 quality: Int32(quality), is_progressive: isProgressive ? 1 : 0,
@@ -120,18 +127,54 @@ struct StillEncoder {
                 has_full_chroma: chroma == .full ? 1 : 0))
     }
 
-    private func png(_ picture: borrowing Picture, hasPalette: Bool) throws(VipsFailure) -> EncodedBytes {
-        let compression: Int32 = effort == .full ? 6 : 3
+    /// PNG with all colours: of at most 256 with a palette of just these, but where there is transparency, under which
+    /// libimagequant paints a colour of its own. For a small picture the ways are tried.
+    private func lossless(
+        _ picture: borrowing Picture, _ count: ColourCount
+    ) throws(VipsFailure) -> EncodedBytes {
+        let isSmall = picture.size.area <= FineColours.mostPixels && effort == .full
+        let compression: Int32 = isSmall ? 9 : effort == .full ? 6 : 3
+        var smallest: EncodedBytes
+        if let colours = count.colours, picture.bands == 3 {
+            let bits: Int32 = colours <= 2 ? 1 : colours <= 4 ? 2 : colours <= 16 ? 4 : 8
+            smallest = try unsafe picture.withHandle { (handle) throws(VipsFailure) in
+                try unsafe EncodedBytes { buffer, length in
+                    unsafe satchel_save_indexed_png(handle, buffer, length, compression, bits)
+                }
+            }
+            guard isSmall else { return smallest }
+            let filtered = try png(picture, .filtered, compression: compression)
+            if filtered.count < smallest.count { smallest = filtered }
+        } else {
+            smallest = try png(picture, .filtered, compression: compression)
+            guard isSmall else { return smallest }
+        }
+        let plain = try png(picture, .plain, compression: compression)
+        return plain.count < smallest.count ? plain : smallest
+    }
+
+    private enum Rows {
+        /// Each by the filter that libpng takes for the best.
+        case filtered
+        case plain
+        /// Of at most 256 colours.
+        case quantised
+    }
+
+    private func png(
+        _ picture: borrowing Picture, _ rows: Rows, compression: Int32
+    ) throws(VipsFailure) -> EncodedBytes {
         let quality = Int32(policy.quality)
         return try unsafe picture.withHandle { (handle) throws(VipsFailure) in
             try unsafe EncodedBytes { buffer, length in
-                unsafe satchel_save_png(handle, buffer, length, compression, hasPalette ? 1 : 0, quality)
+                unsafe satchel_save_png(
+                    handle, buffer, length, compression, rows == .filtered ? 1 : 0, rows == .quantised ? 1 : 0, quality)
             }
         }
     }
 
     /// Bytes that PNG with all colours is expected to take, from a tenth of its rows; nil where trying costs little.
-    private func estimate(_ picture: borrowing Picture) throws(VipsFailure) -> Int64? {
+    private func estimate(_ picture: borrowing Picture, _ colours: ColourCount) throws(VipsFailure) -> Int64? {
         let size = picture.size
         guard size.area >= Self.costlyPixels, size.height >= Self.strips * 16 else { return nil }
         // Fewer rows would be judged without what compresses them: those above.
@@ -140,7 +183,7 @@ struct StillEncoder {
         for strip in 0..<Self.strips {
             let top = (size.height - rows) * strip / (Self.strips - 1)
             let part = PixelRect(left: 0, top: top, size: PixelSize(width: size.width, height: rows))
-            bytes += try png(picture.extracted(part), hasPalette: false).count
+            bytes += try lossless(picture.extracted(part), colours).count
         }
         return Int64(Double(bytes) * Double(size.height) / Double(rows * Self.strips))
     }

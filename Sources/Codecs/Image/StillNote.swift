@@ -13,9 +13,15 @@ extension StillPlan {
         let attempt = best.attempt
         var reasons: [String] = []
         if attempt.size != size { reasons.append("\(attempt.size.width)×\(attempt.size.height)") }
+        if let rival, best == attempts.first { reasons.append("as PNG \(rival.bytes) bytes") }
+        if best == rival, let first = attempts.first {
+            reasons.append("because JPEG \(first.attempt.manner) takes \(first.bytes) bytes")
+        }
         let isOverAim = policy.aim.map { best.bytes > $0 } ?? false
         if isOverAim, let aim = policy.aim {
             reasons.append("over the aim of \(aim) bytes\(whyOverAim(best))")
+        } else if best == rival {
+            // What it was compared with is enough.
         } else if let first = attempts.first, first.attempt != attempt {
             // Which limit forced it: of two the one that was passed.
             let isAim = policy.aim != nil && (first.bytes <= policy.cap || best.bytes <= aim)
@@ -35,6 +41,9 @@ extension StillPlan {
     /// What stood against the aim.
     private func whyOverAim(_ best: Made) -> String {
         let attempt = best.attempt
+        if best == rival {
+            return " because JPEG of quality \(policy.floorQuality), the profile's lowest, takes more"
+        }
         let isLossy = attempt.quality != nil
         let lowest =
             isLossy ? "quality \(policy.floorQuality) is the profile's lowest" : "PNG has nothing below 256 colours"
@@ -46,7 +55,8 @@ extension StillPlan {
 extension StillAttempt {
     fileprivate var name: String {
         switch form {
-        case .quality(let quality): "\(type == .jpeg ? "JPEG" : "WebP") quality \(quality)"
+        case .quality(let quality):
+            "\(type == .jpeg ? "JPEG" : "WebP") quality \(quality)" + (chroma == .full ? " in 4:4:4" : "")
         case .truecolour: "PNG"
         case .palette: "PNG with 256 colours"
         case .plain: "lossless WebP"
@@ -55,7 +65,7 @@ extension StillAttempt {
 
     fileprivate var manner: String {
         switch form {
-        case .quality(let quality): "at \(quality)"
+        case .quality(let quality): "at \(quality)" + (chroma == .full ? " in 4:4:4" : "")
         case .truecolour: "in all colours"
         case .palette: "with 256 colours"
         case .plain: "without loss"

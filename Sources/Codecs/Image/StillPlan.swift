@@ -16,6 +16,8 @@ struct StillAttempt: Hashable, Sendable {
     var type: MediaType
     var form: Form
     var size: PixelSize
+    /// At what resolution a JPEG keeps colours; nil where the encoder decides by the picture.
+    var chroma: ChromaResolution?
     /// Whether it fits the cap by arithmetic.
     var isBounded = false
 }
@@ -26,6 +28,9 @@ struct StillAttempt: Hashable, Sendable {
 /// suits if its bytes are within its limit: the aim, or the cap from the lowest quality that the policy wants for an aim.
 /// The best rung that suits is searched between one that does and one that doesn't; ``ByteModel`` says where. The last
 /// attempt is none of the ladder's: it is as large as the format's arithmetic allows under the cap.
+///
+/// Beside JPEG a picture of ``FineColours`` has a rival, PNG without loss, where the policy allows PNG: it is tried second,
+/// and wins where it is within the aim and smaller, or where nothing else keeps the lowest quality under the cap.
 struct StillPlan: Sendable {
     /// Attempts that were made, with their bytes.
     private(set) var attempts: [Made] = []
@@ -45,6 +50,10 @@ struct StillPlan: Sendable {
     let channels: Int
     /// Bytes that all colours were expected to take, where that is why they were not tried.
     let expectedTruecolour: Int64?
+    /// What makes PNG a rival of JPEG; nil where there is nothing of the kind.
+    let fine: FineColours?
+    /// The rival itself, where it was tried.
+    private(set) var rival: Made?
 
     static let mostEncodes = 6
     /// Refining what suits already ends here, and trying for the aim's sake alone.
@@ -61,12 +70,19 @@ struct StillPlan: Sendable {
     private var high: Rung?
     private var low: Rung?
     private var models: [Coding: ByteModel] = [:]
+    private let chroma: ChromaResolution?
+    private let hasRival: Bool
+    /// What is tried second, and what the ladder has after that.
+    private var upcoming: (rival: StillAttempt, after: StillAttempt?)?
 
     /// - Parameters:
     ///   - size: Of the picture.
     ///   - channels: 3, or 4 where it is transparent.
     ///   - truecolour: Bytes that PNG with all colours is expected to take; nil where that isn't known.
-    init(_ policy: StillPolicy, size: PixelSize, channels: Int, truecolour: Int64? = nil) {
+    ///   - fine: Of a picture whose colours JPEG should keep whole.
+    init(
+        _ policy: StillPolicy, size: PixelSize, channels: Int, truecolour: Int64? = nil, fine: FineColours? = nil
+    ) {
         self.policy = policy
         self.channels = channels
         let suitable = policy.types.filter { channels == 3 || $0.hasTransparency }
@@ -92,6 +108,9 @@ struct StillPlan: Sendable {
             ladder.append(Stretch(coding: coding, values: .sides(below: self.size.longestSide, quality: lowest)))
         }
         self.ladder = ladder
+        self.fine = lossy == .jpeg ? fine : nil
+        chroma = self.fine.map { $0.isGrey ? .half : .full }
+        hasRival = self.fine != nil && chosen.first != .png && chosen.contains(.png)
         next = attempt(at: Rung(stretch: 0, step: 0))
     }
 
@@ -107,8 +126,47 @@ struct StillPlan: Sendable {
         let made = Made(attempt: attempt, bytes: bytes)
         attempts.append(made)
         next = nil
+        if attempt == upcoming?.rival {
+            contest(made)
+        } else {
+            climb(made)
+            if let fine, hasRival, attempts.count == 1, fine.isWorthTrying(besideJPEG: bytes) {
+                upcoming = (rival: StillAttempt(type: .png, form: .truecolour, size: size), after: next)
+                next = upcoming?.rival
+            }
+        }
+        if let next, isRivalBest, isPoor(next) { self.next = nil }
+    }
+
+    /// Compares the rival with the first encode.
+    private mutating func contest(_ made: Made) {
+        rival = made
+        if let first = best {
+            if made.bytes < first.bytes { best = made }
+            return
+        }
+        if made.bytes <= policy.cap { best = made }
+        if made.bytes > aim { next = upcoming?.after }
+    }
+
+    private var isRivalBest: Bool { rival != nil && best == rival }
+
+    /// Whether an encode gives up more than an aim is worth.
+    private func isPoor(_ attempt: StillAttempt) -> Bool {
+        attempt.isBounded || attempt.size != size || attempt.quality.map { $0 < policy.floorQuality } ?? false
+    }
+
+    /// Takes what suits its rung for the best, unless the rival, which the aim is below, is better.
+    private mutating func settle(for made: Made) {
+        if isRivalBest, let rival, isPoor(made.attempt) || made.bytes > aim && made.bytes >= rival.bytes { return }
+        best = made
+    }
+
+    /// Finds the next rung after `made`.
+    private mutating func climb(_ made: Made) {
+        let (attempt, bytes) = (made.attempt, made.bytes)
         if attempt.isBounded {
-            if bytes <= policy.cap { best = made }
+            if bytes <= policy.cap { settle(for: made) }
             return
         }
         guard let rung = rung(of: attempt) else { return }
@@ -117,7 +175,7 @@ struct StillPlan: Sendable {
             ByteModel.Sample(quality: attempt.quality, pixels: attempt.size.area, bytes: bytes))
         if bytes <= limit(rung) {
             low = rung
-            best = made
+            settle(for: made)
             if isWorthRefining(rung, bytes), let better = choose() { next = self.attempt(at: better) }
         } else {
             high = rung
@@ -179,11 +237,12 @@ struct StillPlan: Sendable {
         case .one:
             return StillAttempt(type: type, form: stretch.coding == .truecolour ? .truecolour : .palette, size: size)
         case .qualities(let from, _):
-            return StillAttempt(type: type, form: .quality(from - rung.step), size: size)
+            return StillAttempt(type: type, form: .quality(from - rung.step), size: size, chroma: chroma)
         case .sides(let below, let quality):
             let smaller = size.within(below - 1 - rung.step)
             return StillAttempt(
-                type: type, form: stretch.coding == .palette ? .palette : .quality(quality), size: smaller)
+                type: type, form: stretch.coding == .palette ? .palette : .quality(quality), size: smaller,
+                chroma: stretch.coding == .palette ? nil : chroma)
         }
     }
 

@@ -23,8 +23,10 @@ struct StillRendering {
         let region = policies.region(of: size)
         let working = policies.workingSize(of: region.size)
         let speed = isHurried ? .fast : order.profile.speed
-        // What is quick is encoded so; of the others the encoder decides by the picture.
-        let isHalved = speed == .fast && policies.stills(goAhead.outputs).allSatisfy(\.halvesChroma)
+        // What is quick is encoded so; of the others the encoder decides by the picture. Small ones keep their colours.
+        let isHalved =
+            speed == .fast && working.area > FineColours.mostPixels
+            && policies.stills(goAhead.outputs).allSatisfy(\.halvesChroma)
         let picture = try source.decode(
             region, scaledTo: working, speed: speed, chroma: isHalved ? .half : .full)
         return try StillRenditions(
