@@ -48,6 +48,24 @@ sample("trouble/no-pictures.mp4", lambda kit, out: out.write_bytes(
 sample("trouble/no-sound.wav", lambda kit, out: out.write_bytes(
     whole(kit, "wav/voice.wav")[: whole(kit, "wav/voice.wav").find(b"data") + 8]), of="voice", traits="truncated",
        kind="audio", type="audio/wav", **C)
+# Animations: without what marks the end, within the last of 901 frames, and with a claim that no file of that size can keep.
+sample("trouble/unmarked.gif", lambda kit, out: out.write_bytes(whole(kit, "gif/loop-3.gif")[:-2]),
+       traits="truncated, animated", kind="animation", type="image/gif", width=96, height=64, frames=6, duration=0.6)
+sample("trouble/last-frame.gif", lambda kit, out: out.write_bytes(whole(kit, "gif/901-frames.gif")[:-8]),
+       traits="truncated, animated", kind="animation", type="image/gif", width=8, height=8, frames=900, duration=18.0,
+       fidelity="reduced")
+sample("trouble/no-frame.gif", lambda kit, out: out.write_bytes(whole(kit, "gif/loop-3.gif")[:13] + bytes(64)),
+       traits="damaged", type="image/gif", **C)
+
+
+def claiming(kit: Kit, out):
+    data = whole(kit, "png/animated-disposal.png")
+    place = data.index(b"acTL") - 4
+    claim = (0x80000001).to_bytes(4, "big") + bytes(4)
+    out.write_bytes(data[:place] + chunk(b"acTL", claim) + data[place + 20:])
+
+
+sample("trouble/claim.png", claiming, traits="lying count, apng", kind="image", type="image/png", fidelity="reduced")
 # What a stream is cut off from plays until there.
 sample("trouble/truncated.mp3", cut("mp3/voice.mp3", 0.5), of="voice", traits="truncated, canary", kind="audio",
        type="audio/mpeg")

@@ -33,7 +33,8 @@ public enum Codec {
             }
             return try Identified(.clip(clip), order: order, watch: watch)
         }
-        let content = try ImageIdentification.open(source, format: format, sniffed: sniffed, limits: order.limits)
+        let content = try ImageIdentification.open(
+            source, format: format, sniffed: sniffed, limits: order.limits, damaged: order.profile.damaged)
         return try Identified(content, order: order, watch: watch)
     }
 
@@ -102,7 +103,7 @@ public struct Identified: ~Copyable {
         var findings =
             switch content {
             case .still(let still): still.findings(for: order)
-            case .animation(let animation): animation.findings(for: order)
+            case .animation(let animation): try animation.findings(for: order)
             case .clip(let clip): clip.findings
             }
         guard order.profile.accepts(findings.kind) else {

@@ -15,6 +15,22 @@ package struct GIFFile: Sendable {
         package var codeSize: Int
         /// Where the first block of its data lies, with its length before it.
         package var data: Int
+        /// Where its data ends at the latest.
+        package var end: Int
+        /// The lengths of its blocks lead beyond the beginning of another frame: some of them are wrong.
+        package var isBroken = false
+    }
+
+    /// How the file ends.
+    package enum End: Hashable, Sendable {
+        /// As it should.
+        case marked
+        /// With a whole block, but without the trailer: players take it.
+        case unmarked
+        /// In the middle of a block.
+        case cut
+        /// With so many bytes that no player reads, the trailer not before them.
+        case unreadable(bytes: Int)
     }
 
     package private(set) var width = 0
@@ -22,12 +38,13 @@ package struct GIFFile: Sendable {
     package private(set) var palette: Range<Int>?
     /// At most as many as were to be kept.
     package private(set) var frames: [Frame] = []
-    /// All images that have begun.
+    /// All images whose blocks have begun.
     package private(set) var frameCount = 0
+    /// Frames of which nothing is left but that they were there: at least so many.
+    package private(set) var lost = 0
     /// How often it plays; 0 for ever.
     package private(set) var plays = 1
-    /// The file ends in the middle of a block.
-    package private(set) var isTruncated = false
+    package private(set) var end = End.marked
 
     /// - Parameters:
     ///   - bytes: The whole file, which begins with a GIF's signature.
@@ -35,40 +52,91 @@ package struct GIFFile: Sendable {
     package init(_ bytes: [UInt8], keeping most: Int) {
         var reader = Reader(bytes: bytes, position: 13)
         guard bytes.count >= 13 else {
-            isTruncated = true
+            end = .cut
             return
         }
         width = reader.number(at: 6)
         height = reader.number(at: 8)
         palette = reader.palette(flags: bytes[10])
-        var control = Control()
+        end = readBlocks(&reader, keeping: most)
+        fitScreen()
+    }
+
+    private mutating func readBlocks(_ reader: inout Reader, keeping most: Int) -> End {
+        let bytes = reader.bytes
+        // What was said of the image that is to follow.
+        var control: Control?
+        // Whether the block that was read last is the last of ``frames``.
+        var isFrameBefore = false
+        // Pixels that may be decoded to find out what is missing.
+        var budget = 50_000_000
         while reader.position < bytes.count {
+            var walk = Reader.Walk.lost
             let introducer = bytes[reader.position]
             switch introducer {
             case 0x21:
                 readExtension(&reader, &control)
+                walk = reader.skipBlocks()
             case 0x2C:
                 frameCount += 1
                 guard reader.position + 10 < bytes.count else {
-                    isTruncated = true
-                    return
+                    lost += 1
+                    return .cut
                 }
-                let frame = readFrame(&reader, control)
+                var frame = readFrame(&reader, control ?? Control())
+                control = nil
+                walk = reader.skipBlocks()
+                frame.end = max(frame.data, min(reader.position, bytes.count))
+                frame.isBroken = walk == .stray
                 if frames.count < most { frames.append(frame) }
-                control = Control()
+                if walk == .stray { walk = .whole }
+            // An image that was announced and doesn't follow is missing; what follows instead is no trailer.
+            case 0x3B where control == nil || reader.position + 10 >= bytes.count:
+                return .marked
             default:
-                // The trailer, or bytes that no player reads.
-                fitScreen()
-                return
+                // Nothing makes sense here; where a frame begins later, what lies between is lost.
+                if let next = reader.nextFrame(in: reader.position..<bytes.count) {
+                    reader.position = next
+                    // What makes no sense may be the rest of the frame before it.
+                    walk = isFrameBefore && !isLastWhole(in: bytes, &budget) ? .whole : .stray
+                    if walk == .whole { frames[frames.count - 1].isBroken = true }
+                }
             }
-            guard reader.skipBlocks() else {
-                isTruncated = true
-                return
+            isFrameBefore = walk == .whole && introducer == 0x2C && !frames.isEmpty && frames.count == frameCount
+            switch walk {
+            case .whole:
+                continue
+            case .stray:
+                lost += 1
+                control = nil
+            case .cut:
+                if control != nil { lost += 1 }
+                return .cut
+            case .lost:
+                let rest = bytes.count - reader.position
+                // An image was announced, or the rest ends as a file of images does.
+                if control != nil || rest > 10 && bytes.last == 0x3B { lost += 1 }
+                return .unreadable(bytes: rest)
             }
         }
-        // Without a trailer, but with whole blocks: players take it.
-        isTruncated = reader.position > bytes.count
-        fitScreen()
+        if control != nil { lost += 1 }
+        return reader.position > bytes.count ? .cut : .unmarked
+    }
+
+    private func isLastWhole(in bytes: [UInt8], _ budget: inout Int) -> Bool {
+        guard let last = frames.last, last.area.width * last.area.height <= budget else { return false }
+        budget -= last.area.width * last.area.height
+        return Self.isWhole(last, in: bytes)
+    }
+
+    /// Whether all of a frame's pixels can be had; they are decoded for that.
+    package static func isWhole(_ frame: Frame, in bytes: [UInt8]) -> Bool {
+        var data: [UInt8] = []
+        join(frame, in: bytes, into: &data)
+        var indices = [UInt8](repeating: 0, count: frame.area.width * frame.area.height)
+        var pixels = indices.mutableSpan
+        var decoder = LZWDecoder()
+        return decoder.decode(data.span, codeSize: frame.codeSize, into: &pixels) == .complete
     }
 
     /// A screen without area is as large as its first frame, as browsers have it.
@@ -84,20 +152,26 @@ package struct GIFFile: Sendable {
         var delay = 0
     }
 
-    private mutating func readExtension(_ reader: inout Reader, _ control: inout Control) {
+    private mutating func readExtension(_ reader: inout Reader, _ control: inout Control?) {
         let start = reader.position
         let bytes = reader.bytes
         // Its label, then sub-blocks.
         reader.position += 2
-        guard start + 8 <= bytes.count else { return }
+        guard start + 8 <= bytes.count else {
+            if start + 1 < bytes.count, bytes[start + 1] == 0xF9 { control = Control() }
+            return
+        }
         let length = bytes[start + 2]
         if bytes[start + 1] == 0xF9, length >= 4 {
             let flags = bytes[start + 3]
             let disposal = Int(flags >> 2 & 7)
-            // Some encoders wrote 4 for 3.
-            control.disposal = disposal == 4 ? 3 : disposal > 4 ? 0 : disposal
-            control.delay = reader.number(at: start + 4)
-            control.transparent = flags & 1 == 1 ? bytes[start + 6] : nil
+            control = Control(
+                // Some encoders wrote 4 for 3.
+                disposal: disposal == 4 ? 3 : disposal > 4 ? 0 : disposal,
+                transparent: flags & 1 == 1 ? bytes[start + 6] : nil, delay: reader.number(at: start + 4))
+        } else if bytes[start + 1] == 0x01 {
+            // Text, which no player shows, has its own.
+            control = nil
         } else if bytes[start + 1] == 0xFF, length == 11, start + 19 <= bytes.count {
             let name = bytes[start + 3..<start + 14]
             guard name.elementsEqual("NETSCAPE2.0".utf8) || name.elementsEqual("ANIMEXTS1.0".utf8),
@@ -120,7 +194,7 @@ package struct GIFFile: Sendable {
                 left: reader.number(at: start + 1), top: reader.number(at: start + 3),
                 width: reader.number(at: start + 5), height: reader.number(at: start + 7)),
             isInterlaced: flags & 0x40 != 0, disposal: control.disposal, transparent: control.transparent,
-            delay: control.delay, palette: palette, codeSize: codeSize, data: reader.position)
+            delay: control.delay, palette: palette, codeSize: codeSize, data: reader.position, end: reader.position)
     }
 
     private struct Reader {
@@ -137,14 +211,46 @@ package struct GIFFile: Sendable {
             return start..<position
         }
 
-        /// Moves behind the empty sub-block that ends a block; false where the bytes end first.
-        mutating func skipBlocks() -> Bool {
+        enum Walk {
+            /// Behind the empty sub-block that ends a block.
+            case whole
+            /// At the beginning of another frame, which lengths led beyond: some of them are wrong.
+            case stray
+            /// The bytes end first.
+            case cut
+            /// Nothing that can be read.
+            case lost
+        }
+
+        /// Moves over sub-blocks, and no further than the next frame.
+        mutating func skipBlocks() -> Walk {
             while position < bytes.count {
                 let length = Int(bytes[position])
-                position += length + 1
-                if length == 0 { return true }
+                let next = position + length + 1
+                if let stray = nextFrame(in: position..<min(next + 8, bytes.count)) {
+                    position = stray
+                    return .stray
+                }
+                position = next
+                if length == 0 { return .whole }
             }
-            return false
+            return .cut
+        }
+
+        /// Where in `range` the next frame begins, by the nine bytes of a graphic control that an image follows: among
+        /// compressed pixels they come about by chance once in 2^48 places.
+        func nextFrame(in range: Range<Int>) -> Int? {
+            var at = range.lowerBound
+            let end = range.upperBound - 8
+            while at < end {
+                if bytes[at] == 0x21, bytes[at + 1] == 0xF9, bytes[at + 2] == 4, bytes[at + 7] == 0,
+                    bytes[at + 8] == 0x2C
+                {
+                    return at
+                }
+                at += 1
+            }
+            return nil
         }
     }
 
@@ -162,10 +268,10 @@ package struct GIFFile: Sendable {
     package static func join(_ frame: Frame, in bytes: [UInt8], into data: inout [UInt8]) {
         data.removeAll(keepingCapacity: true)
         var position = frame.data
-        while position < bytes.count {
+        while position < frame.end {
             let length = Int(bytes[position])
             guard length > 0 else { return }
-            let end = min(position + 1 + length, bytes.count)
+            let end = min(position + 1 + length, frame.end)
             data += bytes[position + 1..<end]
             position = end
         }

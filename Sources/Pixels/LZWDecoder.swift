@@ -8,8 +8,8 @@ package struct LZWDecoder: Sendable {
         case complete
         /// The data ends, or says it does, after so many.
         case short(pixels: Int)
-        /// A code that cannot be.
-        case invalid
+        /// A code that cannot be, after so many.
+        case invalid(pixels: Int)
     }
 
     private var places = [Int32](repeating: 0, count: 4096)
@@ -24,7 +24,7 @@ package struct LZWDecoder: Sendable {
     package mutating func decode(
         _ data: Span<UInt8>, codeSize: Int, into output: inout MutableSpan<UInt8>
     ) -> Outcome {
-        guard (1...11).contains(codeSize) else { return .invalid }
+        guard (1...11).contains(codeSize) else { return .invalid(pixels: 0) }
         return Self.decode(data, codeSize, into: &output, &places, &lengths)
     }
 
@@ -79,7 +79,7 @@ package struct LZWDecoder: Sendable {
                     lengths[next] = Int32(truncatingIfNeeded: lastLength &+ 1)
                     next &+= 1
                 }
-                guard code < next, lastLength > 0 else { return .invalid }
+                guard code < next, lastLength > 0 else { return .invalid(pixels: filled) }
                 let place = Int(places[code])
                 let length = Int(lengths[code])
                 let count = min(length, wanted &- filled)

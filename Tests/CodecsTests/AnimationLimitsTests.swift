@@ -78,37 +78,15 @@ import Testing
         #expect((far.size?.width ?? 0) >= 96)
     }
 
-    @Test func `with limits raised, 5,000 frames all come out`() throws {
+    @Test func `thousands of small frames all come out`() throws {
         let source = try moving("testsrc=s=16x12:r=50", frames: 5_000)
         #expect(try gifTotals(source.path).frames == 5_000)
-        var limits = Limits()
-        #expect(
-            try Rendered.refusal(of: source, in: directory.url, limits: limits)
-                == .tooManyFrames(frames: 5_000, limit: 900))
-        limits.animationFrames = 10_000
         for side in [nil, 8] {
             let profile = Self.profile(side: side, cap: 20_000_000)
-            let rendered = try Rendered.of(source, in: directory.url, profile: profile, limits: limits)
+            let rendered = try Rendered.of(source, in: directory.url, profile: profile)
             #expect(rendered.findings.frames == 5_000)
             let found = try gifTotals(try rendered.path(.main))
             #expect(found.frames == 5_000 && found.hundredths == 10_000)
-        }
-    }
-
-    @Test func `a count of frames that lies is refused, whichever way`() throws {
-        let source = directory.url.appending(path: "moving.png")
-        try Tool.ffmpeg(
-            ["-f", "lavfi", "-i", "testsrc=size=40x30:rate=8:duration=1", "-plays", "0", "-f", "apng"], to: source)
-        let data = try Data(contentsOf: source)
-        let control = try #require(data.range(of: Data("acTL".utf8)))
-        for (count, frames) in [(7, 7), (9, 9)] as [(UInt8, Int)] {
-            var lie = data
-            lie[control.upperBound + 3] = count
-            let file = directory.url.appending(path: "lie-\(count).png")
-            try lie.write(to: file)
-            #expect(
-                try Rendered.refusal(of: file, in: directory.url)
-                    == .corrupt(reason: "it announces \(frames) frames and has 8"))
         }
     }
 
@@ -158,7 +136,7 @@ import Testing
             if let error = try Rendered.refusal(
                 of: file, in: directory.url, profile: Self.profile(side: 60, cap: 1_000_000))
             {
-                #expect([.corrupt, .tooManyPixels, .unrecognizedType].contains(error.code))
+                #expect([.corrupt, .tooManyPixels].contains(error.code))
                 refused += 1
             }
         }

@@ -47,7 +47,7 @@ import Testing
         expect("categories", ["message": "message", "call": "avatar"], "satchel.yaml line 7")
         expect("payload.pointers", ["/a/b", "/c"], "SATCHEL_PAYLOAD_POINTERS")
         expect("grace", 60, "satchel.yaml line 8")
-        expect("limits.animation_frames", 900, "default")
+        expect("limits.animation_frames", 20_000, "default")
         expect("store", site.store, "SATCHEL_STORE")
     }
 

@@ -145,10 +145,10 @@ def limits():
     yield from pair("animated.gif", gif, (5_000, 5_000), 2)
     yield from pair("animated.png", apng, (5_000, 5_000), 2)
     yield from pair("animated.webp", canvas, (5_000, 5_000), "webp/animated.webp")
-    yield "frames-at-limit.gif", gif(8, 8, 900), ["delivered"]
-    yield "frames-above-limit.gif", gif(8, 8, 901), ["too_many_frames 901 900"]
-    yield "frames-at-limit.png", apng(8, 8, 900), ["delivered"]
-    yield "frames-above-limit.png", apng(8, 8, 901), ["too_many_frames 901 900"]
+    yield "frames-at-limit.gif", gif(8, 8, 20_000), ["delivered"]
+    yield "frames-above-limit.gif", gif(8, 8, 20_001), ["too_many_frames 20001 20000"]
+    yield "frames-at-limit.png", apng(8, 8, 20_000), ["delivered"]
+    yield "frames-above-limit.png", apng(8, 8, 20_001), ["too_many_frames 20001 20000"]
     # A thousand million pixels: 40 frames of 25 million.
     yield "pixels-at-limit.gif", gif(5_000, 5_000, 40), ["delivered"]
     yield "pixels-above-limit.gif", gif(5_000, 5_000, 41), ["too_many_pixels 1025000000 1000000000"]

@@ -14,7 +14,9 @@ public struct Limits: Hashable, Sendable, Codable {
     public var side: Int = 1_000_000
     /// Pixels of all frames of an animation.
     public var animationPixels: Int64 = 1_000_000_000
-    public var animationFrames: Int = 900
+    /// Frames of an animation: more than six minutes at 50 a second. What frames cost is their pixels, which
+    /// ``animationPixels`` bounds; this bounds what each has besides: some hundred bytes, and microseconds.
+    public var animationFrames: Int = 20_000
     public var streams: Int = 8
     /// Bytes of an embedded colour profile.
     public var iccBytes: Int64 = 1 << 20

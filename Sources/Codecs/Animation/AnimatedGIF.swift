@@ -51,9 +51,11 @@ struct AnimatedGIF {
     }
 
     /// Writes the frames of a GIF as they are, pixel for pixel.
-    func rewrite(_ source: GIFSource, to descriptor: Int32) throws(AttachmentError) -> Encoded {
+    func rewrite(
+        _ source: GIFSource, counting defects: FrameDefects, to descriptor: Int32
+    ) throws(AttachmentError) -> Encoded {
         var file = try AnimationFile(descriptor)
-        let frames = GIFFrames(source)
+        let frames = GIFFrames(source, counting: defects)
         var canvas = Canvas(width: facts.size.width, height: facts.size.height)
         let palette = source.file.palette.map { source.file.colours($0, in: source.bytes) } ?? []
         var writer = GIFRewriter(region: region.area, palette: palette, plays: facts.plays)

@@ -11,6 +11,12 @@ struct AnimationFacts: Hashable, Sendable {
     var plays: Int
     /// Bytes of the file.
     var bytes: Int
+    /// Frames that were announced, or begun, and are not among those of ``delays``.
+    var missing = 0
+    /// Why, as a clause on them; empty where none are.
+    var missingReason = ""
+    /// What the file lacks without any harm.
+    var warnings: [String] = []
 
     var frames: Int { delays.count }
 
@@ -35,6 +41,39 @@ struct AnimationFacts: Hashable, Sendable {
         }
     }
 
+    /// What a file of `type` can't say of how the animation plays, for the steps.
+    func unsaid(by type: MediaType) -> [String] {
+        var notes: [String] = []
+        switch type {
+        case .mp4:
+            if plays != 1 { notes.append("it plays \(plays == 0 ? "for ever" : "\(plays) times"); MP4 has no loops") }
+        case .gif, .webp:
+            let most = type == .gif ? Self.mostPlaysOfGIF : Self.mostPlaysOfWebP
+            if plays > most { notes.append("it plays \(plays) times; \(type.imageName) can say \(most) at most") }
+        default:
+            break
+        }
+        let before = delays.reduce(0, +)
+        if type == .gif, delays.contains(where: { $0 % 10 != 0 }) {
+            let after = Self.hundredths(delays).reduce(0, +) * 10
+            notes.append(
+                "GIF has delays of whole hundredths of a second, 2 at least: \(after) ms in all instead of \(before) ms"
+            )
+        }
+        if type == .webp, let longest = delays.max(), longest > Self.longestOfWebP {
+            notes.append("a frame is shown for \(longest) ms; WebP can say \(Self.longestOfWebP) ms at most")
+        }
+        return notes
+    }
+
+    static let mostPlaysOfGIF = 65_536
+    static let mostPlaysOfWebP = 65_535
+    /// Milliseconds: 24 bits.
+    static let longestOfWebP = 16_777_215
+
+    /// libvips holds frames one above the other, in a picture of at most so many rows.
+    private static let rowsOfAll: Int64 = 10_000_000
+
     /// Refuses what is over a limit.
     static func check(frames: Int, size: PixelSize, limits: Limits) throws(AttachmentError) {
         guard frames <= limits.animationFrames else {
@@ -43,6 +82,10 @@ struct AnimationFacts: Hashable, Sendable {
         try limits.checkSides(of: size)
         guard size.area <= limits.framePixels else {
             throw .tooManyPixels(pixels: size.area, limit: limits.framePixels)
+        }
+        let rows = Int64(size.height) * Int64(frames)
+        guard rows <= rowsOfAll else {
+            throw .tooMuch(what: "rows in all of its frames", count: rows, limit: rowsOfAll)
         }
         let pixels = size.area * Int64(frames)
         guard pixels <= limits.animationPixels else {

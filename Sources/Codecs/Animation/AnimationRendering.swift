@@ -18,6 +18,11 @@ struct AnimationRendering {
             ending.warnings.append(
                 "frame \(wanted) was asked for as the thumbnail; the last one, \(index), was taken")
         }
+        ending.warnings += source.facts.warnings
+        if policies.main != nil, source.facts.frames > 1 {
+            ending.notes.append(
+                "the first of its \(source.facts.frames) frames, as this profile takes a still of an animation")
+        }
         guard policies.main == nil, let policy = order.profile.animation, goAhead.outputs.contains(.main),
             let descriptor = outputs[.main]
         else { return ending }
@@ -32,7 +37,9 @@ struct AnimationRendering {
         var rendering = self
         if choice == .reduced { rendering.goAhead.effort = .reduced }
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
-            var report = try rendering.animation(of: source, region, policy, to: descriptor)
+            var (report, loss) = try rendering.animation(of: source, region, policy, to: descriptor)
+            if let loss { ending.losses.append(loss) }
+            ending.notes += source.facts.unsaid(by: policy.type)
             if let haste = choice.shortfall(cost, secondsLeft: left) {
                 report.note += "; \(haste.note)"
                 report.shortfall = haste
@@ -52,22 +59,28 @@ struct AnimationRendering {
     ) throws(AttachmentError) -> Ending {
         let watch = Stopwatch()
         let region = policies.region(of: source.facts.size)
-        let frames = try source.frames()
+        // Of a companion the animation's own count decides.
+        let defects = FrameDefects(of: source.facts, when: .salvage)
+        let frames = try source.frames(counting: defects)
         var canvas = Canvas(width: source.facts.size.width, height: source.facts.size.height)
         for _ in 0...index { try frames.show(on: &canvas) }
+        // A main rendition of one frame has no other.
+        let loss = policies.main == nil ? nil : try defects.rowDefect?.loss(when: order.profile.damaged)
         let picture = try canvas.raster.picture()
         let working = policies.workingSize(of: region.size)
         let scaled = try picture.scaled(region, to: working)
-        return try StillRenditions(
+        var ending = try StillRenditions(
             order: order, goAhead: goAhead, outputs: outputs, policies: policies,
             region: region, size: source.facts.size
         ).write(scaled, since: watch, deliver)
+        if let loss { ending.losses.append(loss) }
+        return ending
     }
 
-    /// The animation, with settings under which it meets its aim, or at least its cap.
+    /// The animation, with settings under which it meets its aim, or at least its cap, and what it lacks.
     private func animation(
         of source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy, to descriptor: Int32
-    ) throws(AttachmentError) -> RenditionReport {
+    ) throws(AttachmentError) -> (RenditionReport, Loss?) {
         let watch = Stopwatch()
         let facts = source.facts
         let isHasty = goAhead.effort == .reduced
@@ -79,31 +92,35 @@ struct AnimationRendering {
             frames: facts.frames, aim: policy.aim, cap: policy.cap, format: format)
         while true {
             let attempt = plan.attempt
-            let encoded = try encode(source, region, policy, attempt, limit: plan.limit, to: descriptor)
+            let defects = FrameDefects(of: facts, when: order.profile.damaged)
+            let encoded = try encode(
+                source, counting: defects, region, policy, attempt, limit: plan.limit, to: descriptor)
             if plan.next(after: encoded.bytes) { continue }
             guard encoded.isComplete, encoded.bytes <= policy.cap else {
                 throw .capUnreachable(
                     rendition: RenditionRole.main.rawValue, bytes: encoded.bytes, cap: policy.cap,
                     advice: "Send fewer frames or smaller ones, or raise the cap.")
             }
-            return RenditionReport(
+            let report = RenditionReport(
                 role: .main, type: policy.type, size: attempt.size, duration: facts.duration, bytes: encoded.bytes,
                 seconds: watch.seconds, note: note(policy, facts, plan, encoded, wanted: wanted),
                 effort: goAhead.effort, encodes: plan.attempts)
+            return (report, try defects.defect.loss(when: order.profile.damaged))
         }
     }
 
     private func encode(
-        _ source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy,
+        _ source: borrowing AnimationSource, counting defects: FrameDefects, _ region: PixelRect,
+        _ policy: AnimationPolicy,
         _ attempt: AnimationAttempt, limit: Int64, to descriptor: Int32
     ) throws(AttachmentError) -> Encoded {
         let gif = AnimatedGIF(facts: source.facts, region: region, attempt: attempt, limit: limit)
         if policy.type == .gif, let blocks = source.gif, attempt.size == region.size, attempt.level == 0,
             attempt.step == 1, !attempt.isLast
         {
-            return try gif.rewrite(blocks, to: descriptor)
+            return try gif.rewrite(blocks, counting: defects, to: descriptor)
         }
-        let frames = ScaledFrames(try source.frames(), of: source.facts, region, attempt)
+        let frames = ScaledFrames(try source.frames(counting: defects), of: source.facts, region, attempt)
         switch policy.type {
         case .webp:
             return try AnimatedWebP(facts: source.facts, attempt: attempt).write(frames, to: descriptor)

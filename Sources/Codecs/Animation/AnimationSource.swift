@@ -9,8 +9,8 @@ struct AnimationSource: ~Copyable {
     enum Origin: ~Copyable {
         case gif(GIFSource)
         case vips(Loadable)
-        /// FFmpeg's decoder.
-        case apng(Readable)
+        /// FFmpeg's decoder, and the places of frames whose data isn't what its checksum is of.
+        case apng(Readable, damaged: Set<Int>)
     }
 
     /// Takes a WebP whose header has more than one page; checks limits.
@@ -35,27 +35,49 @@ struct AnimationSource: ~Copyable {
         facts = AnimationFacts(
             type: .gif, sniffedType: sniffed.type,
             size: PixelSize(width: source.file.width, height: source.file.height),
-            delays: source.file.frames.map { AnimationFacts.shown($0.delay * 10) }, plays: source.file.plays,
-            bytes: source.bytes.count)
+            delays: source.frames.map { AnimationFacts.shown($0.delay * 10) }, plays: source.file.plays,
+            bytes: source.bytes.count, missing: source.missing, missingReason: source.missingReason,
+            warnings: source.warnings)
         origin = .gif(source)
     }
 
-    /// Takes a PNG whose header announces more than one frame; nil for any other. Checks limits.
+    /// What a PNG holds besides its picture.
+    enum Portable: ~Copyable {
+        case animation(AnimationSource)
+        /// Nothing that is to be shown: only the picture; with what is lost by that.
+        case still([Loss])
+    }
+
+    /// Takes a PNG whose header announces more than one frame. Checks limits.
+    ///
+    /// What is wrong with the chunks of an animation leaves the still, as the specification has it; so does an end before most
+    /// frames are there, unless the profile salvages.
     static func open(
-        apng descriptor: Int32, sniffed: Sniffed, limits: Limits
-    ) throws(AttachmentError) -> AnimationSource? {
-        guard let reader = try FrameReader.open(descriptor, format: .apng, limits: limits), reader.announcedFrames > 1
-        else { return nil }
-        let bytes = try fileBytes(descriptor)
-        guard bytes <= limits.imageBytes else { throw .sourceTooLarge(bytes: bytes, limit: limits.imageBytes) }
-        let delays = try APNGDelays.read(descriptor)
-        guard delays.count == reader.announcedFrames else {
-            throw .corrupt(reason: "it announces \(reader.announcedFrames) frames and has \(delays.count)")
+        apng descriptor: Int32, sniffed: Sniffed, limits: Limits, damaged: WhenDamaged
+    ) throws(AttachmentError) -> Portable {
+        let count = try fileBytes(descriptor)
+        guard StillHeader.apng(descriptor, bytes: count) != nil else { return .still([]) }
+        guard count <= limits.imageBytes else { throw .sourceTooLarge(bytes: count, limit: limits.imageBytes) }
+        guard let chunks = APNGChunks(try readBytes(descriptor, count: Int(count))) else { return .still([]) }
+        if let fault = chunks.fault { return .still([Loss("its animation", because: fault)]) }
+        guard chunks.announced > 1 else { return .still([]) }
+        var facts = AnimationFacts(
+            type: .png, sniffedType: sniffed.type, size: chunks.size,
+            delays: chunks.delays.prefix(chunks.whole).map(AnimationFacts.shown), plays: chunks.plays,
+            bytes: Int(count), missing: chunks.announced - chunks.whole)
+        if facts.missing > 0 {
+            facts.missingReason =
+                chunks.isUnmarked ? "the file ends before or within them" : "its header alone has them"
+        } else if chunks.isUnmarked {
+            facts.warnings.append("its end marker is missing")
         }
-        let facts = AnimationFacts(
-            type: .png, sniffedType: sniffed.type, size: reader.size, delays: delays.map(AnimationFacts.shown),
-            plays: reader.plays, bytes: Int(bytes))
-        return AnimationSource(facts: facts, origin: .apng(Readable(descriptor: descriptor, limits: limits)))
+        let defect = FrameDefects(of: facts, when: damaged).defect
+        guard facts.frames > 0, defect.damage.isTolerable || damaged == .salvage else {
+            return .still([Loss("its animation of \(chunks.announced) frames", because: defect.reason)])
+        }
+        try AnimationFacts.check(frames: facts.frames, size: facts.size, limits: limits)
+        let source = Readable(descriptor: descriptor, limits: limits)
+        return .animation(AnimationSource(facts: facts, origin: .apng(source, damaged: chunks.damaged)))
     }
 
     private init(facts: AnimationFacts, origin: consuming Origin) {
@@ -64,11 +86,14 @@ struct AnimationSource: ~Copyable {
     }
 
     /// The frames from the first on, each as a player would show it; may be asked for again.
-    borrowing func frames() throws(AttachmentError) -> any FrameMaker {
+    ///
+    /// - Parameter defects: Told of frames that aren't whole, which are shown as far as they can be decoded.
+    borrowing func frames(counting defects: FrameDefects) throws(AttachmentError) -> any FrameMaker {
         switch origin {
-        case .gif(let source): return GIFFrames(source)
+        case .gif(let source): return GIFFrames(source, counting: defects)
         case .vips(let source): return try PageFrames.open(source, facts: facts)
-        case .apng(let source): return try DecodedFrames(source, facts: facts)
+        case .apng(let source, let damaged):
+            return try DecodedFrames(source, facts: facts, damaged: damaged, counting: defects)
         }
     }
 
@@ -81,8 +106,12 @@ struct AnimationSource: ~Copyable {
         }
     }
 
-    func findings(for order: WorkOrder) -> Findings {
+    /// - Throws: ``AttachmentError/corrupt(reason:)`` where the profile wants an animation, and too much of it is missing.
+    func findings(for order: WorkOrder) throws(AttachmentError) -> Findings {
         let policies = ImagePolicies(order: order, kind: .animation)
+        if policies.main == nil {
+            _ = try FrameDefects(of: facts, when: order.profile.damaged).defect.loss(when: order.profile.damaged)
+        }
         var note = "\(facts.type == .png ? "APNG" : facts.type.imageName), \(facts.size.width)×\(facts.size.height)"
         note += ", \(facts.frames) frames, \(facts.plays == 0 ? "for ever" : "\(facts.plays) times")"
         return Findings(
@@ -94,15 +123,17 @@ struct AnimationSource: ~Copyable {
     /// Memory doesn't grow with the frames: the decoder's canvases, a frame with its copies, and the encoder's.
     private func estimate(for order: WorkOrder, _ policies: ImagePolicies) -> Estimate {
         let pixels = facts.size.area
+        // Of each frame, where it lies and how long it is shown.
+        let held = Estimate.rest + Int64(facts.bytes) + Int64(facts.frames) * 400
         guard policies.main == nil else {
             return Estimate(
-                memory: Estimate.rest + Int64(facts.bytes) + pixels * 24, cpuSeconds: 0.01 + Double(pixels) * 60 / 1e9)
+                memory: held + pixels * 24, cpuSeconds: 0.01 + Double(pixels) * 60 / 1e9)
         }
         let region = policies.region(of: facts.size).size
         let side = order.profile.animation?.longestSide
         let result = Framing(side: side, fit: .inside).scaledSize(of: region)
         // Rows that are scaled across, 16 bytes for each pixel of theirs; what the encoder holds of the result.
-        var memory = Estimate.rest + Int64(facts.bytes) + pixels * 24
+        var memory = held + pixels * 24
         memory += Int64(region.height) * Int64(result.width) * 16
         switch order.profile.animation?.type {
         // Both are given frames and keep them: compressed until the end, or as references.
@@ -126,7 +157,8 @@ extension AnimationFacts {
         let writing = policy.type == .webp ? 250.0 : 70.0
         func cost(_ side: Int?) -> Double {
             let result = Framing(side: side, fit: .inside).scaledSize(of: region.size).area
-            return 0.01 + Double(frames) * (Double(size.area) * reading + Double(result) * writing) / 1e9
+            // Each has 30 microseconds besides.
+            return 0.01 + Double(frames) * (Double(size.area) * reading + Double(result) * writing + 30_000) / 1e9
         }
         return WorkCost(full: cost(policy.longestSide), reduced: cost(Self.reducedSide(of: region, policy)))
     }

@@ -18,6 +18,7 @@ protocol FrameMaker: AnyObject {
 /// The frames of a GIF.
 final class GIFFrames: FrameMaker {
     private let source: GIFSource
+    private let defects: FrameDefects?
     private let globalPalette: [UInt32]
     private var decoder = LZWDecoder()
     private var data: [UInt8] = []
@@ -31,8 +32,10 @@ final class GIFFrames: FrameMaker {
     private(set) var palette: [UInt32] = []
     private(set) var indices: [UInt8] = []
 
-    init(_ source: GIFSource) {
+    /// - Parameter defects: Told of frames that aren't whole.
+    init(_ source: GIFSource, counting defects: FrameDefects?) {
         self.source = source
+        self.defects = defects
         globalPalette = source.file.colours(source.file.palette, in: source.bytes)
     }
 
@@ -43,30 +46,51 @@ final class GIFFrames: FrameMaker {
 
     /// Ends the last frame's time on `canvas`, and decodes the next one without showing it.
     func read(disposingOn canvas: inout Canvas) throws(AttachmentError) -> GIFFile.Frame {
-        guard position < source.file.frames.count else { throw .corrupt(reason: "it has fewer frames than it says") }
+        guard position < source.frames.count else { throw .corrupt(reason: "it has fewer frames than it says") }
         try WorkTime.check()
         switch disposal {
         case 2: canvas.clear(area)
         case 3: canvas.restore(area, from: before)
         default: break
         }
-        let frame = source.file.frames[position]
+        var frame = source.frames[position]
         position += 1
         palette = frame.palette == nil ? globalPalette : source.file.colours(frame.palette, in: source.bytes)
         GIFFile.join(frame, in: source.bytes, into: &data)
         let count = frame.area.width * frame.area.height
-        // What a frame's data doesn't reach shows what was there.
-        let rest = frame.transparent ?? 0
-        if indices.count != count { indices = Array(repeating: rest, count: count) }
+        if indices.count != count { indices = Array(repeating: 0, count: count) }
         var pixels = indices.mutableSpan
-        switch decoder.decode(data.span, codeSize: frame.codeSize, into: &pixels) {
-        case .complete: break
-        case .short(let filled):
-            guard filled > 0 || count == 0 else { throw .corrupt(reason: "frame \(position) has no pixels") }
-            for index in filled..<count { indices[index] = rest }
-        case .invalid: throw .corrupt(reason: "the data of frame \(position) cannot be decoded")
+        let filled =
+            switch decoder.decode(data.span, codeSize: frame.codeSize, into: &pixels) {
+            case .complete: count
+            case .short(let filled), .invalid(let filled): filled
+            }
+        if filled < count { fillUp(&frame, from: filled) }
+        let isWhole = filled == count && !frame.isBroken
+        let height = max(1, frame.area.height)
+        let lacking = min(height, (count - filled + max(1, frame.area.width) - 1) / max(1, frame.area.width))
+        if !isWhole, count > 0 {
+            guard source.frames.count > 1 || filled > 0 else {
+                throw .corrupt(reason: "its picture can't be decoded")
+            }
+            try defects?.count(
+                rows: (max(1, lacking), height),
+                because: "they can't be decoded whole, and are shown as far as they can")
+        } else {
+            defects?.countWhole()
         }
         return frame
+    }
+
+    /// What a frame's data doesn't reach shows what was there: by an index that nothing else in it has.
+    private func fillUp(_ frame: inout GIFFile.Frame, from filled: Int) {
+        if frame.transparent == nil {
+            var isUsed = [Bool](repeating: false, count: 256)
+            for index in indices[..<filled] { isUsed[Int(index)] = true }
+            frame.transparent = UInt8(isUsed.lastIndex(of: false) ?? 255)
+        }
+        let rest = frame.transparent ?? 255
+        for index in filled..<indices.count { indices[index] = rest }
     }
 
     func draw(_ frame: GIFFile.Frame, on canvas: inout Canvas) {
@@ -123,24 +147,38 @@ final class PageFrames: FrameMaker {
 /// The frames of an APNG, which FFmpeg composes.
 final class DecodedFrames: FrameMaker {
     private let facts: AnimationFacts
+    private let damaged: Set<Int>
+    private let defects: FrameDefects
     private var reader: FrameReader
     private var position = 0
     let palette: [UInt32] = []
 
-    init(_ source: Readable, facts: AnimationFacts) throws(AttachmentError) {
+    /// - Parameter damaged: The places of frames that are not to be decoded.
+    init(
+        _ source: Readable, facts: AnimationFacts, damaged: Set<Int>, counting defects: FrameDefects
+    ) throws(AttachmentError) {
         guard let reader = try FrameReader.open(source.descriptor, format: .apng, limits: source.limits) else {
             throw .corrupt(reason: "its APNG header cannot be read")
         }
         self.reader = reader
         self.facts = facts
+        self.damaged = damaged
+        self.defects = defects
     }
 
     func show(on canvas: inout Canvas) throws(AttachmentError) {
         try WorkTime.check()
-        guard let frame = try reader.next() else {
-            throw .corrupt(reason: "the file ends after \(position) of \(facts.frames) frames")
-        }
+        let step = try reader.step(skipping: damaged.contains(position))
         position += 1
-        canvas.replace(with: frame.pixels, channels: 4)
+        switch step {
+        case .picture(let frame):
+            defects.countWhole()
+            canvas.replace(with: frame.pixels, channels: 4)
+        case .damaged, .end:
+            guard position > 1 else { throw .corrupt(reason: "its first frame can't be decoded") }
+            let height = facts.size.height
+            try defects.count(
+                rows: (height, height), because: "they can't be decoded, and what came before stays in their place")
+        }
     }
 }

@@ -3,8 +3,9 @@ import Attachments
 /// Opens what libmagic takes for an image with the one decoder for it.
 enum ImageIdentification {
     static func open(
-        _ descriptor: Int32, format: ImageFormat, sniffed: Sniffed, limits: Limits
+        _ descriptor: Int32, format: ImageFormat, sniffed: Sniffed, limits: Limits, damaged: WhenDamaged
     ) throws(AttachmentError) -> Identified.Content {
+        var losses: [Loss] = []
         // The common repertoire has no module of libvips for HEIF and JXL, and no FFmpeg, which reads BMP and makes videos of
         // animations.
         if !format.isCommon { try FFmpegLibraries.demand() }
@@ -13,8 +14,9 @@ enum ImageIdentification {
             return .still(try StillSource(bitmap: descriptor, sniffed: sniffed, limits: limits))
         case .png:
             // libvips knows the first frame of an APNG only.
-            if let animation = try AnimationSource.open(apng: descriptor, sniffed: sniffed, limits: limits) {
-                return .animation(animation)
+            switch try AnimationSource.open(apng: descriptor, sniffed: sniffed, limits: limits, damaged: damaged) {
+            case .animation(let animation): return .animation(animation)
+            case .still(let lost): losses = lost
             }
         case .gif:
             // libvips stops at some 4,097 frames and shows what there is of a file that ends early, and says neither.
@@ -31,7 +33,9 @@ enum ImageIdentification {
             try FFmpegLibraries.demand()
             return .animation(try AnimationSource(webp: bytes, header: header, sniffed: sniffed, limits: limits))
         }
-        return .still(try StillSource(bytes, format: format, header: header, sniffed: sniffed, limits: limits))
+        return .still(
+            try StillSource(
+                bytes, format: format, header: header, sniffed: sniffed, limits: limits, losses: losses))
     }
 
     private static func header(

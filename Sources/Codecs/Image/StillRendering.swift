@@ -27,12 +27,17 @@ struct StillRendering {
         let isHalved =
             speed == .fast && working.area > FineColours.mostPixels
             && policies.stills(goAhead.outputs).allSatisfy(\.halvesChroma)
+        var report = DecodingReport()
         let picture = try source.decode(
-            region, scaledTo: working, speed: speed, chroma: isHalved ? .half : .full)
-        return try StillRenditions(
+            region, scaledTo: working, speed: speed, chroma: isHalved ? .half : .full, reporting: &report)
+        let loss = try report.defect?.loss(when: order.profile.damaged)
+        var ending = try StillRenditions(
             order: order, goAhead: goAhead, outputs: outputs, policies: policies, region: region, size: size,
             haste: isHurried ? EffortChoice.reduced.shortfall(cost, secondsLeft: left) : nil
         ).write(picture, since: watch, deliver)
+        ending.losses += source.facts.losses + [loss].compactMap(\.self)
+        ending.warnings += report.warnings
+        return ending
     }
 }
 

@@ -20,6 +20,8 @@ struct StillFacts: Hashable, Sendable {
     var heif: HEIFProperties?
     /// Bytes of the file.
     var bytes: Int
+    /// What of the file can't be shown: its animation.
+    var losses: [Loss] = []
 
     /// Upright.
     var size: PixelSize { orientation >= 5 ? storedSize.swapped : storedSize }
@@ -63,7 +65,7 @@ struct StillSource: ~Copyable {
     /// - Parameter header: What `bytes` was found to hold.
     init(
         _ bytes: consuming SourceBytes, format: ImageFormat, header: borrowing Picture, sniffed: Sniffed,
-        limits: Limits
+        limits: Limits, losses: [Loss] = []
     ) throws(AttachmentError) {
         let type = MediaType(decoded: format, compression: header.text("heif-compression"), sniffed: sniffed.type)
         // Of a picture with several pages the header is the first page's.
@@ -83,7 +85,8 @@ struct StillSource: ~Copyable {
             type: type, sniffedType: sniffed.type, storedSize: size, orientation: header.orientation,
             pixelBytes: header.pixelBytes, hasAlpha: header.hasAlpha,
             isProgressive: [header.integer("jpeg-multiscan"), header.integer("interlaced")].contains(1),
-            heif: format == .heif ? unsafe bytes.withBytes { unsafe HEIFProperties($0) } : nil, bytes: bytes.count)
+            heif: format == .heif ? unsafe bytes.withBytes { unsafe HEIFProperties($0) } : nil, bytes: bytes.count,
+            losses: losses)
         origin = .vips(Opened(source: Loadable(bytes: bytes, format: format), header: header.shared()))
     }
 
@@ -116,10 +119,13 @@ struct StillSource: ~Copyable {
 
     /// Decodes `region` of the upright picture once, scaled to `size`.
     ///
-    /// - Parameter chroma: At what resolution colours are needed, where the decoder has a choice.
+    /// - Parameters:
+    ///   - chroma: At what resolution colours are needed, where the decoder has a choice.
+    ///   - report: What the decoder met besides pixels.
     /// - Returns: Upright, sRGB, 8 bits, 3 or 4 bands, without metadata; in memory.
     borrowing func decode(
-        _ region: PixelRect, scaledTo size: PixelSize, speed: Speed, chroma: ChromaResolution = .full
+        _ region: PixelRect, scaledTo size: PixelSize, speed: Speed, chroma: ChromaResolution = .full,
+        reporting report: inout DecodingReport
     ) throws(AttachmentError) -> Picture {
         switch origin {
         case .vips(let opened):
@@ -128,7 +134,9 @@ struct StillSource: ~Copyable {
             return try decode.runOrRefuse(opened.source.bytes, opened.header)
         case .gif(let source):
             var canvas = Canvas(width: facts.size.width, height: facts.size.height)
-            try GIFFrames(source).show(on: &canvas)
+            let defects = FrameDefects(ofStill: ())
+            try GIFFrames(source, counting: defects).show(on: &canvas)
+            report = DecodingReport(defect: defects.rowDefect, warnings: source.warnings)
             return try canvas.raster.picture().scaled(region, to: size, speed: speed)
         case .bitmap(let source):
             guard var reader = try FrameReader.open(source.descriptor, format: .bmp, limits: source.limits),

@@ -33,7 +33,7 @@ package struct FrameReader: ~Copyable {
     ///
     /// - Returns: Nil where it has not the `format`; a PNG without animation is no ``Format/apng``.
     /// - Throws: ``AttachmentError/tooManyPixels(pixels:limit:)`` before any pixel is decoded,
-    ///   ``AttachmentError/tooManyFrames(frames:limit:)``, ``AttachmentError/corrupt(reason:)``.
+    ///   ``AttachmentError/corrupt(reason:)``. How many frames there may be is the caller's to check.
     package static func open(
         _ descriptor: Int32, format: Format, limits: Limits
     ) throws(AttachmentError) -> FrameReader? {
@@ -47,13 +47,6 @@ package struct FrameReader: ~Copyable {
         try limits.checkSides(of: header.size)
         guard header.size.area <= limits.framePixels else {
             throw .tooManyPixels(pixels: header.size.area, limit: limits.framePixels)
-        }
-        guard header.frames <= limits.animationFrames else {
-            throw .tooManyFrames(frames: header.frames, limit: limits.animationFrames)
-        }
-        let (allPixels, overflow) = header.size.area.multipliedReportingOverflow(by: Int64(header.frames))
-        guard format == .bmp || (!overflow && allPixels <= limits.animationPixels) else {
-            throw .tooManyPixels(pixels: overflow ? .max : allPixels, limit: limits.animationPixels)
         }
         FFmpegLibraries.clearLog()
         let name = format == .bmp ? "bmp_pipe" : "apng"
@@ -99,6 +92,28 @@ package struct FrameReader: ~Copyable {
                     isDrained = true
                 }
             }
+        } catch {
+            throw error.refusal(of: "decoding a frame")
+        }
+    }
+
+    /// What came of a frame of an animation.
+    package enum Step: Sendable {
+        case picture(Picture)
+        /// It can't be decoded, or wasn't to be.
+        case damaged
+        case end
+    }
+
+    /// The next frame of an animation, which is a packet; the ones after a damaged one may be fine.
+    package mutating func step(skipping isSkipped: Bool) throws(AttachmentError) -> Step {
+        do throws(FFmpegFailure) {
+            guard try demuxer.read(packet) else { return .end }
+            guard !isSkipped, try decoder.send(packet), try decoder.receive(frame), frame.width == size.width,
+                frame.height == size.height
+            else { return .damaged }
+            let pixels = try converter.rgba(of: frame, width: size.width, height: size.height)
+            return .picture(Picture(pixels: pixels, delay: delay))
         } catch {
             throw error.refusal(of: "decoding a frame")
         }

@@ -1,0 +1,72 @@
+import Attachments
+
+/// What of a picture or of an animation's frames could not be decoded, and why.
+struct Defect: Hashable, Sendable {
+    var damage: Damage
+    /// A clause: `the file ends within them`.
+    var reason: String
+
+    /// - Throws: ``AttachmentError/corrupt(reason:)`` where too much is missing and the profile doesn't salvage.
+    func loss(when damaged: WhenDamaged) throws(AttachmentError) -> Loss? {
+        try damage.loss(because: reason, when: damaged)
+    }
+}
+
+/// What a decoder met that isn't pixels.
+struct DecodingReport: Hashable, Sendable {
+    var defect: Defect?
+    /// For the steps: its end marker is missing.
+    var warnings: [String] = []
+}
+
+/// Counts the frames that can't be decoded whole while an animation is made, and ends that where they are too many.
+final class FrameDefects {
+    private let damaged: WhenDamaged
+    private let total: Int
+    private(set) var missing: Int
+    private(set) var reason: String
+    /// Of the frame that came last: rows that are missing, and all of its rows.
+    private(set) var rows: (missing: Int, total: Int) = (0, 0)
+
+    /// - Parameter damaged: What the profile wants of damaged sources.
+    init(of facts: AnimationFacts, when damaged: WhenDamaged) {
+        self.damaged = damaged
+        total = facts.frames + facts.missing
+        missing = facts.missing
+        reason = facts.missingReason
+    }
+
+    /// Of one frame alone: nothing ends, and ``rowDefect`` tells.
+    init(ofStill: Void) {
+        damaged = .salvage
+        total = 1
+        missing = 0
+        reason = ""
+    }
+
+    /// What the frame that came last lacks.
+    var rowDefect: Defect? {
+        guard rows.missing > 0 else { return nil }
+        return Defect(
+            damage: Damage(.rows, missing: Double(rows.missing), of: Double(rows.total)), reason: Self.rowReason)
+    }
+
+    private static let rowReason = "its data is damaged, or ends before them"
+
+    var defect: Defect { Defect(damage: Damage(.frames, missing: Double(missing), of: Double(total)), reason: reason) }
+
+    /// - Parameters:
+    ///   - rows: Missing in the frame that comes now, or that should have come, of how many.
+    ///   - reason: Why, as a clause on frames.
+    /// - Throws: ``AttachmentError/corrupt(reason:)`` where more are missing than is tolerated.
+    func count(rows: (missing: Int, total: Int), because reason: String) throws(AttachmentError) {
+        self.rows = rows
+        guard rows.missing > 0 else { return }
+        missing += 1
+        if self.reason.isEmpty { self.reason = reason }
+        _ = try defect.loss(when: damaged)
+    }
+
+    /// The frame that comes now is whole.
+    func countWhole() { rows = (0, 0) }
+}
