@@ -238,24 +238,12 @@ package struct GIFEncoder {
         fillUp(area)
         let isLocal = palette != globalPalette
         let used = isLocal ? usedIndices(area) : palette.indices.map { $0 }
-        var written = [UInt8](repeating: 0, count: 256)
-        var colours = [UInt32](repeating: 0, count: 256)
-        for (place, index) in used.enumerated() {
-            written[index] = UInt8(place)
-            colours[place] = palette[index]
-        }
-        written[Int(Self.transparent)] = UInt8(used.count)
-        let codeSize = max(2, GIFWriter.bits(used.count + 1))
-        codes.encode(
-            indices, shown: &shown, held: &held,
-            LZWEncoder.Source(
-                width: width, area: area, written: written, colours: colours,
-                indices: used.map { UInt8($0) } + [Self.transparent],
-                codeSize: codeSize, loss: settings.loss))
+        let source = source(of: area, used)
+        codes.encode(indices, shown: &shown, held: &held, source)
         writer.write(
             GIFWriter.Frame(
                 area: area, delay: pending.delay, disposal: clearing.isEmpty ? 1 : 2, transparent: used.count,
-                palette: isLocal ? used.map { palette[$0] } + [0] : nil, codeSize: codeSize),
+                palette: isLocal ? used.map { palette[$0] } + [0] : nil, codeSize: source.codeSize),
             codes: codes.bytes, count: codes.count)
         for row in area.top..<area.top + area.height {
             for at in row * width + area.left..<row * width + area.left + area.width {
@@ -269,7 +257,23 @@ package struct GIFEncoder {
         return clearing.isEmpty ? .none : area
     }
 
-    /// Draws what is shown already where that has fewer borders than what is new has alone.
+    /// - Parameter used: Indices of the palette that are written.
+    private func source(of area: Rectangle, _ used: [Int]) -> LZWEncoder.Source {
+        var written = [UInt8](repeating: 0, count: 256)
+        var colours = [UInt32](repeating: 0, count: 256)
+        for (place, index) in used.enumerated() {
+            written[index] = UInt8(place)
+            colours[place] = palette[index]
+        }
+        written[Int(Self.transparent)] = UInt8(used.count)
+        return LZWEncoder.Source(
+            width: width, area: area, written: written, colours: colours,
+            indices: used.map { UInt8($0) } + [Self.transparent],
+            codeSize: max(2, GIFWriter.bits(used.count + 1)), loss: settings.loss)
+    }
+
+    /// Draws what is shown already where that has far fewer borders than what is new has alone, or few fewer and, in a
+    /// part that is tried, fewer bytes.
     private mutating func fillUp(_ area: Rectangle) {
         var borders = 0
         var total = 0
@@ -289,11 +293,32 @@ package struct GIFEncoder {
                 lastWhole = whole
             }
         }
-        guard borders * 6 > total else { return }
+        guard borders * 6 > total || (borders > 0 && isShorterFilled(area)) else { return }
+        fill(&indices, area)
+    }
+
+    private func fill(_ indices: inout [UInt8], _ area: Rectangle) {
         for row in area.top..<area.top + area.height {
             for at in row * width + area.left..<row * width + area.left + area.width
             where indices[at] == Self.transparent { indices[at] = held[at] }
         }
+    }
+
+    /// Compresses an eighth of an area, from the middle, both ways: line art, in which what changes is strewn over what
+    /// stays, has 13 % fewer bytes filled up, and no count of borders tells it from other pictures.
+    private mutating func isShorterFilled(_ area: Rectangle) -> Bool {
+        let rows = (area.height + 7) / 8
+        let part = Rectangle(
+            left: area.left, top: area.top + (area.height - rows) / 2, width: area.width, height: rows)
+        let source = source(of: part, Array(palette.indices))
+        var filled = indices
+        fill(&filled, part)
+        let counts = [indices, filled].map { indices in
+            var (shown, held) = (shown, held)
+            codes.encode(indices, shown: &shown, held: &held, source)
+            return codes.count
+        }
+        return counts[1] < counts[0]
     }
 
     private func usedIndices(_ area: Rectangle) -> [Int] {

@@ -129,6 +129,52 @@ import Testing
         #expect(try #require(values.last) > 100)
     }
 
+    /// What people send that isn't filmed.
+    private static let drawings = [
+        "lines": """
+        def frame(n):
+            image = Image.new("RGB", (640, 480), "white")
+            draw = ImageDraw.Draw(image)
+            for k in range(12):
+                at = [t / 20 * math.tau for t in range(21)]
+                draw.line([(320 + (40 + k * 17) * math.cos(a + n * .05 * (k % 3)),
+                            240 + (27 + k * 15) * math.sin(a * (1 + k % 2) + n * .07)) for a in at],
+                          fill=(20, 20, 30), width=3)
+            return image
+        """,
+        "page": """
+        random.seed(5)
+        lines = ["".join(random.choice("etaoin shrdlu ") for _ in range(95)) for _ in range(60)]
+        def frame(n):
+            image = Image.new("RGB", (640, 480), "white")
+            draw = ImageDraw.Draw(image)
+            for row, line in enumerate(lines): draw.text((20, 40 + row * 14 - n * 4), line, fill=(30, 30, 30))
+            draw.rectangle((0, 0, 640, 28), fill=(52, 58, 70))
+            return image
+        """,
+    ]
+
+    @Test(arguments: drawings.keys.sorted())
+    func `a drawing has no more bytes than an optimiser of files makes of it without loss`(name: String) throws {
+        let draw = try #require(Self.drawings[name])
+        let source = try drawn(
+            "\(name).gif",
+            draw + """
+
+                frames = [frame(n).quantize(8, dither=0) for n in range(24)]
+                frames[0].save(path, save_all=True, append_images=frames[1:], duration=60, loop=0)
+                """)
+        let rendered = try Rendered.of(source, in: directory.url, profile: Self.profile(side: 320))
+        let output = try rendered.path(.main)
+        let optimised = directory.url.appending(path: "optimised.gif")
+        try Tool.run("gifsicle", ["-O3", output, "-o", optimised.path])
+        let bytes = try Data(contentsOf: URL(filePath: output)).count
+        #expect(bytes <= (try Data(contentsOf: optimised).count))
+        let judged = try AnimationJudge.compare(output, with: source)
+        #expect(judged.frames == judged.expectedFrames)
+        #expect(judged.likeness >= 34)
+    }
+
     private borrowing func expectSamePixels(_ output: String, _ source: URL, crop: [Int] = []) throws {
         let judged = try Tool.text(
             "/usr/bin/python3", ["-c", Self.decoder, source.path, output] + crop.map(String.init))
