@@ -177,3 +177,19 @@ sample("webm/sound-only.webm", voice("-c:a", "libopus", "-b:a", "24k"), traits="
        type="video/webm", **VOICE)
 sample("mkv/sound-only.mka", voice("-f", "matroska", "-c:a", "flac"), traits="audio only, mono, flac",
        type="video/x-matroska", **VOICE)
+
+# MARK: What films, broadcasts and older programs have
+
+sample("wma/voice.wma", lambda kit, out: kit.ffmpeg(
+    "-i", kit.sources["voice"], "-t", "2", "-c:a", "wmav2", "-b:a", "32k", "-ar", "22050", out), of="voice",
+       traits="wma", kind="audio", type="audio/x-ms-wma", duration=2.0)
+S = dict(kind="audio", duration=1.0)
+sample("mkv/dts.mka", chord(1, "-c:a", "dca", "-strict", "experimental", "-b:a", "256k"), traits="stereo, dts",
+       type="video/x-matroska", **S)
+sample("mkv/truehd.mka", chord(0.5, "-c:a", "truehd", "-strict", "experimental", channels=1), traits="mono, truehd",
+       type="video/x-matroska", kind="audio", duration=0.5)
+sample("ogg/chord.spx", chord(1, "-ar", "16000", "-c:a", "libspeex", channels=1), traits="mono, speex", type="audio/ogg",
+       **S)
+sample("mp3/chord.mp2", chord(1, "-c:a", "mp2", "-b:a", "96k"), traits="stereo, mp2", type="audio/mpeg", **S)
+sample("ts/latm.ts", chord(1, "-c:a", "aac", "-b:a", "64k", "-mpegts_flags", "latm"), traits="stereo, aac, latm",
+       type="video/mp2t", **S)

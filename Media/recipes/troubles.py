@@ -66,15 +66,55 @@ def claiming(kit: Kit, out):
 
 
 sample("trouble/claim.png", claiming, traits="lying count, apng", kind="image", type="image/png", fidelity="reduced")
-# What a stream is cut off from plays until there.
+# What other programs play until there without a word is delivered, and said to be short.
 sample("trouble/truncated.mp3", cut("mp3/voice.mp3", 0.5), of="voice", traits="truncated, canary", kind="audio",
-       type="audio/mpeg")
+       type="audio/mpeg", fidelity="reduced")
 sample("trouble/truncated.wav", cut("wav/voice.wav", 0.5), of="voice", traits="truncated, lying size", kind="audio",
-       type="audio/wav", duration=2.0)
+       type="audio/wav", duration=2.0, fidelity="reduced")
 sample("trouble/truncated.ts", cut("ts/film.ts", 0.7), of="film", traits="truncated", kind="video", type="video/mp2t",
        width=320, height=180)
 sample("trouble/truncated.webm", cut("webm/film.webm", 0.7), of="film", traits="truncated", kind="video",
-       type="video/webm", width=320, height=180)
+       type="video/webm", width=320, height=180, **C)
+
+
+def encrypted(*options):
+    """Common encryption, with a key that nobody has."""
+    return lambda kit, out: kit.ffmpeg(
+        "-f", "lavfi", "-i", "testsrc=size=64x48:rate=10:duration=1", "-f", "lavfi", "-i", "sine=duration=1", "-pix_fmt",
+        "yuv420p", "-c:v", "libx264", "-threads", "1", "-c:a", "aac", "-b:a", "32k", "-encryption_scheme",
+        "cenc-aes-ctr", "-encryption_key", "76" * 16, "-encryption_kid", "a7" * 16, *options, out)
+
+
+def partly_encrypted(kit: Kit, out):
+    """Only its sound says that it is."""
+    encrypted()(kit, out)
+    out.write_bytes(out.read_bytes().replace(b"encv", b"avc1", 1))
+
+
+def late_start(kit: Kit, out):
+    """What a download over a captive portal left before the first frame."""
+    kit.ffmpeg("-f", "lavfi", "-i", "sine=duration=2", "-c:a", "libmp3lame", "-b:a", "32k", "-id3v2_version", "0",
+               "-write_xing", "0", out)
+    out.write_bytes(b"\r\n\r\n200 OK" + out.read_bytes())
+
+
+def unheard(kit: Kit, out):
+    """Pictures whose sound has a coding that no decoder of ours takes."""
+    kit.ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=10:duration=1", "-f", "lavfi", "-i",
+               "sine=duration=1:sample_rate=8000", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-threads", "1", "-c:a",
+               "wavpack", out)
+
+
+U = dict(state="failed", code="unsupported_feature")
+sample("trouble/encrypted.mp4", encrypted(), traits="encrypted", type="video/mp4", kind="video", **U)
+sample("trouble/partly-encrypted.mp4", partly_encrypted, traits="encrypted", type="video/mp4", kind="video", **U)
+sample("trouble/junk-before.mp3", late_start, traits="junk before the first frame", type="audio/mpeg", kind="audio",
+       duration=2.0)
+sample("trouble/unheard.mkv", unheard, traits="sound that isn't taken", type="video/x-matroska", kind="video", width=64,
+       height=48, duration=1.0, fidelity="reduced")
+sample("trouble/unheard.mka", lambda kit, out: kit.ffmpeg(
+    "-f", "lavfi", "-i", "sine=duration=1:sample_rate=8000", "-c:a", "wavpack", out), traits="sound that isn't taken",
+       type="video/x-matroska", kind="audio", **U)
 
 # MARK: Under another name
 
@@ -128,12 +168,6 @@ def document(kit: Kit, out):
 
 
 sample("trouble/document.pdf", document, traits="pdf", **N)
-sample("trouble/windows.wmv", lambda kit, out: kit.ffmpeg(
-    "-i", kit.sources["film"], "-t", "1", "-vf", "scale=160:90", "-c:v", "wmv2", "-q:v", "10", "-c:a", "wmav2",
-    "-ac", "2", "-b:a", "48k", out), of="film", traits="wmv", **N)
-sample("trouble/windows.wma", lambda kit, out: kit.ffmpeg(
-    "-i", kit.sources["voice"], "-t", "2", "-c:a", "wmav2", "-b:a", "32k", "-ar", "22050", out), of="voice",
-       traits="wma", **N)
 sample("trouble/flash.flv", lambda kit, out: kit.ffmpeg(
     "-i", kit.sources["film"], "-t", "1", "-vf", "scale=160:90", "-c:v", "flv", "-q:v", "10", "-an", out), of="film",
        traits="flv", **N)

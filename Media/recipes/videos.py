@@ -134,8 +134,12 @@ def nine_streams(kit: Kit, out):
 
 sample("mp4/two-sounds.mp4", two_sounds, traits="h264, aac, two sound tracks", **M)
 sample("mp4/subtitles.mp4", subtitled, traits="h264, aac, subtitles, canary", **M)
-sample("mkv/nine-streams.mkv", nine_streams, traits="too many streams", state="failed", code="too_expensive",
-       kind="video", type="video/x-matroska", width=64, height=48)
+sample("mkv/nine-streams.mkv", nine_streams, traits="many streams", kind="video", type="video/x-matroska", width=64,
+       height=48, duration=1.0)
+sample("wmv/film.wmv", lambda kit, out: kit.ffmpeg(
+    "-i", kit.sources["film"], "-t", "1", "-vf", "scale=160:90", "-c:v", "wmv2", "-q:v", "10", "-c:a", "wmav2",
+    "-ac", "2", "-b:a", "48k", out), of="film", traits="wmv", kind="video", type="video/x-ms-wmv", width=160, height=90,
+       duration=1.0)
 
 # MARK: QuickTime, M4V, 3GP
 

@@ -81,7 +81,10 @@ import Testing
         for waveform in [true, false] {
             var profile = Profile.notification
             if !waveform { profile.audio?.waveform = nil }
+            profile.damaged = .salvage
             let made = try #require(try Clips.render(source, profile: profile))
+            let loss = try #require(made.ending.losses.first?.text)
+            #expect(made.ending.losses.count == 1 && loss.hasSuffix(" s of its sound: its packets are damaged"))
             let note = try #require(made.report(.main)?.note)
             #expect(note.contains("of its packets could not be decoded"), "\(note)")
             let main = try #require(made.main)
@@ -174,7 +177,10 @@ import Testing
             "source.mp4", seconds: 4, ["-c:v", "libx264", "-g", "25", "-c:a", "aac", "-movflags", "+faststart"])
         let data = try Data(contentsOf: source)
         try data.prefix(Int(Double(data.count) * share)).write(to: source)
-        let made = try #require(try Clips.render(source))
+        var profile = Profile.notification
+        profile.damaged = .salvage
+        let made = try #require(try Clips.render(source, profile: profile))
+        #expect(made.ending.losses.count == 1)
         #expect(try Probe.complaints(try #require(made.main)) == "")
     }
 
@@ -228,8 +234,17 @@ import Testing
         let source = file("deep.flac")
         try Data(FLAC.of32Bits(frames: 20)).write(to: source)
         #expect(try Clips.sniff(source) == "audio/flac")
-        #expect(throws: AttachmentError.unrecognizedType(sniffed: "audio/flac with 32 bits a sample")) {
-            _ = try Clips.findings(source)
+        // FFmpeg 7 decodes it.
+        if try Probe.complaints(source) == "" {
+            #expect(try Clips.findings(source) != nil)
+        } else {
+            #expect(
+                throws: AttachmentError.unsupportedFeature(
+                    reason: "its sound is FLAC with 32 bits a sample, which is not taken",
+                    advice: "Convert it to 24 bits.")
+            ) {
+                _ = try Clips.findings(source)
+            }
         }
         let cut = file("cut.flac")
         try Data(FLAC.header(bits: 16, samples: 44100)).write(to: cut)

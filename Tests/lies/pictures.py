@@ -142,9 +142,9 @@ def limits():
     yield from pair("still.gif", gif, (8_000, 8_000))
     yield from pair("still.heic", heif, (8_000, 8_000))
     yield from pair("still.avif", heif, (8_000, 8_000), "avif/coffee.avif")
-    yield from pair("animated.gif", gif, (5_000, 5_000), 2)
-    yield from pair("animated.png", apng, (5_000, 5_000), 2)
-    yield from pair("animated.webp", canvas, (5_000, 5_000), "webp/animated.webp")
+    yield from pair("animated.gif", gif, (8_000, 5_000), 2)
+    yield from pair("animated.png", apng, (8_000, 5_000), 2)
+    yield from pair("animated.webp", canvas, (8_000, 5_000), "webp/animated.webp")
     yield "frames-at-limit.gif", gif(8, 8, 20_000), ["delivered"]
     yield "frames-above-limit.gif", gif(8, 8, 20_001), ["too_many_frames 20001 20000"]
     yield "frames-at-limit.png", apng(8, 8, 20_000), ["delivered"]

@@ -25,10 +25,11 @@ public struct Achievement: Hashable, Sendable {
     /// How much of the promise was kept; nil when there is nothing to deliver.
     ///
     /// `main` decides: at full effort with all that was planned beside it is `full`; with cheaper settings, without a
-    /// companion or with a loss, `reduced`; without it a thumbnail, poster or waveform is `partial`, else the original.
+    /// companion that could have been made or with a loss, `reduced`; without it a thumbnail, poster or waveform is `partial`, else the original.
     public var fidelity: Fidelity? {
         if let main = made[.main] {
-            let complete = planned.allSatisfy { made[$0] != nil }
+            // A sound without the picture of its cover is the sound.
+            let complete = planned.allSatisfy { made[$0] != nil || shortfalls[$0] == .undecodable }
             return complete && main == .full && losses.isEmpty ? .full : .reduced
         }
         if !made.isEmpty { return .partial }

@@ -21,6 +21,8 @@ public enum MediaType: String, Hashable, Sendable, Codable, CaseIterable {
     case avi = "video/x-msvideo"
     case webm = "video/webm"
     case matroska = "video/x-matroska"
+    /// ASF with pictures.
+    case wmv = "video/x-ms-wmv"
 
     case mp3 = "audio/mpeg"
     case m4a = "audio/mp4"
@@ -31,6 +33,8 @@ public enum MediaType: String, Hashable, Sendable, Codable, CaseIterable {
     case flac = "audio/flac"
     case ogg = "audio/ogg"
     case amr = "audio/amr"
+    /// ASF without pictures.
+    case wma = "audio/x-ms-wma"
 
     /// The extension of a content URL, without a dot.
     public var fileExtension: String { facts.fileExtension }
@@ -73,6 +77,7 @@ public enum MediaType: String, Hashable, Sendable, Codable, CaseIterable {
         case .avi: ("avi", "public.avi")
         case .webm: ("webm", "org.webmproject.webm")
         case .matroska: ("mkv", "org.matroska.mkv")
+        case .wmv: ("wmv", "com.microsoft.windows-media-wmv")
         case .mp3: ("mp3", "public.mp3")
         case .m4a: ("m4a", "com.apple.m4a-audio")
         case .aac: ("aac", "public.aac-audio")
@@ -82,6 +87,7 @@ public enum MediaType: String, Hashable, Sendable, Codable, CaseIterable {
         case .flac: ("flac", "org.xiph.flac")
         case .ogg: ("ogg", "org.xiph.ogg-audio")
         case .amr: ("amr", "org.3gpp.adaptive-multi-rate-audio")
+        case .wma: ("wma", "com.microsoft.windows-media-wma")
         }
     }
 
@@ -94,12 +100,14 @@ public enum MediaType: String, Hashable, Sendable, Codable, CaseIterable {
         "qt": .quicktime, "3gpp": .threeGP, "3g2": .threeGP, "video/3gpp2": .threeGP,
         "mpeg": .mpeg, "vob": .mpeg, "m2v": .mpeg, "m2ts": .mpegTS, "mts": .mpegTS,
         "video/avi": .avi, "video/msvideo": .avi, "video/matroska": .matroska,
+        "asf": .wmv, "video/x-ms-asf": .wmv,
         "video/x-m4a": .m4a, "audio/x-m4a": .m4a, "audio/m4a": .m4a, "m4b": .m4a,
         "audio/mp3": .mp3, "audio/x-aac": .aac, "audio/aacp": .aac, "audio/x-hx-aac-adts": .aac,
         "audio/x-wav": .wav, "audio/wave": .wav, "audio/vnd.wave": .wav,
         "audio/x-aiff": .aiff, "aif": .aiff, "aifc": .aiff, "audio/caf": .caf,
         "audio/x-flac": .flac, "oga": .ogg, "opus": .ogg, "audio/opus": .ogg, "audio/vorbis": .ogg,
-        "application/ogg": .ogg, "audio/webm": .webm, "mka": .matroska, "audio/x-matroska": .matroska,
+        "application/ogg": .ogg, "spx": .ogg, "audio/speex": .ogg,
+        "audio/webm": .webm, "mka": .matroska, "audio/x-matroska": .matroska,
         "audio/3gpp": .amr, "audio/amr-wb": .amr, "awb": .amr,
     ]
 }

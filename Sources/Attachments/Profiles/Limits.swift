@@ -8,8 +8,8 @@ public struct Limits: Hashable, Sendable, Codable {
     public var stillPixels: Int64 = 100_000_000
     /// Pixels of a still that must be decoded whole.
     public var wholeStillPixels: Int64 = 64_000_000
-    /// Pixels of one frame of an animation or a video.
-    public var framePixels: Int64 = 25_000_000
+    /// Pixels of one frame of an animation or a video: 8K has 33 million.
+    public var framePixels: Int64 = 40_000_000
     /// Pixels along a side of any picture.
     public var side: Int = 1_000_000
     /// Pixels of all frames of an animation.
@@ -17,6 +17,7 @@ public struct Limits: Hashable, Sendable, Codable {
     /// Frames of an animation: more than six minutes at 50 a second. What frames cost is their pixels, which
     /// ``animationPixels`` bounds; this bounds what each has besides: some hundred bytes, and microseconds.
     public var animationFrames: Int = 20_000
+    /// Tracks of a clip that decoders look at; what else it carries is left out.
     public var streams: Int = 8
     /// Bytes of an embedded colour profile.
     public var iccBytes: Int64 = 1 << 20

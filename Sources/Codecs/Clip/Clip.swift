@@ -11,6 +11,8 @@ package struct Clip: ~Copyable {
     let facts: ClipFacts
     let order: WorkOrder
     let part: ClipPart
+    /// What the file ends before, of the part.
+    private let cutOff: Loss?
 
     /// Opens `descriptor`, which is read with `pread` only and must outlive the clip.
     ///
@@ -31,22 +33,26 @@ package struct Clip: ~Copyable {
         guard order.profile.accepts(facts.kind) else {
             throw .unacceptedKind(kind: facts.kind, profile: order.profile.name)
         }
+        let cutOff = try facts.cutOff(order)
         let part = try ClipPart(of: facts, order: order)
         let findings = Findings(
             kind: facts.kind, type: facts.type, sniffedType: sniffed, size: facts.picture?.upright,
             duration: facts.duration, note: facts.note, planned: facts.renditions(for: order.profile),
             estimate: facts.estimate(for: order.profile, part: part), seconds: watch.seconds)
-        var clip = Clip(probed: probed, findings: findings, order: order, part: part)
+        var clip = Clip(probed: probed, findings: findings, order: order, part: part, cutOff: cutOff)
         if order.wantsForecasts { clip.findings.forecasts = try clip.forecasts() }
         return clip
     }
 
-    private init(probed: consuming ProbedClip, findings: Findings, order: WorkOrder, part: ClipPart) {
+    private init(
+        probed: consuming ProbedClip, findings: Findings, order: WorkOrder, part: ClipPart, cutOff: Loss?
+    ) {
         facts = probed.facts
         demuxer = probed.takeDemuxer()
         self.findings = findings
         self.order = order
         self.part = part
+        self.cutOff = cutOff
     }
 
     /// Makes the renditions in `goAhead.outputs`, smallest first.
@@ -68,6 +74,8 @@ package struct Clip: ~Copyable {
         case .video: try renderVideo(wanted, goAhead.effort, &ending, deliver)
         default: try renderAudio(wanted, goAhead.effort, &ending, deliver)
         }
+        ending.losses = [cutOff].compactMap(\.self) + facts.losses + ending.losses
+        ending.notes += facts.notes
         ending.warnings += [facts.durationNote].compactMap(\.self) + FFmpegLibraries.loggedErrors
         return ending
     }
@@ -110,11 +118,17 @@ package struct Clip: ~Copyable {
         }
 
         if areStillsDone, let descriptor = outputs[.main] {
-            let maker = VideoMaker(
+            var maker = VideoMaker(
                 facts: facts, picture: picture, policy: policy, part: part, effort: effort,
                 maximumPixels: order.limits.framePixels)
             let watch = Stopwatch()
             try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
+                if let sound = facts.sound {
+                    let listened = try listen(to: sound, &ending)
+                    maker.mayCopySound = listened.damage.isEmpty
+                    // A track of which nothing is heard is left out.
+                    if listened.packets > 0, listened.waveform == nil { maker.facts.sound = nil }
+                }
                 let work = try refusing("decoding it") { () throws(FFmpegFailure) in
                     try maker.make(from: demuxer, to: descriptor)
                 }
@@ -147,7 +161,7 @@ package struct Clip: ~Copyable {
                 try deliver(report)
                 ending.placeholder = try raster.placeholder()
             } else {
-                ending.warnings.append("its cover art could not be decoded")
+                ending.notes.append("there is no thumbnail, as its cover art could not be decoded")
                 ending.omissions[.thumbnail] = .undecodable
             }
         }
@@ -164,8 +178,10 @@ package struct Clip: ~Copyable {
         // Read even where no waveform is wanted: what a copy would take over must have been decoded once.
         let reading = Stopwatch()
         let reader = WaveformReader(facts: facts, sound: sound, part: part, policy: policy.waveform)
-        let read = try refusing("decoding it") { () throws(FFmpegFailure) in try reader.read(demuxer) }
-        guard let (read, damage) = read else { throw .corrupt(reason: "none of its sound could be decoded") }
+        let listened = try refusing("decoding it") { () throws(FFmpegFailure) in try reader.listen(demuxer) }
+        let damage = listened.damage
+        guard let read = listened.waveform else { throw .corrupt(reason: "none of its sound could be decoded") }
+        try note(damage, &ending)
         if let waveform = policy.waveform {
             var placeholder = ending.placeholder ?? Placeholder()
             placeholder.peaks = read.levels
@@ -192,6 +208,31 @@ package struct Clip: ~Copyable {
         }
     }
 
+    /// Decodes a video's sound to find out what is damaged: a copy would take it over.
+    private func listen(
+        to sound: SoundFacts, _ ending: inout Ending
+    ) throws(AttachmentError) -> WaveformReader.Listened {
+        let reader = WaveformReader(facts: facts, sound: sound, part: part, policy: nil)
+        let listened = try refusing("decoding its sound") { () throws(FFmpegFailure) in try reader.listen(demuxer) }
+        if listened.packets > 0, listened.waveform == nil {
+            ending.losses.append(Loss("its sound track", because: "none of it could be decoded"))
+        } else {
+            try note(listened.damage, &ending)
+        }
+        return listened
+    }
+
+    /// Tells of the sound that is missing, or refuses the source for it.
+    private func note(_ damage: SoundDamage, _ ending: inout Ending) throws(AttachmentError) {
+        // The packet in which the file ends is told already.
+        if cutOff != nil, damage.inside == 0, damage.atEnd == 1 { return }
+        let total = max(part.duration, damage.seconds)
+        let missing = Damage(.seconds(of: "its sound"), missing: damage.seconds, of: total)
+        if let loss = try missing.loss(because: "its packets are damaged", when: order.profile.damaged) {
+            ending.losses.append(loss)
+        }
+    }
+
     func stills(_ policies: ImagePolicies, poster: PosterPolicy?) -> [StillPolicy] {
         let poster = poster.map {
             StillPolicy(
@@ -212,6 +253,15 @@ package struct Clip: ~Copyable {
                 advice:
                     "Ask for a trim to at most \(rounded(made.duration * Double(cap) / Double(made.bytes) * 0.9)) s.")
         }
+        if let loss = try made.damage?.loss(because: "their data is damaged", when: order.profile.damaged) {
+            ending.losses.append(loss)
+        }
+        // A copy begins with a picture, at times later than its sound.
+        let late = made.start - part.start
+        if let picture = facts.picture, facts.sound != nil, late > max(0.1, 1.5 * picture.frame) {
+            ending.losses.append(
+                Loss("\(rounded(late)) s of sound at its beginning", because: "its first picture comes after them"))
+        }
         try deliver(
             RenditionReport(
                 role: .main, type: made.type, size: made.size, duration: made.duration, bytes: made.bytes,
@@ -221,22 +271,41 @@ package struct Clip: ~Copyable {
             ending.trim = TrimReport(
                 start: made.start, duration: made.duration, sourceDuration: facts.duration, method: made.method)
         }
-        ending.warnings += made.warnings
+        if part.isLimited {
+            let limit =
+                facts.kind == .video ? order.profile.video?.maximumDuration : order.profile.audio?.maximumDuration
+            ending.notes.append(
+                "trimmed from \(rounded(part.asked)) s to \(rounded(made.duration)) s, as the profile takes at most "
+                    + "\(rounded(limit ?? part.duration)) s")
+        }
     }
 }
 
 extension ClipPart {
-    fileprivate init(of facts: ClipFacts, order: WorkOrder) throws(AttachmentError) {
+    /// - Parameter duration: Of the source, where it isn't that of the facts.
+    fileprivate init(of facts: ClipFacts, lasting duration: Double? = nil, order: WorkOrder) throws(AttachmentError) {
         let isVideo = facts.kind == .video
         let maximum = isVideo ? order.profile.video?.maximumDuration : order.profile.audio?.maximumDuration
         let whenLonger = isVideo ? order.profile.video?.whenLonger : order.profile.audio?.whenLonger
         try self.init(
-            of: facts.duration, request: order.request.trim, around: order.request.thumbnailTime, maximum: maximum,
+            of: duration ?? facts.duration, request: order.request.trim, around: order.request.thumbnailTime,
+            maximum: maximum,
             whenLonger: whenLonger ?? .refuse)
     }
 }
 
 extension ClipFacts {
+    /// What the part that is wanted lacks, as the file ends before it.
+    fileprivate func cutOff(_ order: WorkOrder) throws(AttachmentError) -> Loss? {
+        guard let announced, let wanted = try? ClipPart(of: self, lasting: announced, order: order) else { return nil }
+        let missing = min(wanted.duration, wanted.end - duration)
+        // Players that say nothing of it take it for whole.
+        let isTold = hasIndex || FFmpegLibraries.errorCount > 0
+        return try Damage(
+            .seconds(of: kind == .video ? "the video" : "its sound"), missing: missing, of: wanted.duration
+        ).loss(because: "the file ends before them", when: isTold ? order.profile.damaged : .salvage)
+    }
+
     /// For a person: `H.264, 1920×1080, upright after rotation by 90°, 30 fps, 12.5 s, with aac`.
     fileprivate var note: String {
         var parts: [String] = []
@@ -254,6 +323,9 @@ extension ClipFacts {
         return parts.joined(separator: ", ")
     }
 
+    /// Pixels of all the pictures that a decoder keeps: level 6.2 of HEVC has 6 of 36 million, and one is being decoded.
+    private static let keptPixels: Int64 = 250_000_000
+
     /// Smallest first.
     fileprivate func renditions(for profile: Profile) -> [RenditionRole] {
         let thumbnail: [RenditionRole] = profile.thumbnail == nil ? [] : [.thumbnail]
@@ -266,14 +338,16 @@ extension ClipFacts {
 
     /// As if nothing could be copied, which only its packets tell; sound is made at 80 times its own speed.
     ///
-    /// Memory: what libraries and threads take, the pictures that a decoder may keep (17), x264's at the output's size (40), and the poster.
+    /// Memory: what libraries and threads take, the pictures that a decoder may keep (17, and of large ones as many as H.264
+    /// and HEVC allow at their highest levels), x264's at the output's size (40), and the poster.
     fileprivate func estimate(for profile: Profile, part: ClipPart) -> Estimate {
         let seconds = min(max(part.duration, 1), 1e6)
         var memory: Int64 = 64 << 20
         var cpu = 0.03 + seconds * (sound == nil ? 0 : 0.012)
         if let picture, let policy = profile.video {
             let output = VideoPlan.size(of: picture.upright, longestSide: policy.longestSide)
-            memory += picture.coded.area * 3 / 2 * 17 * (picture.isPlain ? 1 : 2) + output.area * 3 / 2 * 40
+            let kept = max(8, min(17, Self.keptPixels / max(1, picture.coded.area)))
+            memory += picture.coded.area * 3 / 2 * kept * (picture.isPlain ? 1 : 2) + output.area * 3 / 2 * 40
             memory += min(picture.upright.area, 2048 * 2048) * 8
             cpu += VideoPlan.cost(picture, policy, seconds: seconds).full + 0.1
             if picture.colours.isHDR {

@@ -15,9 +15,15 @@ struct ClipFacts: Sendable {
     var duration: Double
     /// Why `duration` is not the header's.
     var durationNote: String?
+    /// Seconds that the header announces of a file that ends before them; nil of one that doesn't.
+    var announced: Double?
     var bytes: Int64
     /// Whether a seek finds its way without reading on.
     var hasIndex: Bool
+    /// What the profile would have kept of it and can't be decoded.
+    var losses: [Loss] = []
+    /// What was chosen of several.
+    var notes: [String] = []
 }
 
 /// A video stream.

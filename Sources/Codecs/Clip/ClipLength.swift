@@ -6,6 +6,11 @@ struct ClipLength {
     var origin: Double
     var duration: Double
     var note: String?
+    /// What the header says, where the file ends before that.
+    var announced: Double?
+
+    /// Seconds that the end of a file may be off without being cut off.
+    private static let slack = 0.1
 
     /// A file up to this size is read through where its header may lie; of a larger one the header is believed, and
     /// what comes out in the end tells.
@@ -33,23 +38,37 @@ struct ClipLength {
         }
         guard demuxer.bytes <= countedBytes else {
             try requirePacket(demuxer, picture: picture, sound: sound)
-            return ClipLength(origin: origin, duration: indexed.map { min($0.seconds, announced) } ?? announced)
+            let duration = indexed.map { min($0.seconds, announced) } ?? announced
+            let isCutOff = indexed.map { !$0.isComplete } ?? false
+            return ClipLength(
+                origin: origin, duration: duration,
+                announced: isCutOff && announced - duration > slack ? announced : nil)
         }
+        // FFmpeg's demuxers of RIFF tell of no more than lies in the file.
+        let claimed = announced * demuxer.shortening
         if used == [sound], try holds(demuxer, sound: used[0], seconds: announced) {
-            return ClipLength(origin: origin, duration: announced)
+            return ClipLength(
+                origin: origin, duration: announced, announced: claimed > announced + slack ? claimed : nil)
         }
         let (counted, uncertainty) = try countedEnd(demuxer, used, origin: origin, picture: picture, sound: sound)
+        let isCutOff = indexed.map { !$0.isComplete } ?? demuxer.isCutOff
+        // Some containers count from their clock's zero, not from their first packet.
+        if isCutOff, claimed - max(counted, counted + origin) > slack + uncertainty {
+            return ClipLength(origin: origin, duration: counted, announced: claimed)
+        }
         if announced > 0 && abs(counted - announced) < 0.05 + uncertainty {
             return ClipLength(origin: origin, duration: announced)
         }
-        // Some containers count from their clock's zero, not from their first packet.
         guard min(abs(counted - announced), abs(counted + origin - announced)) > 0.5 else {
             return ClipLength(origin: origin, duration: counted)
         }
         let isEstimate = unsafe demuxer.raw.pointee.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE
+        guard announced > 0, !isEstimate else { return ClipLength(origin: origin, duration: counted) }
         return ClipLength(
             origin: origin, duration: counted,
-            note: announced > 0 && !isEstimate ? "its header says \(rounded(announced)) s" : nil)
+            note: announced > counted
+                ? "its header claims \(rounded(announced)) s, and the file holds \(rounded(counted)) s"
+                : "its header says \(rounded(announced)) s")
     }
 
     private static func headerSeconds(_ demuxer: borrowing Demuxer, _ used: [Int]) -> Double {
@@ -170,6 +189,16 @@ struct ClipLength {
         return seconds.map { unsafe TimeBase(stream.pointee.time_base).seconds(begin) + $0 }
     }
 
+    /// Whether the container says of these streams that they have no samples.
+    private static func isEmpty(_ demuxer: borrowing Demuxer, _ streams: [Int]) -> Bool {
+        guard demuxer.name.hasPrefix("mov") || ["wav", "aiff", "caf"].contains(demuxer.name) else { return false }
+        return streams.allSatisfy { index in
+            guard let stream = unsafe demuxer.stream(index) else { return true }
+            return unsafe avformat_index_get_entries_count(stream) == 0 && stream.pointee.nb_frames == 0
+                && stream.pointee.duration <= 0
+        }
+    }
+
     /// Why there is not one packet.
     private static func nothing(_ demuxer: borrowing Demuxer, picture: Int?, sound: Int?) -> FFmpegFailure {
         // FLAC is cut into packets by what its decoder can read: nothing is missing in the file.
@@ -178,8 +207,16 @@ struct ClipLength {
         {
             let bits = unsafe parameters.pointee.bits_per_raw_sample
             if bits > 24 {
-                return FFmpegFailure(refusal: .unrecognizedType(sniffed: "audio/flac with \(bits) bits a sample"))
+                return FFmpegFailure(
+                    refusal: .unsupportedFeature(
+                        reason: "its sound is FLAC with \(bits) bits a sample, which is not taken",
+                        advice: "Convert it to 24 bits."))
             }
+        }
+        let what = picture == nil ? "sound" : "pictures"
+        if !demuxer.isCutOff, isEmpty(demuxer, [picture, sound].compactMap(\.self)) {
+            return FFmpegFailure(
+                refusal: .unsupportedFeature(reason: "it holds no \(what)", advice: "Send a file with \(what) in it."))
         }
         return FFmpegFailure(
             refusal: .corrupt(

@@ -6,6 +6,8 @@ struct ClipPart: Hashable, Sendable {
     var duration: Double
     /// The end is the profile's limit, not a wish: it may come earlier, never later.
     var isLimited = false
+    /// Seconds that it would have without that limit.
+    var asked: Double
     /// Less than the whole.
     var isTrimmed: Bool
 
@@ -31,6 +33,7 @@ struct ClipPart: Hashable, Sendable {
         let rest = max(0, source - start)
         var duration = min(request?.duration ?? rest, rest)
         guard duration > 0 || source == 0 else { throw .invalidSource(reason: "the trim is empty") }
+        asked = duration
         if let maximum, duration > maximum + Self.whole {
             // A trim without an end goes as far as the profile takes.
             guard whenLonger == .trim || (request != nil && request?.duration == nil) else {

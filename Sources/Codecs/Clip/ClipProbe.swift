@@ -54,25 +54,19 @@ struct ProbedClip: ~Copyable {
     private static func examine(
         _ demuxer: consuming Demuxer, sniffed: String, isExpected: Bool, limits: Limits, believesHeader: Bool
     ) throws(FFmpegFailure) -> ProbedClip? {
-        guard demuxer.streamCount <= limits.streams || demuxer.streamCount == 0 else {
-            throw FFmpegFailure(
-                refusal: .tooMuch(what: "streams", count: Int64(demuxer.streamCount), limit: Int64(limits.streams)))
-        }
+        try demuxer.requireClear()
         var isKnown = false
         if believesHeader { isKnown = try demuxer.believeHeader() }
-        if !isKnown { try demuxer.probeStreams(maximumPixels: limits.framePixels) }
-        guard demuxer.streamCount <= limits.streams else {
-            throw FFmpegFailure(
-                refusal: .tooMuch(what: "streams", count: Int64(demuxer.streamCount), limit: Int64(limits.streams)))
-        }
+        if !isKnown { try demuxer.probeStreams(maximumPixels: limits.framePixels, atMost: limits.streams) }
         let chosen = Streams(demuxer)
         // Whatever the container says of their size. Cover art may be refused without harm to its sound.
         if chosen.cover == nil, let pixels = FFmpegLibraries.refusedPixels {
             throw FFmpegFailure(refusal: .tooManyPixels(pixels: pixels, limit: limits.framePixels))
         }
-        guard !chosen.hasForeignVideo else { return nil }
-        guard chosen.picture != nil || chosen.sound != nil else {
-            guard isExpected, chosen.hasAcceptedCodec else { return nil }
+        guard chosen.isTaken else {
+            guard isExpected || demuxer.hasSignature else { return nil }
+            if let refusal = chosen.refusal { throw FFmpegFailure(refusal: refusal) }
+            guard isExpected else { return nil }
             throw FFmpegFailure(refusal: .corrupt(reason: "the file ends before its first packet"))
         }
         if let picture = chosen.picture {
@@ -99,7 +93,9 @@ struct ProbedClip: ~Copyable {
             kind: chosen.picture == nil ? .audio : .video,
             type: type(of: demuxer, sniffed: sniffed, isSound: chosen.picture == nil), picture: chosen.picture,
             sound: chosen.sound, cover: chosen.cover, origin: length.origin, duration: length.duration,
-            durationNote: length.note, bytes: demuxer.bytes, hasIndex: demuxer.name.hasPrefix("mov"))
+            durationNote: length.note, announced: length.announced, bytes: demuxer.bytes,
+            hasIndex: demuxer.name.hasPrefix("mov"),
+            losses: chosen.losses, notes: chosen.notes)
         return ProbedClip(demuxer: demuxer, facts: facts)
     }
 
@@ -116,9 +112,12 @@ struct ProbedClip: ~Copyable {
         let frame = try Frame()
         let wanted = chosen.picture == nil ? 3 : 1
         var frames = 0
-        for _ in 0..<200 {
-            guard try demuxer.read(packet) else { break }
+        var looked = 0
+        // Of the other streams' packets there may be seconds before.
+        for _ in 0..<5_000 {
+            guard looked < 200, try demuxer.read(packet) else { break }
             guard packet.stream == index else { continue }
+            looked += 1
             try decoder.send(packet)
             while try decoder.receive(frame) { frames += 1 }
             if frames >= wanted { break }
@@ -151,6 +150,7 @@ struct ProbedClip: ~Copyable {
         case "flac": return .flac
         case "ogg": return .ogg
         case "amr": return .amr
+        case "asf": return isSound ? .wma : .wmv
         case let name where name.hasPrefix("matroska"):
             return demuxer.holdsOnlyWebM ? .webm : .matroska
         default:
@@ -168,53 +168,93 @@ private struct Streams {
     var picture: PictureFacts?
     var sound: SoundFacts?
     var cover: Int?
-    /// Video that no allowed decoder takes.
-    var hasForeignVideo = false
+    /// What the profile would have kept of it and can't be decoded.
+    var losses: [Loss] = []
+    var notes: [String] = []
+    /// Codings of pictures that no allowed decoder takes.
+    private var foreignPictures: [String] = []
+    private var hasForeignDefault = false
+    private var pictureIsDefault = false
+    private var tracks: [SoundTrack] = []
     /// A stream of an accepted coding, be it empty.
-    var hasAcceptedCodec = false
+    private var hasAcceptedCoding = false
+    private var streams = 0
 
     init(_ demuxer: borrowing Demuxer) {
+        let isTransport = demuxer.name == "mpegts"
+        var sounds: [SoundFacts?] = []
+        streams = demuxer.streamCount
         for index in 0..<demuxer.streamCount {
             guard let stream = unsafe demuxer.stream(index), let parameters = unsafe stream.pointee.codecpar else {
                 continue
             }
+            let coding = unsafe CodingName.of(parameters, isTransport: isTransport)
+            var type = unsafe parameters.pointee.codec_type
+            var decoder = unsafe Decoders.name(for: parameters.pointee.codec_id)
+            if unsafe CodingName.isForeignSound(parameters, isTransport: isTransport) {
+                (type, decoder) = (AVMEDIA_TYPE_AUDIO, nil)
+            }
             let isAttached = unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
             let isDefault = unsafe stream.pointee.disposition & AV_DISPOSITION_DEFAULT != 0
-            let decoder = unsafe Decoders.decoder(for: parameters.pointee.codec_id)
-            let name = unsafe decoder.map { unsafe String(cString: $0.pointee.name) }
-            let coding = unsafe String(cString: avcodec_get_name(parameters.pointee.codec_id))
-            switch unsafe parameters.pointee.codec_type {
+            let name = unsafe String(cString: avcodec_get_name(parameters.pointee.codec_id))
+            switch type {
             case AVMEDIA_TYPE_VIDEO where isAttached:
-                if cover == nil, let name, Decoders.stills.contains(name) { cover = index }
+                if cover == nil, let decoder, Decoders.stills.contains(decoder) { cover = index }
             case AVMEDIA_TYPE_VIDEO:
-                guard let name, Decoders.video.contains(name) else {
-                    hasForeignVideo = true
+                guard let decoder, Decoders.video.contains(decoder) else {
+                    foreignPictures.append(coding)
+                    if isDefault { hasForeignDefault = true }
                     continue
                 }
-                hasAcceptedCodec = true
+                hasAcceptedCoding = true
                 if picture == nil || (isDefault && !pictureIsDefault) {
-                    guard let facts = unsafe PictureFacts(stream, name: coding, index: index, in: demuxer) else {
+                    guard let facts = unsafe PictureFacts(stream, name: name, index: index, in: demuxer) else {
                         continue
                     }
                     picture = facts
                     pictureIsDefault = isDefault
                 }
             case AVMEDIA_TYPE_AUDIO:
-                guard let name, Decoders.audio.contains(name) else { continue }
-                hasAcceptedCodec = true
-                if sound == nil || (isDefault && !soundIsDefault) {
-                    guard let facts = unsafe SoundFacts(stream, name: coding, index: index) else { continue }
-                    sound = facts
-                    soundIsDefault = isDefault
-                }
+                let isTaken = decoder.map(Decoders.audio.contains) ?? false
+                hasAcceptedCoding = hasAcceptedCoding || isTaken
+                let facts = unsafe isTaken ? SoundFacts(stream, name: name, index: index) : nil
+                // Where nothing is known of an accepted one there was not one packet.
+                guard facts != nil || !isTaken else { continue }
+                sounds.append(facts)
+                tracks.append(
+                    SoundTrack(
+                        coding: coding, language: unsafe demuxer.tag("language", of: stream),
+                        channels: unsafe Int(parameters.pointee.ch_layout.nb_channels), isDefault: isDefault,
+                        isDecodable: facts != nil))
             default: break
             }
         }
-        if picture != nil { hasForeignVideo = false }
+        let choice = SoundChoice(of: tracks)
+        sound = choice.kept.flatMap { sounds[$0] }
+        losses = [choice.loss].compactMap(\.self)
+        notes = [choice.note].compactMap(\.self)
+        if picture != nil, !pictureIsDefault, hasForeignDefault {
+            losses.append(Loss("its default pictures", because: "\(foreignPictures[0]) is not taken"))
+        }
     }
 
-    private var pictureIsDefault = false
-    private var soundIsDefault = false
+    /// There is something to make a clip of.
+    var isTaken: Bool { picture != nil || (sound != nil && foreignPictures.isEmpty) }
+
+    /// Why there isn't, where nothing is damaged.
+    var refusal: AttachmentError? {
+        if let coding = foreignPictures.first {
+            return .unsupportedFeature(
+                reason: "its pictures are \(coding), which is not taken", advice: "Convert it to H.264.")
+        }
+        if let track = tracks.first {
+            return .unsupportedFeature(
+                reason: "its sound is \(track.coding), which is not taken", advice: "Convert it to AAC.")
+        }
+        guard !hasAcceptedCoding, streams > 0 else { return nil }
+        return .unsupportedFeature(
+            reason: "it holds neither pictures nor sound", advice: "Send a file with one of them.")
+    }
 }
 
 extension PictureFacts {

@@ -12,7 +12,8 @@ struct MadeClip {
     var method: TrimMethod
     var bytes: Int64
     var note: String
-    var warnings: [String] = []
+    /// Pictures that could not be decoded.
+    var damage: Damage?
     /// How often it was encoded until its bytes suited; 0 where packets were copied.
     var encodes = 0
     var effort: Effort = .full
@@ -59,6 +60,8 @@ struct VideoMaker {
     var part: ClipPart
     var effort: Effort
     var maximumPixels: Int64
+    /// Its sound is whole.
+    var mayCopySound = true
 
     /// The bit rate of sound that must be encoded.
     static let soundBitRate = 128_000
@@ -75,14 +78,22 @@ struct VideoMaker {
             switch try survey(demuxer) {
             case .failure(let refusal): reason = refusal.reason
             case .success(let survey):
-                switch try shortcut(survey, from: demuxer, to: descriptor) {
+                switch try copying({ () throws(FFmpegFailure) in
+                    try shortcut(survey, from: demuxer, to: descriptor)
+                }) {
                 case .success(var made):
                     if made.method == .smart { made.encodes = 1 }
-                    if made.bytes <= policy.cap { return .made(made) }
-                    reason = "its \(made.bytes) bytes are over the cap of \(policy.cap)"
+                    if made.bytes > policy.cap {
+                        reason = "its \(made.bytes) bytes are over the cap of \(policy.cap)"
+                    } else if try !decodes(descriptor, bytes: made.bytes) {
+                        reason = "a copy would take damage over"
+                    } else {
+                        return .made(made)
+                    }
                 case .failure(let refusal): reason = refusal.reason
                 }
             }
+            guard ftruncate(descriptor, 0) == 0 else { throw FFmpegFailure(satchel_averror(errno), isWriting: true) }
         }
         return try encodeInTime(because: reason ?? "", from: demuxer, to: descriptor)
     }
@@ -164,6 +175,7 @@ struct VideoMaker {
 
     var copiesSound: Bool {
         guard let sound = facts.sound else { return true }
+        guard mayCopySound else { return false }
         // A packet is taken where the greater half of it belongs to the part: of lower rates that is more than 20 ms.
         return sound.codec == .aac && sound.channels <= 2 && sound.rate <= 48_000
             && (!part.isTrimmed || sound.rate >= 25_600)

@@ -43,11 +43,22 @@ struct PictureEncoding: ~Copyable {
     private(set) var hasWritten = false
     /// When the last picture ends, in seconds of the output.
     private(set) var seconds = 0.0
-    private(set) var damagedPackets = 0
+    /// Packets of the part, from the first on that can be decoded alone, and those of them that a decoder complained of.
+    private var packets = 0
+    private var damagedPackets = 0
+    private var hasBegun = false
+    /// Whether the container complained before the next packet: then what lies between it and the one before is missing.
+    var isBehindGap = false
+    private var lastRead: Int64?
+    private var failures = 0
+    /// Pictures of the part of which a decoder made up something.
+    private var damagedFrames = 0
+    private let isFromStart: Bool
 
     init(
         _ facts: PictureFacts, of demuxer: borrowing Demuxer, as settings: Encoder.Pictures,
-        into muxer: borrowing Muxer, zero: Double, duration: Double, maximumPixels: Int64, budget: ByteBudget? = nil
+        into muxer: borrowing Muxer, zero: Double, duration: Double, maximumPixels: Int64, isFromStart: Bool,
+        budget: ByteBudget? = nil
     ) throws(FFmpegFailure) {
         guard let stream = unsafe demuxer.stream(facts.stream) else { throw FFmpegFailure(satchel_averror_invaliddata) }
         let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels)
@@ -74,6 +85,7 @@ struct PictureEncoding: ~Copyable {
         timeBase = settings.timeBase
         spacing = facts.timeBase.ticks(settings.spacing * 0.99)
         self.budget = budget
+        self.isFromStart = isFromStart
         self.waiting = waiting
         isInterlaced = facts.isInterlaced
         self.stored = stored
@@ -84,8 +96,33 @@ struct PictureEncoding: ~Copyable {
     ///
     /// - Returns: Whether all pictures of the part are out.
     mutating func accept(_ source: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
-        if try !decoder.send(source) { damagedPackets += 1 }
-        return try takeFrames(into: muxer)
+        if let time = source.dts ?? source.pts {
+            if isBehindGap, let lastRead {
+                let missing = Int((facts.timeBase.seconds(time - lastRead) / facts.frame).rounded()) - 1
+                damagedPackets += max(0, missing)
+                packets += max(0, missing)
+            }
+            (lastRead, isBehindGap) = (time, false)
+        }
+        let (errors, before) = (FFmpegLibraries.errorCount, failures)
+        if try !decoder.send(source) { failures += 1 }
+        let isDone = try takeFrames(into: muxer)
+        // What a recording begins with may need pictures that were never in it.
+        if source.isKey || pictures > 0 { hasBegun = true }
+        guard hasBegun, source.pts.map({ $0 >= zero - tolerance && $0 < end - tolerance }) ?? true else {
+            return isDone
+        }
+        packets += 1
+        // Behind a seek a decoder may complain of pictures before the part.
+        let isComplaint = isFromStart && FFmpegLibraries.errorCount > errors
+        if failures > before || isComplaint || source.isCorrupt { damagedPackets += 1 }
+        return isDone
+    }
+
+    /// Pictures that could not be decoded, or not well.
+    var damage: Damage? {
+        let damaged = max(damagedPackets, damagedFrames)
+        return damaged > 0 ? Damage(.frames, missing: Double(damaged), of: Double(max(packets, damaged))) : nil
     }
 
     /// Writes what is still inside.
@@ -107,8 +144,9 @@ struct PictureEncoding: ~Copyable {
     /// A picture waits for the next one: only then is it known how long it is shown, and whether it is the one that
     /// is shown at the start.
     private mutating func takeFrames(into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
-        while try decoder.receive(frame) {
+        while try decoder.receive(frame, failures: &failures) {
             guard let time = frame.timestamp ?? expected else { continue }
+            if frame.isDamaged, time >= zero - tolerance, time < end - tolerance { damagedFrames += 1 }
             if time >= end - tolerance {
                 if !held.isEmpty { try encodeHeld(until: end, into: muxer) }
                 return true

@@ -69,7 +69,7 @@ extension VideoMaker {
         let muxer = try Muxer(type: policy.type, descriptor: descriptor)
         var pictures = try PictureEncoding(
             picture, of: demuxer, as: settings, into: muxer, zero: zero, duration: duration,
-            maximumPixels: maximumPixels,
+            maximumPixels: maximumPixels, isFromStart: part.start == 0,
             budget: ladder.isLast
                 ? ByteBudget(total: ladder.pictureBytes, seconds: duration, head: PictureLadder.firstShare) : nil)
         var sound: SoundEncoding?
@@ -94,15 +94,22 @@ extension VideoMaker {
         try muxer.start()
         let packet = try Packet()
         let lead = demuxer.name.hasPrefix("mov") || part.start == 0 ? 0 : 1.0
-        guard
-            try demuxer.seek(
+        // At a source's beginning sound may come long before the first picture.
+        var isReady = false
+        if part.start == 0 { isReady = demuxer.rewind() }
+        if !isReady {
+            isReady = try demuxer.seek(
                 picture: picture, shownAt: zero, lead: lead, packet: packet, maximumPixels: maximumPixels)
-        else {
+        }
+        guard isReady else {
             throw FFmpegFailure(satchel_averror_invaliddata)
         }
         var isPictureDone = false
         var isSoundDone = facts.sound == nil
-        while !(isPictureDone && isSoundDone), try demuxer.read(packet) {
+        while !(isPictureDone && isSoundDone) {
+            let errors = FFmpegLibraries.errorCount
+            guard try demuxer.read(packet) else { break }
+            if FFmpegLibraries.errorCount > errors { pictures.isBehindGap = true }
             if packet.stream == picture.stream, !isPictureDone {
                 isPictureDone = try pictures.accept(packet, into: muxer)
                 if ladder.encodes < 2, pace.isTooSlow(done: pictures.seconds / max(part.duration, 0.001)) { return nil }
@@ -129,8 +136,7 @@ extension VideoMaker {
         let bytes = try muxer.finish()
         let made = MadeClip(
             type: policy.type, size: PixelSize(width: settings.width, height: settings.height), start: part.start,
-            duration: pictures.seconds, method: .encode, bytes: bytes, note: "",
-            warnings: pictures.damagedPackets > 0 ? ["\(pictures.damagedPackets) packets could not be decoded"] : [])
+            duration: pictures.seconds, method: .encode, bytes: bytes, note: "", damage: pictures.damage)
         return (.finished(bytes: bytes), made)
     }
 }

@@ -49,7 +49,7 @@ import Glibc
         options["format_whitelist"] = formats.joined(separator: ",")
         options["codec_whitelist"] = Decoders.allowList
         options["protocol_whitelist"] = ""
-        options["max_streams"] = "64"
+        options["max_streams"] = "256"
         for (key, value) in settings { options[key] = value }
 
         var opened: UnsafeMutablePointer<AVFormatContext>? = unsafe context
@@ -75,17 +75,51 @@ import Glibc
 
     /// Reads ahead until the streams' parameters are known; what stays unknown is no error.
     ///
-    /// - Parameter maximumPixels: The decoders that are asked refuse a larger picture before they take its memory.
-    ///   Streams that only appear while it reads, as in an MPEG program stream, are bounded by the process's memory.
-    func probeStreams(maximumPixels: Int64) throws(FFmpegFailure) {
+    /// - Parameters:
+    ///   - maximumPixels: The decoders that are asked refuse a larger picture before they take its memory.
+    ///   - limit: The tracks of pictures and sound that decoders look at; what else the container carries is left out.
+    ///     Streams that only appear while it reads, as in an MPEG program stream, are bounded by the process's memory.
+    func probeStreams(maximumPixels: Int64, atMost limit: Int) throws(FFmpegFailure) {
         let count = streamCount
         let options = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: max(1, count))
         unsafe options.initialize(repeating: nil, count: max(1, count))
         defer { unsafe options.deallocate() }
         for index in 0..<count { unsafe _ = av_dict_set_int(&options[index], "max_pixels", maximumPixels, 0) }
+        leaveOut(beyond: limit)
         let code = unsafe avformat_find_stream_info(raw, options)
         for index in 0..<count { unsafe av_dict_free(&options[index]) }
         try checked(code)
+    }
+
+    /// Skips subtitles, data, and all tracks after the first `limit` of pictures and sound that can be decoded. First are
+    /// one of either, and what the container marks.
+    private func leaveOut(beyond limit: Int) {
+        var pictures: [(index: Int, isMarked: Bool)] = []
+        var sounds = pictures
+        for index in 0..<streamCount {
+            guard let stream = unsafe stream(index), let parameters = unsafe stream.pointee.codecpar else { continue }
+            let disposition = unsafe stream.pointee.disposition
+            guard disposition & AV_DISPOSITION_ATTACHED_PIC == 0 else { continue }
+            let isMarked = disposition & AV_DISPOSITION_DEFAULT != 0
+            let isTaken = unsafe Decoders.name(for: parameters.pointee.codec_id) != nil
+            switch unsafe parameters.pointee.codec_type {
+            case AVMEDIA_TYPE_VIDEO where isTaken: pictures.append((index, isMarked))
+            case AVMEDIA_TYPE_AUDIO where isTaken: sounds.append((index, isMarked))
+            default:
+                // What has no name yet is given one as it is read.
+                if unsafe parameters.pointee.codec_id != AV_CODEC_ID_NONE {
+                    unsafe stream.pointee.discard = AVDISCARD_ALL
+                }
+            }
+        }
+        func ordered(_ tracks: [(index: Int, isMarked: Bool)]) -> [Int] {
+            (tracks.filter(\.isMarked) + tracks.filter { !$0.isMarked }).map(\.index)
+        }
+        let (first, second) = (ordered(pictures), ordered(sounds))
+        let all = first.prefix(1) + second.prefix(1) + first.dropFirst() + second.dropFirst()
+        for index in all.dropFirst(limit) {
+            if let stream = unsafe stream(index) { unsafe stream.pointee.discard = AVDISCARD_ALL }
+        }
     }
 
     /// Hands packets out as the container cuts them, without a parser's look into each: where that knows their times, and
@@ -117,6 +151,18 @@ import Glibc
     var holdsOnlyWebM: Bool {
         guard let start = io.bytes(64) else { return false }
         return start.indices.dropLast(3).contains { start[$0..<$0 + 4].elementsEqual("webm".utf8) }
+    }
+
+    /// Whether every file of its kind begins with bytes that hardly anything else begins with.
+    var hasSignature: Bool {
+        ["mov", "matroska", "ogg", "asf", "caf", "avi", "wav", "aiff", "mpegts"].contains(
+            String(name.prefix { $0 != "," }))
+    }
+
+    /// What the container says of a stream under `key`: text from the file.
+    func tag(_ key: String, of stream: UnsafeMutablePointer<AVStream>) -> String? {
+        guard let entry = unsafe av_dict_get(stream.pointee.metadata, key, nil, 0) else { return nil }
+        return unsafe String(cString: entry.pointee.value)
     }
 
     /// `count` bytes of the source at `offset`; nil where there are fewer.

@@ -27,6 +27,7 @@ struct Demuxers: Hashable, Sendable {
             case "audio/flac", "audio/x-flac": (["flac"], nil)
             case "audio/ogg", "video/ogg", "application/ogg": (["ogg"], nil)
             case "audio/amr", "audio/AMR", "audio/amr-wb": (["amr"], nil)
+            case "video/x-ms-asf", "video/x-ms-wmv", "audio/x-ms-wma": (["asf"], nil)
             default: nil
             }
         if let known {
@@ -42,7 +43,7 @@ struct Demuxers: Hashable, Sendable {
     }
 
     static let all = [
-        "mov", "matroska", "mpeg", "mpegts", "avi", "mp3", "aac", "wav", "aiff", "caf", "flac", "ogg", "amr",
+        "mov", "matroska", "mpeg", "mpegts", "avi", "mp3", "aac", "wav", "aiff", "caf", "flac", "ogg", "amr", "asf",
     ]
 
     /// FFmpeg's certainty, of 100, below which a guess at an unknown file counts for nothing.

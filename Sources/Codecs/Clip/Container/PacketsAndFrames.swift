@@ -84,6 +84,10 @@ final class HeldPacket {
     var height: Int { unsafe Int(raw.pointee.height) }
     var samples: Int { unsafe Int(raw.pointee.nb_samples) }
     var format: AVPixelFormat { unsafe AVPixelFormat(raw.pointee.format) }
+    /// A decoder made a part of it up.
+    var isDamaged: Bool {
+        unsafe raw.pointee.decode_error_flags != 0 || raw.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0
+    }
     /// Two fields, of two moments.
     var isInterlaced: Bool { unsafe satchel_is_interlaced(raw) != 0 }
 

@@ -81,6 +81,8 @@ extension VideoMaker {
         if keepsPlace, lead == 0, !survey.held.isEmpty {
             // What follows them is read on from where the survey ended.
             for held in survey.held where !(isPictureDone && isSoundDone) { try take(held.packet) }
+        } else if isFromStart, demuxer.rewind() {
+            // Sound may begin long before the first picture.
         } else {
             let earliest = isLate ? zero : first + picture.frame / 2
             guard try demuxer.seek(picture: picture, before: earliest - lead, packet: packet) else {

@@ -249,12 +249,19 @@ struct SoundDamage: Hashable, Sendable {
     private(set) var inside = 0
     /// Damaged packets after the last good one, such as one that the end of the file cuts off.
     private(set) var atEnd = 0
-    /// When the first of those is heard, on the stream's clock.
+    /// Of all damaged packets.
+    private(set) var seconds = 0.0
+    /// When the first of those at the end is heard, on the stream's clock.
     private var end: Int64?
 
+    var isEmpty: Bool { inside == 0 && atEnd == 0 }
+
     /// Takes note of the next packet.
-    mutating func add(time: Int64?, isDamaged: Bool) {
+    ///
+    /// - Parameter length: Seconds of it that are missed.
+    mutating func add(time: Int64?, isDamaged: Bool, lasting length: Double = 0) {
         if isDamaged {
+            seconds += length
             if atEnd == 0 { end = time }
             atEnd += 1
         } else {

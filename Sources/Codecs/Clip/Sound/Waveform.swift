@@ -105,12 +105,26 @@ struct WaveformReader {
 
     /// Nil where not one sample could be decoded.
     func read(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (waveform: Waveform, damage: SoundDamage)? {
-        guard let stream = unsafe demuxer.stream(sound.stream) else { return nil }
+        let listened = try listen(demuxer)
+        return listened.waveform.map { ($0, listened.damage) }
+    }
+
+    /// What was heard of a part.
+    struct Listened {
+        /// Nil where not one sample could be decoded.
+        var waveform: Waveform?
+        var damage = SoundDamage()
+        /// Packets that belong to the part.
+        var packets = 0
+    }
+
+    func listen(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Listened {
+        guard let stream = unsafe demuxer.stream(sound.stream) else { return Listened() }
         if policy == nil {
             // No sample of PCM is damaged.
             var isWhole = sound.codec == .pcm16
             if !isWhole { isWhole = try isPlainlyWhole(demuxer) }
-            if isWhole { return (Waveform(peaks: [], bars: []), SoundDamage()) }
+            if isWhole { return Listened(waveform: Waveform(peaks: [], bars: [])) }
         }
         let decoder = try unsafe Decoder(for: stream, maximumPixels: 1)
         let packet = try Packet()
@@ -122,7 +136,10 @@ struct WaveformReader {
         var heard = 0.0
         var damage = SoundDamage()
         var clock = SoundClock(timeBase: sound.timeBase)
-        guard try seekBefore(demuxer) else { return nil }
+        guard try seekBefore(demuxer) else { return Listened() }
+        var packets = 0
+        // Of the last whole packet.
+        var length = 0.0
 
         // The loudest of all channels: in their sum, opposite ones would be silent.
         func take(_ frame: borrowing Frame, from base: Double, rate: Double) {
@@ -179,13 +196,23 @@ struct WaveformReader {
             try takeFrames(failures: &failures)
             // A decoder may also complain and then make something up.
             failures += FFmpegLibraries.errorCount - errors
-            if belongs(packet, at: start) { damage.add(time: time, isDamaged: failures > 0) }
+            if packet.duration > 0 { length = sound.timeBase.seconds(packet.duration) }
+            guard belongs(packet, at: start) else { continue }
+            packets += 1
+            // The first frames of an MP3 that was cut out of a longer one lack what lay before them.
+            let isCutOut = sound.codec == .mp3 && packets <= Self.reservoir && packets == damage.atEnd + 1
+            damage.add(time: time, isDamaged: failures > 0, lasting: isCutOut ? 0 : length)
         }
         decoder.drain()
         var failures = 0
         try takeFrames(failures: &failures)
-        return heard > 0 ? (Waveform(peaks: peaks.peaks, bars: bars.peaks), damage) : nil
+        return Listened(
+            waveform: heard > 0 ? Waveform(peaks: peaks.peaks, bars: bars.peaks) : nil, damage: damage, packets: packets
+        )
     }
+
+    /// Frames of MP3 in which another's data may begin, at most: those of the lowest bit rates.
+    private static let reservoir = 10
 
     /// Where the part begins on the stream's clock, in seconds.
     private var zero: Double { facts.origin + part.start }

@@ -1,0 +1,78 @@
+import CFFmpeg
+
+extension Demuxer {
+    /// Whether the container's own count of its bytes goes beyond the end of the file; false where it has none.
+    var isCutOff: Bool { declaredBytes.map { $0 > bytes } ?? false }
+
+    /// How much longer a file of RIFF would be if it weren't cut off: 1 where it isn't.
+    var shortening: Double {
+        guard ["wav", "avi"].contains(name), let declaredBytes, declaredBytes > bytes, bytes > 0 else { return 1 }
+        return Double(declaredBytes) / Double(bytes)
+    }
+
+    private var declaredBytes: Int64? {
+        guard let start = bytes(Int(min(64, bytes)), at: 0), start.count >= 16 else { return nil }
+        switch String(name.prefix { $0 != "," }) {
+        case "wav", "avi": return DeclaredSize.chunk(start, isBigEndian: false)
+        case "aiff": return DeclaredSize.chunk(start, isBigEndian: true)
+        case "matroska": return DeclaredSize.segment(start)
+        case "mp3": return DeclaredSize.frames { bytes($0, at: $1) }
+        // How many samples there are is all that it says.
+        case "flac": return .max
+        default: return nil
+        }
+    }
+}
+
+/// How many bytes containers say that they have.
+enum DeclaredSize {
+    /// Of RIFF and AIFF, by their first twelve bytes; nil where whoever wrote it didn't know.
+    static func chunk(_ start: [UInt8], isBigEndian: Bool) -> Int64? {
+        guard start.count >= 8, start.starts(with: Array((isBigEndian ? "FORM" : "RIFF").utf8)) else { return nil }
+        let bytes = isBigEndian ? Array(start[4..<8]) : start[4..<8].reversed()
+        let size = bytes.reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        // Written to a pipe: zero, the greatest number, or nearly that.
+        guard size > 0, size < 0x7fff_0000 else { return nil }
+        return size + 8
+    }
+
+    /// Of Matroska, by its first bytes: RFC 8794, section 4, and RFC 9559, section 5.1.
+    static func segment(_ start: [UInt8]) -> Int64? {
+        guard start.starts(with: [0x1a, 0x45, 0xdf, 0xa3]), let header = number(start, at: 4),
+            let length = header.value, length < 1 << 16
+        else { return nil }
+        let segment = 4 + header.bytes + Int(length)
+        guard start.count >= segment + 4, start[segment..<segment + 4].elementsEqual([0x18, 0x53, 0x80, 0x67]),
+            let size = number(start, at: segment + 4), let content = size.value
+        else { return nil }
+        return Int64(segment + 4 + size.bytes) + content
+    }
+
+    /// A number whose length its first byte tells; its value is nil where it is unknown.
+    private static func number(_ bytes: [UInt8], at index: Int) -> (value: Int64?, bytes: Int)? {
+        guard index < bytes.count, bytes[index] != 0 else { return nil }
+        let count = bytes[index].leadingZeroBitCount + 1
+        guard index + count <= bytes.count else { return nil }
+        let all = bytes[index..<index + count].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        let mask = Int64(1) << (7 * count) - 1
+        return (all & mask == mask ? nil : all & mask, count)
+    }
+
+    /// Of MP3, by what LAME's first frame says.
+    static func frames(_ read: (Int, Int64) -> [UInt8]?) -> Int64? {
+        guard let head = read(10, 0) else { return nil }
+        var at: Int64 = 0
+        if head.starts(with: Array("ID3".utf8)) {
+            at = 10 + head[6..<10].reduce(Int64(0)) { $0 << 7 | Int64($1 & 0x7f) }
+        }
+        // Behind the header and the side information, whose length depends on version and channels.
+        guard let frame = read(60, at), MP3Frame.header(frame[0], frame[1], frame[2]) != nil else { return nil }
+        for offset in [13, 21, 36] {
+            let mark = String(decoding: frame[offset..<offset + 4], as: UTF8.self)
+            guard mark == "Xing" || mark == "Info", frame[offset + 7] & 3 == 3 else { continue }
+            let size = frame[offset + 12..<offset + 16].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+            return size > 0 ? at + size : nil
+        }
+        return nil
+    }
+}

@@ -1,0 +1,140 @@
+import Attachments
+import CFFmpeg
+
+extension Demuxer {
+    /// Refuses what is encrypted, be it one track or a part of one: what decoders make of such packets looks like damage.
+    func requireClear() throws(FFmpegFailure) {
+        let isEncrypted =
+            switch String(name.prefix { $0 != "," }) {
+            case "mov": MovieProtection.isFound(in: bytes) { bytes($0, at: $1) }
+            case "matroska": hasEncryptedTrack
+            case "asf": WindowsProtection.isFound(in: start)
+            case "mpegts": hasEncryptedStream || Scrambling.isFound(in: start)
+            default: false
+            }
+        guard isEncrypted else { return }
+        var hasPictures = false
+        for index in 0..<streamCount {
+            guard let stream = unsafe stream(index), let parameters = unsafe stream.pointee.codecpar else { continue }
+            let isAttached = unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
+            if unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO, !isAttached { hasPictures = true }
+        }
+        throw FFmpegFailure(
+            refusal: .unsupportedFeature(
+                reason: "this \(hasPictures ? "video" : "sound") is encrypted",
+                advice: "Send it without copy protection."))
+    }
+
+    /// Of the source, as much as is looked through.
+    private var start: [UInt8] { bytes(Int(min(512 << 10, bytes)), at: 0) ?? [] }
+
+    /// Of Matroska: FFmpeg tells of a track's key, and complains of a track that is encrypted without naming one.
+    private var hasEncryptedTrack: Bool {
+        for index in 0..<streamCount {
+            if let stream = unsafe stream(index), unsafe tag("enc_key_id", of: stream) != nil { return true }
+        }
+        return FFmpegLibraries.loggedErrors.contains { $0.contains("Unsupported encoding type") }
+    }
+
+    /// Of a transport stream: the types that Apple's sample encryption gives to H.264 and AAC.
+    private var hasEncryptedStream: Bool {
+        for index in 0..<streamCount {
+            guard let parameters = unsafe stream(index)?.pointee.codecpar else { continue }
+            if unsafe [0xdb, 0xcf].contains(parameters.pointee.codec_tag) { return true }
+        }
+        return false
+    }
+}
+
+/// Sample descriptions of the MP4 family that say that samples are encrypted: ISO/IEC 14496-12, 8.12, and those of
+/// Apple's stores.
+enum MovieProtection {
+    private static let marks = ["encv", "enca", "drms", "drmi"]
+    /// Boxes and sample descriptions that are looked at, at most.
+    private static let most = 4_000
+
+    /// - Parameters:
+    ///   - bytes: Of the file.
+    ///   - read: So many bytes at an offset; nil beyond the end.
+    static func isFound(in bytes: Int64, _ read: (Int, Int64) -> [UInt8]?) -> Bool {
+        var looked = 0
+        /// Whether a description of that kind lies within; `path` are the boxes that lead there.
+        func search(_ range: Range<Int64>, _ path: ArraySlice<String>) -> Bool {
+            var at = range.lowerBound
+            while at + 8 <= range.upperBound, looked < most, let head = read(8, at) {
+                looked += 1
+                var size = Int64(big(head[0..<4]))
+                var content = at + 8
+                if size == 1, let long = read(8, at + 8) {
+                    size = Int64(big(long[0..<4])) << 32 | Int64(big(long[4..<8]))
+                    content += 8
+                } else if size == 0 {
+                    size = range.upperBound - at
+                }
+                let (announced, overflow) = at.addingReportingOverflow(size)
+                guard !overflow, announced >= content else { return false }
+                // Beyond its parent's end nothing is looked at, so that the sums above stay within the file.
+                let end = min(announced, range.upperBound)
+                let name = String(decoding: head[4..<8], as: UTF8.self)
+                if path.isEmpty {
+                    if marks.contains(name) { return true }
+                } else if name == path.first {
+                    // A table of descriptions begins with a version and their count.
+                    let inner = content + (name == "stsd" ? 8 : 0)
+                    if inner < end, search(inner..<end, path.dropFirst()) { return true }
+                }
+                at = end
+            }
+            return false
+        }
+        return search(0..<max(0, bytes), ["moov", "trak", "mdia", "minf", "stbl", "stsd"])
+    }
+
+    private static func big(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
+}
+
+/// Headers of Windows Media that say that its packets are encrypted.
+enum WindowsProtection {
+    /// The objects of content encryption, its extension, and the advanced one, as they are stored.
+    private static let marks: [[UInt8]] = [
+        [0xfb, 0xb3, 0x11, 0x22, 0x23, 0xbd, 0xd2, 0x11, 0xb4, 0xb7, 0x00, 0xa0, 0xc9, 0x55, 0xfc, 0x6e],
+        [0x14, 0xe6, 0x8a, 0x29, 0x22, 0x26, 0x17, 0x4c, 0xb9, 0x35, 0xda, 0xe0, 0x7e, 0xe9, 0x28, 0x9c],
+        [0x33, 0x85, 0x05, 0x43, 0x81, 0x69, 0xe6, 0x49, 0x9b, 0x74, 0xad, 0x12, 0xcb, 0x86, 0xd5, 0x8c],
+    ]
+
+    /// Whether one is among the objects of the header with which `bytes` begin.
+    static func isFound(in bytes: [UInt8]) -> Bool {
+        // A header's identifier, its length, the count of its objects, and two bytes.
+        var at = 30
+        for _ in 0..<200 {
+            guard at + 24 <= bytes.count else { return false }
+            if marks.contains(where: { bytes[at..<at + 16].elementsEqual($0) }) { return true }
+            let length = bytes[at + 16..<at + 24].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            guard length >= 24, length < UInt64(bytes.count) else { return false }
+            at += Int(length)
+        }
+        return false
+    }
+}
+
+/// Packets of a transport stream whose payload is scrambled: ISO/IEC 13818-1, 2.4.3.3.
+enum Scrambling {
+    /// Of its packets: less is an error of transmission.
+    private static let share = 8
+
+    static func isFound(in bytes: [UInt8]) -> Bool {
+        // With four bytes of time before each, or of correction behind.
+        for (size, first) in [(188, 0), (192, 4), (204, 0)] {
+            let starts = stride(from: first, to: bytes.count - 3, by: size)
+            guard starts.prefix(8).allSatisfy({ bytes[$0] == 0x47 }) else { continue }
+            var packets = 0
+            var scrambled = 0
+            for at in starts where bytes[at] == 0x47 {
+                packets += 1
+                if bytes[at + 3] & 0xc0 != 0 { scrambled += 1 }
+            }
+            return scrambled * share > packets
+        }
+        return false
+    }
+}

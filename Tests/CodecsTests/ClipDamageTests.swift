@@ -1,0 +1,280 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Codecs
+
+/// What is lost of damaged clips is counted: little of it makes them reduced, more is refused, or salvaged where the
+/// profile wants that.
+@Suite struct ClipDamageTests: ~Copyable {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private borrowing func file(_ name: String) -> URL { directory.url.appending(path: name) }
+
+    private static let salvage: Profile = {
+        var profile = Profile.notification
+        profile.damaged = .salvage
+        return profile
+    }()
+
+    /// 8 s of moving pictures with sound.
+    private borrowing func film(_ name: String, _ encoding: [String]) throws -> URL {
+        let output = file(name)
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=8", "-f", "lavfi", "-i",
+                "sine=frequency=440:sample_rate=44100:duration=8", "-pix_fmt", "yuv420p",
+            ] + encoding, to: output)
+        return output
+    }
+
+    /// Where the packets of a stream lie, and how long they are.
+    private func packets(_ url: URL, _ stream: String) throws -> [(offset: Int, bytes: Int)] {
+        try Tool.text(
+            "ffprobe",
+            ["-v", "error", "-select_streams", stream, "-show_entries", "packet=pos,size", "-of", "csv=p=0", url.path]
+        ).split(separator: "\n").map { $0.split(separator: ",").compactMap { Int($0) } }.filter { $0.count >= 2 }
+            .map { ($0[1], $0[0]) }
+    }
+
+    private func overwrite(_ url: URL, _ places: [(offset: Int, bytes: Int)], sparing head: Int) throws {
+        var data = try Data(contentsOf: url)
+        for place in places where place.bytes > head + 8 {
+            for index in place.offset + head..<place.offset + place.bytes {
+                data[index] = UInt8(truncatingIfNeeded: index &* 2_654_435_761 >> 7)
+            }
+        }
+        try data.write(to: url)
+    }
+
+    private func refusal(_ url: URL, profile: Profile = .notification) throws -> AttachmentError? {
+        do {
+            _ = try Clips.render(url, profile: profile)
+            return nil
+        } catch let error as AttachmentError {
+            return error
+        }
+    }
+
+    @Test(arguments: [1, 30])
+    func `a damaged picture is not copied, and it is told`(count: Int) throws {
+        let source = try film("film.mp4", ["-c:v", "libx264", "-bf", "0", "-g", "250", "-c:a", "aac"])
+        #expect(try #require(try Clips.render(source)?.report(.main)).note.hasPrefix("copied"))
+        let places = try packets(source, "v")
+        try overwrite(source, Array(places[60..<60 + count]), sparing: 12)
+        #expect(try Probe.complaints(source) != "")
+        if count > 4 {
+            #expect(try refusal(source)?.code == .corrupt)
+        }
+        let made = try #require(try Clips.render(source, profile: count > 4 ? Self.salvage : .notification))
+        let loss = try #require(made.ending.losses.first)
+        #expect(made.ending.losses.count == 1 && loss.what.hasSuffix("of 200 frames"), "\(loss.text)")
+        let missing = try #require(loss.what.split(separator: " ").first.flatMap { Int($0) })
+        #expect((max(1, count - 2)...count + 3).contains(missing), "\(loss.text)")
+        #expect(try Probe.complaints(made.file(.main)) == "")
+        #expect(made.report(.main)?.note.contains("a copy would take damage over") == true)
+    }
+
+    @Test(arguments: [("film.mkv", "mpeg4"), ("film.avi", "mjpeg"), ("film.ts", "mpeg2video")])
+    func `pictures that could not be decoded are counted`(name: String, coding: String) throws {
+        let source = try film(name, ["-c:v", coding, "-q:v", "5", "-bf", "0", "-c:a", "libmp3lame"])
+        #expect(try #require(try Clips.render(source)).ending.losses == [])
+        let data = try Data(contentsOf: source)
+        var damaged = data
+        // A tenth of the file, in its middle.
+        for index in data.count / 2..<data.count / 2 + data.count / 10 {
+            damaged[index] = UInt8(truncatingIfNeeded: index &* 2_654_435_761 >> 9)
+        }
+        try damaged.write(to: source)
+        #expect(try Probe.complaints(source) != "")
+        do {
+            // Little of it may be lost, but not in silence.
+            let made = try #require(try Clips.render(source))
+            #expect(made.ending.losses != [])
+        } catch let error as AttachmentError {
+            #expect(error.code == .corrupt)
+        }
+        let made = try #require(try Clips.render(source, profile: Self.salvage))
+        #expect(
+            made.ending.losses.contains { $0.what.contains(" frames") || $0.what.contains(" s of ") },
+            "\(made.ending.losses) \(made.ending.warnings)")
+    }
+
+    @Test(arguments: [1, 20, 340])
+    func `sound that could not be decoded is counted`(count: Int) throws {
+        let source = file("sound.m4a")
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "anoisesrc=d=8:a=0.3", "-ac", "1", "-ar", "44100", "-c:a", "aac", "-b:a", "96k"],
+            to: source)
+        let places = try packets(source, "a")
+        #expect(places.count >= 344)
+        try overwrite(source, Array(places[2..<2 + count]), sparing: 0)
+        if count > 5 {
+            #expect(try refusal(source)?.code == .corrupt)
+        } else {
+            #expect(try refusal(source) == nil)
+        }
+        guard count < 300 else { return }
+        let made = try #require(try Clips.render(source, profile: Self.salvage))
+        let loss = try #require(made.ending.losses.first)
+        #expect(loss.what.hasSuffix("of its sound") && loss.reason == "its packets are damaged", "\(loss.text)")
+    }
+
+    @Test func `a video's sound of which nothing can be decoded is a loss, and what is whole is delivered`() throws {
+        let source = try film("film.mp4", ["-c:v", "libx264", "-c:a", "aac"])
+        try overwrite(source, try packets(source, "a"), sparing: 0)
+        // Some noise decodes by chance; of zeros nothing does.
+        var data = try Data(contentsOf: source)
+        for place in try packets(source, "a") {
+            for index in place.offset..<place.offset + place.bytes { data[index] = 0xff }
+        }
+        try data.write(to: source)
+        let made = try #require(try Clips.render(source, profile: Self.salvage))
+        #expect(made.ending.losses.count == 1)
+        #expect(made.ending.losses.first?.what.hasPrefix("its sound track") == true, "\(made.ending.losses)")
+        #expect(try Probe.complaints(made.file(.main)) == "")
+    }
+
+    /// Of what length a file's part was found, and what is said to be missing.
+    @Test(
+        arguments: [
+            ("a.mp4", ["-c:v", "libx264", "-c:a", "aac", "-movflags", "+faststart"], true),
+            ("b.mkv", ["-c:v", "libx264", "-c:a", "aac"], true),
+            ("c.avi", ["-c:v", "mpeg4", "-c:a", "libmp3lame"], false),
+            ("d.wav", ["-map", "1", "-c:a", "pcm_s16le"], false),
+            ("e.mp3", ["-map", "1", "-c:a", "libmp3lame"], false),
+            ("f.aiff", ["-map", "1", "-c:a", "pcm_s16be"], false), ("g.flac", ["-map", "1", "-c:a", "flac"], false),
+        ] as [(String, [String], Bool)])
+    func `what a file ends before is told, in seconds`(name: String, encoding: [String], isTold: Bool) throws {
+        let source = try film(name, encoding)
+        #expect(try #require(try Clips.render(source)).ending.losses == [])
+        let data = try Data(contentsOf: source)
+        try data.prefix(data.count / 2).write(to: source)
+        let refusal = try refusal(source)
+        if isTold {
+            #expect(
+                refusal?.code == .corrupt && refusal?.message.contains("of 8.0") == true,
+                "\(String(describing: refusal))")
+        } else if refusal != nil {
+            // What others read without a word is never corrupt.
+            #expect(try Tool.text("sh", ["-c", "ffmpeg -v error -i '\(source.path)' -f null - 2>&1"]) != "")
+        }
+        let made = try #require(try Clips.render(source, profile: Self.salvage))
+        let loss = try #require(made.ending.losses.first)
+        #expect(loss.reason == "the file ends before them", "\(made.ending.losses)")
+        let missing = try #require(Double(loss.what.split(separator: " ")[0]))
+        #expect(abs(missing - 4) < 1.5, "\(loss.text)")
+        // The part that is wanted may be whole.
+        let request = RenditionRequest(trim: TrimRequest(start: 0, duration: 1))
+        let part = try #require(try Clips.render(source, request: request))
+        #expect(part.ending.losses == [])
+    }
+
+    @Test func `a header that claims more than there is says so, and nothing is missing`() throws {
+        let source = Repository.media.appending(path: "mp3/lying-duration.mp3")
+        let copy = file("lying.mp3")
+        try FileManager.default.copyItem(at: source, to: copy)
+        let made = try #require(try Clips.render(copy))
+        #expect(made.ending.losses == [])
+        #expect(
+            made.ending.warnings.contains {
+                $0.hasPrefix("its header claims 26122") && $0.hasSuffix("the file holds 4.02 s")
+            }, "\(made.ending.warnings)")
+    }
+
+    @Test(arguments: [1, 10, 100, 3000])
+    func `junk before the first MP3 frame is passed over`(count: Int) throws {
+        let whole = file("whole.mp3")
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "sine=duration=4", "-c:a", "libmp3lame", "-id3v2_version", "0"], to: whole)
+        for byte in [UInt8(0), 0x20, 0x41, 0xaa] {
+            let source = file("junk.mp3")
+            try (Data(repeating: byte, count: count) + Data(contentsOf: whole)).write(to: source)
+            let made = try #require(try Clips.render(source), "\(count) of \(byte)")
+            #expect(made.findings.type == .mp3 && made.ending.losses == [])
+            #expect(abs(try #require(made.findings.duration) - 4) < 0.1)
+            #expect(try Probe.complaints(made.file(.main)) == "")
+        }
+    }
+
+    @Test func `cover art that is broken is noted, and the sound is whole`() throws {
+        let art = file("art.png")
+        try Tool.ffmpeg(["-f", "lavfi", "-i", "testsrc2=size=200x200", "-frames:v", "1"], to: art)
+        let source = file("covered.mp3")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "sine=duration=4", "-i", art.path, "-map", "0", "-map", "1", "-c:v", "copy",
+                "-c:a",
+                "libmp3lame",
+            ], to: source)
+        var data = try Data(contentsOf: source)
+        let picture = try #require(data.range(of: Data("IDAT".utf8))).upperBound
+        for index in picture..<picture + 3000 { data[index] = 0xa5 }
+        try data.write(to: source)
+        let made = try #require(try Clips.render(source))
+        let isShown = made.report(.thumbnail) != nil
+        #expect(made.ending.losses == [])
+        guard !isShown else { return }
+        #expect(made.ending.notes == ["there is no thumbnail, as its cover art could not be decoded"])
+        let achievement = Achievement(
+            planned: made.findings.planned,
+            made: Dictionary(uniqueKeysWithValues: made.reports.map { ($0.role, $0.effort) }),
+            keptOriginal: false, shortfalls: made.ending.omissions, losses: made.ending.losses)
+        #expect(achievement.fidelity == .full)
+    }
+
+    @Test func `a trim that the profile's limit makes is told with the limit`() throws {
+        let source = file("long.mp4")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=5:duration=12", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+                "-g", "5",
+            ], to: source)
+        let made = try #require(try Clips.render(source))
+        #expect(made.ending.notes == ["trimmed from 12 s to 10 s, as the profile takes at most 10 s"])
+        let asked = try #require(
+            try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 1, duration: 2))))
+        #expect(asked.ending.notes == [])
+    }
+
+    @Test(arguments: ["late.mp4"], [2.0, 6.0])
+    func `sound before the first picture is kept, or its loss is told`(name: String, late: Double) throws {
+        let source = file(name)
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "sine=duration=\(late + 3)", "-itsoffset", "\(late)", "-f", "lavfi", "-i",
+                "testsrc=size=64x48:rate=25:duration=3", "-map", "1", "-map", "0", "-pix_fmt", "yuv420p", "-c:v",
+                "libx264", "-g", "25", "-bf", "0", "-c:a", "aac",
+            ], to: source)
+        let made = try #require(try Clips.render(source))
+        let seconds = try #require(try made.sound().duration.flatMap { Double($0) })
+        let lost = max(0, late + 3 - seconds)
+        if lost > 0.2 {
+            #expect(
+                made.ending.losses.contains { $0.what == "\(rounded(late)) s of sound at its beginning" },
+                "\(lost) s lost: \(made.ending.losses)")
+        } else {
+            #expect(made.ending.losses == [])
+        }
+    }
+
+    @Test func `an 8K video is taken`() throws {
+        let source = file("large.mp4")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "color=c=teal:size=7680x4320:rate=25", "-frames:v", "3", "-pix_fmt", "yuv420p",
+                "-c:v",
+                "libx264", "-preset", "ultrafast", "-threads", "1",
+            ], to: source)
+        let made = try #require(try Clips.render(source))
+        #expect(made.findings.size == PixelSize(width: 7680, height: 4320))
+        #expect(made.findings.estimate.memory < 1 << 30)
+        #expect(try made.pictures().width == 1280)
+        #expect(made.ending.losses == [])
+    }
+}

@@ -1,0 +1,248 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Codecs
+
+/// Undamaged clips that aren't taken, and in which words.
+@Suite struct ClipRefusalTests: ~Copyable {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private borrowing func file(_ name: String) -> URL { directory.url.appending(path: name) }
+
+    private static let pictures = ["-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=2"]
+    private static let sound = ["-f", "lavfi", "-i", "sine=duration=2"]
+    private static let h264 = ["-pix_fmt", "yuv420p", "-c:v", "libx264"]
+
+    /// What a file is refused for, whether or not its profile takes what is left of damaged files; nil where it is taken.
+    private func refusal(_ url: URL) throws -> AttachmentError? {
+        var refusals: [AttachmentError?] = []
+        for damaged in WhenDamaged.allCases {
+            var profile = Profile.notification
+            profile.damaged = damaged
+            do {
+                _ = try Clips.render(url, profile: profile)
+                refusals.append(nil)
+            } catch let error as AttachmentError {
+                refusals.append(error)
+            }
+        }
+        #expect(Set(refusals).count == 1)
+        return refusals[0]
+    }
+
+    private static func encrypted(_ what: String) -> AttachmentError {
+        .unsupportedFeature(reason: "this \(what) is encrypted", advice: "Send it without copy protection.")
+    }
+
+    private static let encryption = [
+        "-encryption_scheme", "cenc-aes-ctr", "-encryption_key", String(repeating: "76", count: 16), "-encryption_kid",
+        String(repeating: "a7", count: 16),
+    ]
+
+    @Test(arguments: ["-movflags +faststart", "", "-movflags +frag_keyframe+empty_moov"])
+    func `an encrypted MP4 is named as one`(layout: String) throws {
+        let flags = layout.split(separator: " ").map(String.init)
+        let video = file("video.mp4")
+        try Tool.ffmpeg(Self.pictures + Self.sound + Self.h264 + ["-c:a", "aac"] + Self.encryption + flags, to: video)
+        #expect(try refusal(video) == Self.encrypted("video"))
+        let sound = file("sound.mp4")
+        try Tool.ffmpeg(Self.sound + ["-c:a", "aac"] + Self.encryption + flags, to: sound)
+        #expect(try refusal(sound) == Self.encrypted("sound"))
+    }
+
+    @Test(arguments: ["video", "sound", "beginning"])
+    func `of an MP4 a part of which is encrypted nothing is delivered`(part: String) throws {
+        let source = file("part.mp4")
+        try Tool.ffmpeg(Self.pictures + Self.sound + Self.h264 + ["-c:a", "aac"] + Self.encryption, to: source)
+        let clear = file("clear.mp4")
+        try Tool.ffmpeg(Self.pictures + Self.sound + Self.h264 + ["-c:a", "aac"], to: clear)
+        try PictureJudge.run(
+            """
+            import struct
+            data = bytearray(open(args[0], 'rb').read())
+            if args[1] == 'beginning':
+                # A second description, of clear samples, as services have it that begin without encryption.
+                at = data.index(b'stsd') - 4
+                size = struct.unpack('>I', data[at:at + 4])[0]
+                other = open(args[2], 'rb').read()
+                begin = other.index(b'avc1', other.index(b'stsd')) - 4
+                entry = other[begin:begin + struct.unpack('>I', other[begin:begin + 4])[0]]
+                data[at + 16:at + 16] = entry
+                data[at + 12:at + 16] = struct.pack('>I', 2)
+                place = data.index(b'stsd')
+                for name in (b'moov', b'trak', b'mdia', b'minf', b'stbl', b'stsd'):
+                    where = data.rindex(name, 0, place + 4) - 4
+                    data[where:where + 4] = struct.pack('>I', struct.unpack('>I', data[where:where + 4])[0] + len(entry))
+            else:
+                # Only one track says that it is encrypted.
+                mark, plain = (b'enca', b'mp4a') if args[1] == 'video' else (b'encv', b'avc1')
+                data[data.index(mark):data.index(mark) + 4] = plain
+            open(args[0], 'wb').write(data)
+            """, [source.path, part, clear.path])
+        #expect(try refusal(source) == Self.encrypted("video"))
+    }
+
+    @Test(arguments: [true, false])
+    func `an encrypted WebM is named as one`(namesItsKey: Bool) throws {
+        let source = file("video.webm")
+        try Tool.ffmpeg(Self.pictures + ["-c:v", "libvpx", "-f", "webm"], to: source)
+        try PictureJudge.run(
+            """
+            data = bytearray(open(args[0], 'rb').read())
+            def element(name, body):
+                return bytes.fromhex(name) + (0x10000000 | len(body)).to_bytes(4, 'big') + body
+            def head(at):
+                count = 9 - data[at].bit_length()
+                return count, int.from_bytes(data[at:at + count], 'big') & (1 << 7 * count) - 1
+            key = element('47e2', b'K' * 16) if args[1] == 'true' else b''
+            encodings = element('6d80', element('6240', element('5033', b'\\1') + element('5035', element('47e1', b'\\5') + key)))
+            mark = bytes.fromhex('1654ae6b')
+            # The first mention is that of the table of contents.
+            tracks = data.index(mark, data.index(mark) + 4)
+            count, size = head(tracks + 4)
+            at = start = tracks + 4 + count
+            while data[at] != 0xae:
+                count, length = head(at + 1)
+                at += 1 + count + length
+            count, length = head(at + 1)
+            entry = data[at + 1 + count:at + 1 + count + length] + encodings
+            data[tracks:start + size] = element('1654ae6b', element('ae', bytes(entry)))
+            segment = data.index(bytes.fromhex('18538067'))
+            data[segment + 4:segment + 12] = bytes.fromhex('01ffffffffffffff')
+            open(args[0], 'wb').write(data)
+            """, [source.path, "\(namesItsKey)"])
+        #expect(try refusal(source) == Self.encrypted("video"))
+    }
+
+    @Test func `a scrambled transport stream is named as one`() throws {
+        let source = file("video.ts")
+        try Tool.ffmpeg(Self.pictures + Self.h264, to: source)
+        var data = try Data(contentsOf: source)
+        for at in stride(from: 0, to: data.count, by: 188) {
+            let packet = Int(data[at + 1] & 0x1f) << 8 | Int(data[at + 2])
+            guard packet == 0x100 else { continue }
+            data[at + 3] |= 0x80
+            for index in at + 12..<at + 188 { data[index] ^= 0x5a }
+        }
+        try data.write(to: source)
+        #expect(try refusal(source) == Self.encrypted("video"))
+    }
+
+    @Test func `a Windows Media file with content encryption is named as one`() throws {
+        let source = file("sound.wma")
+        try Tool.ffmpeg(Self.sound + ["-c:a", "wmav2"], to: source)
+        var data = try Data(contentsOf: source)
+        // An object of the header, with nothing in it but its length.
+        let object: [UInt8] =
+            [0xfb, 0xb3, 0x11, 0x22, 0x23, 0xbd, 0xd2, 0x11, 0xb4, 0xb7, 0x00, 0xa0, 0xc9, 0x55, 0xfc, 0x6e]
+            + [40, 0, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 16)
+        data.insert(contentsOf: object, at: 30)
+        let length = data[16..<24].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } + 40
+        for index in 0..<8 { data[16 + index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
+        data[24] += 1
+        try data.write(to: source)
+        #expect(try refusal(source) == Self.encrypted("sound"))
+    }
+
+    @Test(
+        arguments: [
+            ("a.mka", ["-c:a", "wavpack"], "WavPack"), ("b.mka", ["-c:a", "tta"], "TTA"),
+            ("c.mov", ["-ar", "8000", "-c:a", "g726", "-f", "wav"], "ADPCM"),
+            ("d.ogg", ["-c:a", "flac"], nil),
+        ] as [(String, [String], String?)])
+    func `the coding of sound that isn't taken is named`(name: String, encoding: [String], coding: String?) throws {
+        let source = file(name)
+        try Tool.ffmpeg(Self.sound + encoding, to: source)
+        let refusal = try refusal(source)
+        #expect(
+            refusal
+                == coding.map {
+                    .unsupportedFeature(reason: "its sound is \($0), which is not taken", advice: "Convert it to AAC.")
+                })
+    }
+
+    @Test(
+        arguments: [
+            ("a.avi", ["-c:v", "cinepak"], "Cinepak"),
+            ("b.mov", ["-c:v", "svq1", "-pix_fmt", "yuv410p"], "Sorenson Video"),
+            ("c.mkv", ["-c:v", "ffv1"], "FFmpeg video codec #1"), ("d.ogv", ["-c:v", "libtheora"], "Theora"),
+        ])
+    func `the coding of pictures that isn't taken is named, whatever sound there is`(
+        name: String, encoding: [String], coding: String
+    ) throws {
+        let source = file(name)
+        try Tool.ffmpeg(Self.pictures + Self.sound + ["-pix_fmt", "yuv420p"] + encoding, to: source)
+        #expect(
+            try refusal(source)
+                == .unsupportedFeature(
+                    reason: "its pictures are \(coding), which is not taken", advice: "Convert it to H.264."))
+    }
+
+    @Test func `MPEG-H in a transport stream is named, and beside pictures it is a loss`() throws {
+        for hasPictures in [true, false] {
+            let source = file("broadcast.ts")
+            try Tool.ffmpeg(
+                (hasPictures ? Self.pictures : []) + Self.sound + (hasPictures ? Self.h264 : [])
+                    + ["-c:a", "aac", "-pes_payload_size", "200"], to: source)
+            // In the programme's table sound of the type 0x0f becomes that of 0x2d; its checksum is not asked by the demuxer.
+            try PictureJudge.run(
+                """
+                data = bytearray(open(args[0], 'rb').read())
+                def crc(body):
+                    value = 0xffffffff
+                    for byte in body:
+                        value ^= byte << 24
+                        for _ in range(8):
+                            value = (value << 1 ^ 0x04c11db7 if value & 0x80000000 else value << 1) & 0xffffffff
+                    return value.to_bytes(4, 'big')
+                for at in range(0, len(data), 188):
+                    if (data[at + 1] & 0x1f) << 8 | data[at + 2] != 0x1000:
+                        continue
+                    table = at + 5
+                    length = (data[table + 1] & 0xf) << 8 | data[table + 2]
+                    entry = table + 12 + ((data[table + 10] & 0xf) << 8 | data[table + 11])
+                    while entry < table + 3 + length - 4:
+                        if data[entry] == 0x0f:
+                            data[entry] = 0x2d
+                        entry += 5 + ((data[entry + 3] & 0xf) << 8 | data[entry + 4])
+                    end = table + 3 + length - 4
+                    data[end:end + 4] = crc(data[table:end])
+                open(args[0], 'wb').write(data)
+                """, [source.path])
+            guard hasPictures else {
+                #expect(
+                    try refusal(source)
+                        == .unsupportedFeature(
+                            reason: "its sound is MPEG-H 3D Audio, which is not taken", advice: "Convert it to AAC."))
+                continue
+            }
+            let made = try #require(try Clips.render(source))
+            #expect(made.ending.losses == [Loss("its sound track", because: "MPEG-H 3D Audio is not taken")])
+            #expect(try Probe.of(made.file(.main)).audio == nil)
+        }
+    }
+
+    @Test func `a container without pictures or sound says so`() throws {
+        let subtitles = file("text.srt")
+        try Data("1\n00:00:00,000 --> 00:00:01,000\nWords\n".utf8).write(to: subtitles)
+        for (name, coding) in [("a.mkv", "srt"), ("b.mp4", "mov_text")] {
+            let source = file(name)
+            try Tool.ffmpeg(["-i", subtitles.path, "-c:s", coding], to: source)
+            #expect(
+                try refusal(source)
+                    == .unsupportedFeature(
+                        reason: "it holds neither pictures nor sound", advice: "Send a file with one of them."))
+        }
+        let wave = file("empty.wav")
+        try Tool.ffmpeg(["-f", "s16le", "-ar", "8000", "-ac", "1", "-i", "/dev/null"], to: wave)
+        #expect(
+            try refusal(wave)
+                == .unsupportedFeature(reason: "it holds no sound", advice: "Send a file with sound in it."))
+    }
+}
