@@ -242,6 +242,19 @@ package struct Clip: ~Copyable {
         return [policies.thumbnail, poster].compactMap(\.self)
     }
 
+    /// Seconds between where a video's sound should begin and where it does: what is made begins with a picture, at times
+    /// later than its sound.
+    private func soundLost(by made: MadeClip) -> Double? {
+        guard facts.kind == .video, let sound = facts.sound, let begin = made.soundStart else { return nil }
+        guard part.start == 0 else { return made.start - part.start }
+        guard let stream = unsafe demuxer.stream(sound.stream), unsafe stream.pointee.start_time != satchel_no_pts
+        else {
+            return nil
+        }
+        let own = max(0, unsafe sound.timeBase.seconds(stream.pointee.start_time) - facts.origin)
+        return made.start + begin - own
+    }
+
     /// Checks the cap, delivers, and records the cut.
     private func finish(
         _ made: MadeClip, cap: Int64, _ watch: Stopwatch, _ effort: Effort, _ ending: inout Ending,
@@ -256,9 +269,7 @@ package struct Clip: ~Copyable {
         if let loss = try made.damage?.loss(because: "their data is damaged", when: order.profile.damaged) {
             ending.losses.append(loss)
         }
-        // A copy begins with a picture, at times later than its sound.
-        let late = made.start - part.start
-        if let picture = facts.picture, facts.sound != nil, late > max(0.1, 1.5 * picture.frame) {
+        if let late = soundLost(by: made), late > 0.2 {
             ending.losses.append(
                 Loss("\(rounded(late)) s of sound at its beginning", because: "its first picture comes after them"))
         }

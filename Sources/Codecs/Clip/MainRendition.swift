@@ -14,6 +14,8 @@ struct MadeClip {
     var note: String
     /// Pictures that could not be decoded.
     var damage: Damage?
+    /// When the first of a video's sound is heard, in seconds of the rendition.
+    var soundStart: Double?
     /// How often it was encoded until its bytes suited; 0 where packets were copied.
     var encodes = 0
     var effort: Effort = .full

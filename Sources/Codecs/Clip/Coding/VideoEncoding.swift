@@ -136,7 +136,8 @@ extension VideoMaker {
         let bytes = try muxer.finish()
         let made = MadeClip(
             type: policy.type, size: PixelSize(width: settings.width, height: settings.height), start: part.start,
-            duration: pictures.seconds, method: .encode, bytes: bytes, note: "", damage: pictures.damage)
+            duration: pictures.seconds, method: .encode, bytes: bytes, note: "", damage: pictures.damage,
+            soundStart: sound?.first ?? copied?.heard?.lowerBound)
         return (.finished(bytes: bytes), made)
     }
 }

@@ -95,7 +95,8 @@ extension VideoMaker {
         let bytes = try muxer.finish()
         return MadeClip(
             type: policy.type, size: picture.upright, start: max(0, zero - facts.origin), duration: duration,
-            method: edges == nil ? .copy : .smart, bytes: bytes, note: note(of: plan, edges))
+            method: edges == nil ? .copy : .smart, bytes: bytes, note: note(of: plan, edges),
+            soundStart: encoded?.first ?? copied?.heard?.lowerBound)
     }
 
     /// What the sound of so many seconds is made of at most: AAC has 960 samples in a packet or more.

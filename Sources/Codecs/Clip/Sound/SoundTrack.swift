@@ -17,6 +17,8 @@ struct SoundEncoding: ~Copyable {
     private var clock: SoundClock
     /// Samples encoded so far.
     private(set) var samples: Int64 = 0
+    /// When the first sound is heard, in seconds of the output.
+    private(set) var first: Double?
     private let mostSamples: Int64
     /// What packets may take; one that it doesn't reach for becomes silence.
     private var budget: SoundBudget?
@@ -81,6 +83,7 @@ struct SoundEncoding: ~Copyable {
             guard frame.samples > 0 else { continue }
             frame.nameChannels()
             let time = clock.time(of: frame)
+            if first == nil { first = facts.timeBase.seconds(time) - zero }
             unsafe frame.raw.pointee.pts = time - facts.timeBase.ticks(zero)
             if chain?.suits(frame) != true {
                 chain?.drain()
