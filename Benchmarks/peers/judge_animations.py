@@ -21,19 +21,21 @@ LANCZOS = Image.LANCZOS if not hasattr(Image, "Resampling") else Image.Resamplin
 
 
 def shown(path):
-    """Each frame as it is shown, and how many milliseconds."""
+    """Each frame as it is shown on a white page, and how many milliseconds."""
     with Image.open(path) as animation:
         for index in range(getattr(animation, "n_frames", 1)):
             animation.seek(index)
             # Browsers and viewers show what says 0 or 10 ms for 100 ms.
             duration = animation.info.get("duration", 100)
-            yield animation.convert("RGB"), duration if duration > 10 else 100
+            frame = Image.new("RGBA", animation.size, "white")
+            frame.alpha_composite(animation.convert("RGBA"))
+            yield frame.convert("RGB"), duration if duration > 10 else 100
 
 
 def references(path, size):
     """Each frame, scaled, in whole 1/256; and how long each is shown. Kept in a file."""
     stat = os.stat(path)
-    key = hashlib.sha256(f"{os.path.abspath(path)} {stat.st_size} {stat.st_mtime_ns}".encode()).hexdigest()[:24]
+    key = hashlib.sha256(f"on white {os.path.abspath(path)} {stat.st_size} {stat.st_mtime_ns}".encode()).hexdigest()[:24]
     name = os.path.join(cache, f"{key}-{size[0]}x{size[1]}.npz")
     if not os.path.exists(name):
         frames, durations = [], []

@@ -68,6 +68,32 @@ import Testing
                 == "\(across) \(down) \(isProgressive ? 1 : 0) 8 2 160 100")
     }
 
+    @Test(arguments: ["screen", "lines", "sticker"])
+    func `a drawing follows from its seed, and a sticker alone is transparent`(kind: String) throws {
+        let directory = FileManager.default.temporaryDirectory.appending(
+            path: "drawings-\(UUID().uuidString)", directoryHint: .isDirectory)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let script =
+            URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../peers/drawings.py")
+            .standardizedFileURL.path(percentEncoded: false)
+        func drawn(seed: Int, _ name: String) throws -> URL {
+            let file = directory.appending(path: name)
+            try Command(
+                "/usr/bin/python3",
+                [script, kind, "\(seed)", "200", "160", "12", "7", file.path(percentEncoded: false)]
+            ).run()
+            return file
+        }
+        let first = try drawn(seed: 1, "first.gif")
+        #expect(try Data(contentsOf: first) == Data(contentsOf: drawn(seed: 1, "again.gif")))
+        #expect(try Data(contentsOf: first) != Data(contentsOf: drawn(seed: 2, "other.gif")))
+        let info = try #require(Machine.answer(of: "gifsicle", ["--info", first.path(percentEncoded: false)]))
+        #expect(info.contains("logical screen 200x160") && info.contains("delay 0.07s"))
+        #expect(info.contains("12 images"))
+        #expect(info.contains("disposal background") == (kind == "sticker"))
+    }
+
     @Test func `a photograph has the bytes it is to have, and its orientation`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(
             path: "corpus-\(UUID().uuidString)", directoryHint: .isDirectory)

@@ -74,7 +74,8 @@ extension Inputs {
             case .webp: try convert(scene(1000)) { Command("vips", ["webpsave", $0, path, "--Q", "80"]) }
             case .gif:
                 try makeLoop(
-                    index, frames: 30, width: 360, height: 270, &random, file: file, scratch: scratch)
+                    Loop.filmed[index % Loop.filmed.count], index, frames: 30, width: 360, height: 270, &random,
+                    file: file, scratch: scratch)
             case .mp3: try ffmpeg(sound + ["-c:a", "libmp3lame", "-b:a", "128k"])
             case .wav: try ffmpeg(sound + ["-c:a", "pcm_s16le"])
             case .aac: try ffmpeg(sound + ["-c:a", "aac", "-b:a", "96k"])

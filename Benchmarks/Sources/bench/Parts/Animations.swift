@@ -15,7 +15,10 @@ private struct AnimationContest {
 
     init(_ run: RunContext) throws {
         self.run = run
-        set = try run.sources(.animations, synthetic: { try run.inputs.loops(run.isFull ? 24 : 8) }) { [task] in
+        let drawings = run.options.peerFiles.appending(path: "drawings.py")
+        set = try run.sources(
+            .animations, synthetic: { try run.inputs.animations(run.isFull ? 24 : 8, drawings: drawings) }
+        ) { [task] in
             try task.refusals(of: $0, run.workplace)
         }
     }
