@@ -28,6 +28,9 @@ enum ImageIdentification {
         }
         let bytes = try SourceBytes(descriptor, limit: limits.imageBytes)
         if format == .png { try unsafe bytes.withMutableBytes { unsafe PNGChunks.dropTexts(in: $0) } }
+        if format == .tiff {
+            try unsafe bytes.withBytes { (bytes) throws(AttachmentError) in try unsafe TIFFSamples.check(bytes) }
+        }
         let header = try header(of: bytes, format, sniffed, limits)
         if format == .webp, header.pages > 1 {
             try FFmpegLibraries.demand()
