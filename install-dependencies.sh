@@ -79,21 +79,27 @@ backports() {
         echo "libheif $installed is here already." >&2
         return
     fi
-    echo "Installing libheif from bookworm-backports, Debian's archive of newer packages for Debian 12." >&2
-    echo "Security updates for backports come later than for Debian 12 itself. Back: apt-get install libheif1/bookworm" >&2
+    cat >&2 <<'TEXT'
+Installing libheif from bookworm-backports, Debian's archive of newer packages for Debian 12, and nothing else from there.
+Its security updates may come later than Debian 12's own. To go back, remove satchel-backports.list in
+/etc/apt/sources.list.d and satchel-backports in /etc/apt/preferences.d, then: apt-get update && apt-get install libheif1/bookworm
+TEXT
     # shellcheck disable=SC2016
     archive=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' |
         sed -n 's/^bookworm //p' | head -n 1)
-    # apt takes nothing from backports but what is asked for by name.
     signed="signed-by=/usr/share/keyrings/debian-archive-keyring.gpg"
     echo "deb [$signed] ${archive:-http://deb.debian.org/debian} bookworm-backports main" |
         as_root tee /etc/apt/sources.list.d/satchel-backports.list >/dev/null
+    # Else apt would take later what goes with libheif from where the rest is from: its packages want to be of one version.
+    printf 'Package: src:libheif\nPin: release n=bookworm-backports\nPin-Priority: 990\n' |
+        as_root tee /etc/apt/preferences.d/satchel-backports >/dev/null
     as_root apt-get update -qq
-    # Encoders are packages of their own since then: with them it writes what it wrote before.
-    install -t bookworm-backports libheif1 libheif-plugin-libde265 libheif-plugin-dav1d libheif-plugin-x265 \
-        libheif-plugin-aomenc
+    # What is there of it, and the encoders, which are packages of their own since then.
+    # shellcheck disable=SC2016,SC2046
+    install $(dpkg-query -W -f '${db:Status-Status} ${source:Package} ${Package}\n' | sed -n 's/^installed libheif //p') \
+        libheif1 libheif-plugin-libde265 libheif-plugin-dav1d libheif-plugin-x265 libheif-plugin-aomenc
     installed=$(dpkg-query -W -f '${Version}' libheif1)
-    echo "libheif is $installed now. Restart satchel serve; satchel doctor says what it reads." >&2
+    echo "libheif is $installed now. Restart satchel serve; satchel doctor says what it doesn't read." >&2
 }
 
 list=no

@@ -69,3 +69,40 @@ def timeless(data: bytes) -> bytes:
             changed[place + 8:place + 8 + size] = bytes(size)
             place = data.find(name, place + 4)
     return bytes(changed)
+
+
+def count_up(data: bytes, at: int) -> bytes:
+    return data[:at] + (int.from_bytes(data[at:at + 2], "big") + 1).to_bytes(2, "big") + data[at + 2:]
+
+
+def tone_mapped(data: bytes) -> bytes:
+    """Makes the alpha, item 2, a gain map, as phones have written it since 2024: a third item, `tmap`, tells how it is laid
+    over the picture, and is what the gain map belongs to beside the picture itself."""
+    alpha = b"urn:mpeg:hevc:2015:auxid:1\0"
+    gain_map = b"urn:com:apple:photo:2020:aux:hdrgainmap\0"
+    place = data.index(alpha)
+    data = insert(data, place, bytes(len(gain_map) - len(alpha)), b"meta", b"iprp", b"ipco")
+    box = place - 12
+    data = data[:box] + (12 + len(gain_map)).to_bytes(4, "big") + data[box + 4:place] + gain_map + data[place + len(gain_map):]
+
+    _, start, end = find(data, b"meta", b"iinf")
+    data = insert(count_up(data, start + 4), end, box_of(b"infe", b"\2\0\0\0\0\3\0\0tmap\0"), b"meta", b"iinf")
+    _, start, end = find(data, b"meta", b"iref")
+    assert data[start:end] == b"\0\0\0\0" + box_of(b"auxl", b"\0\2\0\1\0\1")
+    belongs = box_of(b"auxl", b"\0\2\0\2\0\1\0\3") + box_of(b"dimg", b"\0\3\0\2\0\1\0\2")
+    more = len(belongs) - (end - start - 4)
+    data = insert(data, end, bytes(more), b"meta", b"iref")
+    data = data[:start + 4] + belongs + data[end + more:]
+    # Version, flags and nothing more: who draws only the picture doesn't ask.
+    metadata = box_of(b"mdat", bytes(62))
+    _, start, end = find(data, b"meta", b"iloc")
+    # From its base on, in one extent, all of them.
+    entry = b"\0\3\0\0" + bytes(4) + b"\0\1" + bytes(4) + (62).to_bytes(4, "big")
+    data = count_up(insert(data, end, entry, b"meta", b"iloc"), start + 6)
+    place = end + 4
+    data = data[:place] + (len(data) + 8).to_bytes(4, "big") + data[place + 4:]
+    return data + metadata
+
+
+def box_of(kind: bytes, content: bytes) -> bytes:
+    return (8 + len(content)).to_bytes(4, "big") + kind + content

@@ -70,6 +70,37 @@ static inline void satchel_load_module(const char *path) {
     if (module) g_module_make_resident(module);
 }
 
+/// A function of a library that is loaded, whoever loaded it; NULL where none has it.
+static inline gpointer _Nullable satchel_loaded(const char *name) {
+    gpointer function = NULL;
+    GModule *all = g_module_open(NULL, G_MODULE_BIND_LAZY);
+    if (!all) return NULL;
+    g_module_symbol(all, name, &function);
+    g_module_close(all);
+    return function;
+}
+
+/// Has libheif load its decoders for good, which are files of their own since 1.17 and would be opened with the first
+/// picture otherwise; 0 unless that fails or libheif isn't loaded.
+static inline int satchel_heif_start(void) {
+    // libheif's headers aren't among what is built with; this is its struct heif_error.
+    struct answer { int code, subcode; const char *_Nullable text; };
+    struct answer (*start)(void *_Nullable) = (struct answer (*)(void *_Nullable))satchel_loaded("heif_init");
+    return start ? start(NULL).code : -1;
+}
+
+/// libheif's version, `1.19.8`; NULL where it isn't loaded.
+static inline const char *_Nullable satchel_heif_version(void) {
+    const char *(*version)(void) = (const char *(*)(void))satchel_loaded("heif_get_version");
+    return version ? version() : NULL;
+}
+
+/// libjxl's version, 11002 for 0.11.2; 0 where it isn't loaded.
+static inline guint32 satchel_jxl_version(void) {
+    guint32 (*version)(void) = (guint32 (*)(void))satchel_loaded("JxlDecoderVersion");
+    return version ? version() : 0;
+}
+
 static inline const char *satchel_error_text(void) {
     return vips_error_buffer();
 }

@@ -16,6 +16,15 @@ public enum Codec {
         StillRehearsal.run()
     }
 
+    /// What was prepared and says its version.
+    public static var libraries: [CodecLibrary] {
+        let versions: [(CodecLibrary.Name, String?)] = [
+            (.libvips, Libvips.version), (.ffmpeg, FFmpegLibraries.version), (.libheif, Libvips.heifVersion),
+            (.libjxl, Libvips.jxlVersion),
+        ]
+        return versions.compactMap { name, version in version.map { CodecLibrary(name, version: $0) } }
+    }
+
     /// What ``identify(_:order:)`` throws of a source that needs the full repertoire, where the common one was prepared.
     public static let beyondRepertoire = AttachmentError.codecCrashed(reason: "its decoder isn't loaded")
 

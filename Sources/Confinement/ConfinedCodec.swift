@@ -7,6 +7,9 @@ public protocol ConfinedCodec: ~Copyable {
     /// Loads and initialises what the sources of `repertoire` need. Called once, in the template, unconfined.
     mutating func prepare(_ repertoire: Repertoire) throws(AttachmentError)
 
+    /// What was prepared, for whoever looks after the machine.
+    var libraries: [CodecLibrary] { get }
+
     /// Says what `source` is, before any pixel is decoded, and keeps what rendering needs.
     ///
     /// - Parameter source: A read-only descriptor that stays open until ``forget()``.

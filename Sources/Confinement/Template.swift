@@ -78,7 +78,8 @@ struct Template<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
 
     /// Reports what holds, then forks on command until the service hangs up or process 1 dies.
     mutating func run() {
-        let report = trial()
+        var report = trial()
+        report.libraries = codec.libraries
         try? control.send(TemplateMessage.ready(report, addressSpace: addressSpace))
         if report.missing(under: invocation.policy).isEmpty {
             while serve() {}

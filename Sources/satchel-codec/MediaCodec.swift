@@ -10,6 +10,8 @@ struct MediaCodec: ConfinedCodec, ~Copyable {
         try Codec.prepare(repertoire)
     }
 
+    var libraries: [CodecLibrary] { Codec.libraries }
+
     mutating func identify(source: Int32, order: WorkOrder) throws(Unidentified) -> Findings {
         do throws(AttachmentError) {
             let source = try Codec.identify(source, order: order)

@@ -227,6 +227,17 @@ import Testing
         for layer in SandboxLayer.allCases { #expect(result.outputText.contains(layer.title)) }
     }
 
+    @Test func `doctor says which libraries decode, and what they don't read but newer ones do`() throws {
+        let lines = try Person().run("doctor").outputText.split(separator: "\n")
+        for name in CodecLibrary.Name.allCases {
+            let line = try #require(lines.first { $0.dropFirst(4).hasPrefix("\(name.rawValue) ") })
+            let version = try #require(line.firstMatch(of: /\d+\.\d+\.\d+/)).output
+            let missing = NewerFeature.missing(in: CodecLibrary(name, version: String(version)))
+            #expect(line.hasPrefix("--") == !missing.isEmpty)
+            for feature in missing { #expect(line.contains(feature.subject) && line.contains(feature.help)) }
+        }
+    }
+
     @Test func `a URL on this machine is refused, naming the flag that allows it, and fetched with it`() throws {
         let person = try Person()
         try person.sample("jpeg/coffee.jpg", as: "site/photo.jpg")

@@ -14,6 +14,7 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
     private var command = ""
     private var argument = ""
     private var repertoire = Repertoire.full
+    let libraries: [CodecLibrary] = []
 
     mutating func prepare(_ repertoire: Repertoire) throws(AttachmentError) {
         self.repertoire = repertoire

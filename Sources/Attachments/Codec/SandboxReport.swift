@@ -83,12 +83,15 @@ public struct SandboxLayerReport: Hashable, Sendable, Codable {
     }
 }
 
-/// What confines the codec processes on this machine, by the template's own trial.
+/// What confines the codec processes on this machine, by the template's own trial, and what they decode with.
 public struct SandboxReport: Hashable, Sendable, Codable {
     public var layers: [SandboxLayerReport]
+    /// Of the repertoire that was prepared.
+    public var libraries: [CodecLibrary]
 
-    public init(layers: [SandboxLayerReport]) {
+    public init(layers: [SandboxLayerReport], libraries: [CodecLibrary] = []) {
         self.layers = layers
+        self.libraries = libraries
     }
 
     public var required: [SandboxLayerReport] { layers.filter(\.layer.isRequired) }

@@ -39,7 +39,19 @@ enum Libvips {
         guard let directory = moduleDirectory else { return satchel_vips_start(1) }
         let result = satchel_vips_start(0)
         for name in ["heif", "jxl"] where result == 0 { unsafe satchel_load_module("\(directory)/vips-\(name).so") }
+        // Without its decoders it says so of every picture.
+        _ = satchel_heif_start()
         return result
+    }
+
+    static var version: String { (0..<3).map { String(vips_version($0)) }.joined(separator: ".") }
+
+    /// Nil where the repertoire has none.
+    static var heifVersion: String? { unsafe satchel_heif_version().map { unsafe String(cString: $0) } }
+
+    static var jxlVersion: String? {
+        let number = satchel_jxl_version()
+        return number == 0 ? nil : "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)"
     }
 
     /// Beside the library, where its build put it; nil where the build has no modules.

@@ -16,6 +16,7 @@ struct VipsFailure: Error, Hashable {
     func damage(of format: String) -> AttachmentError {
         // What was stopped looks like damage.
         if WorkTime.isUp { return WorkTime.failure }
+        if let refusal = NewerFeature.refusal(of: self.text) { return refusal }
         let text = self.text.lowercased()
         if text.contains("memory")
             && (text.contains("out of") || text.contains("alloc") || text.contains("not enough")

@@ -73,11 +73,19 @@ struct Doctor: AsyncParsableCommand {
             return [
                 Finding(
                     grade: .good, subject: "codec", detail: configuration.executable.path(percentEncoded: false))
-            ] + layers
+            ] + report.libraries.map(Self.finding) + layers
         } catch {
             let sentence = (error as? CommandFailure)?.sentence ?? "\(error)"
             return [Finding(grade: .bad, subject: "codec", detail: sentence)]
         }
+    }
+
+    /// A library, and what a newer version of it would read besides.
+    private static func finding(_ library: CodecLibrary) -> Finding {
+        let missing = NewerFeature.missing(in: library).map { "\($0.subject) is refused; \($0.help)" }
+        return Finding(
+            grade: missing.isEmpty ? .good : .extra, subject: library.name.rawValue,
+            detail: ([library.version] + missing).joined(separator: ": "))
     }
 
     private static func text(_ layer: SandboxLayerReport) -> String {

@@ -21,6 +21,11 @@ package enum FFmpegLibraries {
         if let missing { throw .codecCrashed(reason: "FFmpeg cannot be loaded: \(missing)") }
     }
 
+    /// Nil where the repertoire has none.
+    static var version: String? {
+        prepared.withLock { $0 } == .full ? unsafe String(cString: av_version_info()) : nil
+    }
+
     private static func lookUp() {
         _ = quietLog
         for name in Decoders.names { unsafe _ = avcodec_find_decoder_by_name(name) }

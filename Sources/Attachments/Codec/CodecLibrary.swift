@@ -1,0 +1,63 @@
+/// A library that codec processes decode with, and its version.
+public struct CodecLibrary: Hashable, Sendable, Codable {
+    public enum Name: String, Hashable, Sendable, Codable, CaseIterable {
+        case libvips
+        case ffmpeg = "FFmpeg"
+        case libheif
+        case libjxl
+    }
+
+    public var name: Name
+    /// As the library gives it: `8.14.1`, `5.1.9-0+deb12u1`.
+    public var version: String
+
+    public init(_ name: Name, version: String) {
+        self.name = name
+        self.version = version
+    }
+
+    /// Whether it is `other` or newer, by the numbers that a version begins with. What gives no number is older than all.
+    public func isAtLeast(_ other: String) -> Bool {
+        !Self.numbers(version).lexicographicallyPrecedes(Self.numbers(other))
+    }
+
+    private static func numbers(_ version: String) -> [Int] {
+        version.prefix { $0.isNumber || $0 == "." }.split(separator: ".").compactMap { Int($0) }
+    }
+}
+
+/// What only newer versions of a library read: the differences that somebody notices between what Debian 12 and 13 bring.
+public struct NewerFeature: Hashable, Sendable {
+    public var library: CodecLibrary.Name
+    /// The first version that reads it.
+    public var since: String
+    /// Names it, as the subject of a sentence in the singular.
+    public var subject: String
+    /// How older versions complain of it, in small letters.
+    public var complaint: String
+    /// Where a version comes from that reads it; a clause.
+    public var help: String
+
+    public static let all = [
+        // A gain map that belongs to two items, the picture and how it is tone mapped: libheif's issue 1190.
+        NewerFeature(
+            library: .libheif, since: "1.18", subject: "HEIC of the newest phones",
+            complaint: "too many auxiliary image references",
+            help: "libheif 1.19 from bookworm-backports reads it: ./install-dependencies.sh backports")
+    ]
+
+    /// Those that `library` lacks.
+    public static func missing(in library: CodecLibrary) -> [NewerFeature] {
+        all.filter { $0.library == library.name && !library.isAtLeast($0.since) }
+    }
+
+    /// What whoever sent a file of this is told; `complaint` is what a library said of it. Nil where it is about something
+    /// else.
+    public static func refusal(of complaint: String) -> AttachmentError? {
+        let text = complaint.lowercased()
+        guard let feature = all.first(where: { text.contains($0.complaint) }) else { return nil }
+        return .unsupportedFeature(
+            reason: "\(feature.subject) needs \(feature.library.rawValue) \(feature.since) or newer",
+            advice: "Export it as JPEG; whoever runs Satchel finds in satchel doctor what would read it.")
+    }
+}
