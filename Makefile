@@ -34,6 +34,20 @@ test: dependencies lint ## Run every test.
 	./Docker/check.sh .build/debug
 	$(MAKE) bench-inner
 
+.PHONY: check
+check: build ## Run the codec side's tests and the demo on Debian 13, in a root of its own.
+	SATCHEL_TARGETS=CodecsTests,satchel-codec ./Tests/debian13.sh swift build --build-tests
+	SATCHEL_TARGETS=CodecsTests,satchel-codec ./Tests/debian13.sh ./Tests/bounded.sh 20 swift test --skip-build --parallel
+	rm -rf .demo
+	SATCHEL_CODEC=.build/debug/satchel-codec ./Tests/debian13.sh Media/demo.sh /mnt/built/debug/satchel
+	rm -rf .demo
+
+.PHONY: test-full
+test-full: test check ## Run every test on Debian 12 and on Debian 13: two hours.
+	$(SWIFT) package resolve --scratch-path .build-debian13
+	./Tests/debian13.sh swift build --build-tests
+	./Tests/debian13.sh ./Tests/run.sh swift
+
 .PHONY: docker-check
 docker-check: build ## Check the image's runtime stage in a fresh Debian, without a Docker engine.
 	./Docker/check.sh .build/debug

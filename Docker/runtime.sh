@@ -1,5 +1,5 @@
 #!/bin/sh
-# The runtime stage of the image, as root in a fresh Debian 12: what Satchel needs, its user, its directories.
+# The runtime stage of the image, as root in a fresh Debian 13: what Satchel needs, its user, its directories.
 #
 #   Docker/runtime.sh      beside it, one directory up, lies install-dependencies.sh
 set -eu

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import yaml
 
+import builder
 import metrics
 import proxy
 import root
@@ -285,7 +286,8 @@ def main():
     built = os.path.abspath(sys.argv[1])
     os.makedirs(KEEP, exist_ok=True)
     start = time.monotonic()
-    root_directory, image = root.make_root(CONTEXT, KEEP, built)
+    codec = builder.built_codec(os.path.basename(built))
+    root_directory, image = root.make_root(CONTEXT, KEEP, built, codec)
     print(
         f"The image holds {root.megabytes(root_directory)} MB, {root.megabytes(root_directory + '/usr/local')} MB of them Satchel "
         f"and Swift's runtime; made in {time.monotonic() - start:.0f} s.")

@@ -44,6 +44,8 @@ class Container:
     read_only: bool = False
     # `--cap-drop ALL`.
     drop_capabilities: bool = False
+    # `--privileged`, but for the devices.
+    privileged: bool = False
     # `--security-opt no-new-privileges`.
     no_new_privileges: bool = False
     # None: `--security-opt seccomp=unconfined`; "default", or "old" without Landlock.
@@ -155,6 +157,8 @@ def refuse_calls(profile):
 
 
 def give_up_rights(container):
+    if container.privileged:
+        return
     kept = set() if container.drop_capabilities else set(DOCKER_CAPABILITIES.values())
     with open("/proc/sys/kernel/cap_last_cap", encoding="utf-8") as file:
         last = int(file.read())

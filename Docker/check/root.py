@@ -7,7 +7,10 @@ import subprocess
 
 import dockerfile
 
-# What debian:bookworm-slim leaves out, besides the copyright files that it keeps.
+# The image's release of Debian, and the one that what is built for it is built on.
+RELEASE = "trixie"
+
+# What debian:trixie-slim leaves out, besides the copyright files that it keeps.
 SLIM = """path-exclude /usr/share/doc/*
 path-include /usr/share/doc/*/copyright
 path-exclude /usr/share/man/*
@@ -21,16 +24,20 @@ SLIMMED = ["man", "locale", "info", "groff", "lintian", "linda"]
 
 
 def mirrors():
-    """suite → address, as this machine's apt has them."""
-    found = {"bookworm": "http://deb.debian.org/debian", "bookworm-security": "http://deb.debian.org/debian-security"}
+    """suite → address: the mirrors that this machine's apt asks, for whatever release."""
+    main, security = "http://deb.debian.org/debian", "http://deb.debian.org/debian-security"
     targets = subprocess.run(
         ["apt-get", "indextargets", "--format", "$(RELEASE) $(CODENAME) $(REPO_URI) $(ORIGIN)", "Created-By: Packages"],
         capture_output=True, text=True, check=False).stdout
     for line in targets.splitlines():
         _, codename, address, *origin = line.split()
-        if origin and origin[0] == "Debian" and codename in found:
-            found[codename] = address.rstrip("/")
-    return found
+        if not origin or origin[0] != "Debian":
+            continue
+        if codename.endswith("-security"):
+            security = address.rstrip("/")
+        elif "-" not in codename:
+            main = address.rstrip("/")
+    return {RELEASE: main, f"{RELEASE}-security": security}
 
 
 def unpack(archive, root):
@@ -55,8 +62,7 @@ def remove(root):
 def make_base(root, archive):
     found = mirrors()
     subprocess.run(
-        ["debootstrap", "--variant=minbase", "bookworm", root, found["bookworm"]], check=True,
-        stdout=subprocess.DEVNULL)
+        ["debootstrap", "--variant=minbase", RELEASE, root, found[RELEASE]], check=True, stdout=subprocess.DEVNULL)
     with open(f"{root}/etc/apt/sources.list", "w", encoding="ascii") as file:
         for suite, address in found.items():
             file.write(f"deb {address} {suite} main\n")
@@ -71,6 +77,15 @@ def make_base(root, archive):
     subprocess.run(["chroot", root, "apt-get", "clean"], check=True)
     shutil.rmtree(f"{root}/var/lib/apt/lists")
     pack(root, archive)
+
+
+def unpack_base(root, keep):
+    """A fresh Debian in `root`, which isn't there yet."""
+    archive = f"{keep}/{RELEASE}.tar"
+    if os.path.exists(archive):
+        unpack(archive, root)
+    else:
+        make_base(root, archive)
 
 
 def make_context(sources, context):
@@ -88,11 +103,15 @@ def make_context(sources, context):
     os.symlink(f"{sources}/.build", f"{context}/.build")
 
 
-def make_root(sources, keep, built):
-    """Carries out the runtime stage; answers the root and the image's values."""
+def make_root(sources, keep, built, codec):
+    """Carries out the runtime stage; answers the root and the image's values.
+
+    - built: the directory with `satchel`, which runs on the release that it was built on and on later ones.
+    - codec: the one with `satchel-codec`, built on the image's own release, whose libraries it links.
+    """
     path, context = f"{sources}/Docker/Dockerfile", f"{keep}/context"
     make_context(sources, context)
-    root, base, assembled = f"{keep}/root", f"{keep}/base.tar", f"{keep}/assembled"
+    root, assembled = f"{keep}/root", f"{keep}/assembled"
     remove(root)
     digest = hashlib.sha256()
     for name in ("Docker/Dockerfile", "Docker/runtime.sh", "install-dependencies.sh", "Docker/check/root.py"):
@@ -102,10 +121,7 @@ def make_root(sources, keep, built):
     if os.path.exists(runtime):
         unpack(runtime, root)
     else:
-        if os.path.exists(base):
-            unpack(base, root)
-        else:
-            make_base(root, base)
+        unpack_base(root, keep)
         # What an engine lends the container that builds.
         shutil.copy("/etc/resolv.conf", f"{root}/etc/resolv.conf")
         dockerfile.carry_out(path, "runtime", root, context, {}, only="files")
@@ -115,7 +131,7 @@ def make_root(sources, keep, built):
                 os.unlink(f"{keep}/{old}")
         pack(root, runtime)
     shutil.rmtree(assembled, ignore_errors=True)
-    subprocess.run([f"{context}/Docker/assemble.sh", built, f"{assembled}/image"], check=True)
+    subprocess.run([f"{context}/Docker/assemble.sh", built, f"{assembled}/image", codec], check=True)
     image = dockerfile.carry_out(path, "runtime", root, context, {"build": assembled}, only="rest")
     shutil.copy("/etc/resolv.conf", f"{root}/etc/resolv.conf")
     return root, image
