@@ -1,0 +1,37 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Codecs
+
+/// What becomes of the clips in `Media/`.
+@Suite struct ClipSampleTests: ~Copyable {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    @Test func `each sample of a clip loses what the manifest expects it to lose, or is refused as it expects`() throws
+    {
+        let samples = try MediaManifest.load().files.filter {
+            [.audio, .video].contains($0.expect.kind) && $0.expect.state != "skipped"
+        }
+        #expect(samples.count > 90)
+        for sample in samples {
+            let copy = directory.url.appending(path: sample.path.replacing("/", with: "-"))
+            try FileManager.default.copyItem(at: sample.url, to: copy)
+            do {
+                let made = try #require(try Clips.render(copy), "\(sample.path)")
+                #expect(sample.expect.state == "delivered", "\(sample.path)")
+                #expect(made.findings.kind == sample.expect.kind && made.findings.type == sample.expect.type)
+                let losses = made.ending.losses.map(\.text)
+                #expect((sample.expect.fidelity == .reduced) == !losses.isEmpty, "\(sample.path): \(losses)")
+                #expect((losses + made.ending.notes).allSatisfy { $0.count <= 200 && !$0.hasSuffix(".") })
+            } catch let error as AttachmentError {
+                #expect(error.code == sample.expect.code, "\(sample.path): \(error)")
+            }
+        }
+    }
+}
