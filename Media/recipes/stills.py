@@ -201,7 +201,7 @@ sample("png/private.png", private_png, of="cat", traits="gps, exif, xmp, trailin
 
 
 def vast_profile(kit: Kit, out):
-    icc = zlib.compress(profiles.display_p3(padding=2 << 20), 9)
+    icc = zlib.compress(profiles.display_p3(padding=5 << 20), 9)
     out.write_bytes(png(16, 16, [bytes(48)] * 16, extra=[(b"iCCP", b"padded\0\0" + icc)]))
 
 

@@ -189,19 +189,24 @@ def flat_png(width, height):
 
 TOO = dict(state="failed", code="too_many_pixels", kind="image", type="image/png")
 sample("trouble/vast.png", vast_png, traits="lying dimensions", width=100_000, height=100_000, **TOO)
-sample("trouble/120-megapixels.png", flat_png(12_000, 10_000), traits="decompression bomb", width=12_000,
-       height=10_000, **TOO)
-sample("trouble/66-megapixels.png", flat_png(8_200, 8_000), traits="decompression bomb, just over the limit",
-       width=8_200, height=8_000, **TOO)
+sample("trouble/301-megapixels.png", flat_png(20_000, 15_050), traits="decompression bomb, just over the limit",
+       width=20_000, height=15_050, **TOO)
+sample("trouble/600-megapixels.png", flat_png(30_000, 20_000), traits="decompression bomb", width=30_000,
+       height=20_000, **TOO)
 
 
 def large_jpeg(kit: Kit, out):
-    kit.run("vips", "black", kit.work / "black.v", 12_000, 10_000)
-    kit.run("vips", "jpegsave", kit.work / "black.v", out, "--Q", "10", "--optimize-coding", "--interlace")
+    """A header that claims 324 megapixels, the only thing that is looked at."""
+    data = bytearray(whole(kit, "jpeg/progressive.jpg"))
+    at = data.index(b"\xff\xc2") + 5
+    data[at:at + 4] = (18_000).to_bytes(2, "big") * 2
+    out.write_bytes(data)
 
 
-sample("trouble/120-megapixels.jpg", large_jpeg, traits="decompression bomb, large, progressive", state="failed",
-       code="too_many_pixels", width=12_000, height=10_000, **JPEG)
+sample("trouble/324-megapixels.jpg", large_jpeg, traits="decompression bomb, large, progressive", state="failed",
+       code="too_many_pixels", width=18_000, height=18_000, **JPEG)
+sample("png/120-megapixels.png", flat_png(12_000, 10_000), traits="large", kind="image", type="image/png", width=12_000,
+       height=10_000)
 
 
 def endless_text(kit: Kit, out):

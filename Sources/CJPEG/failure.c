@@ -1,6 +1,8 @@
 #include "failure.h"
 
 #include <string.h>
+// Behind jpeglib.h, whose types it needs.
+#include <jpegint.h>
 
 /// As libvips has it. The largest files of encoders have 10 to 20 scans; each costs a pass over the whole picture.
 static const int most_scans = 100;
@@ -11,9 +13,35 @@ static void leave(j_common_ptr info) {
     longjmp(failure->out, 1);
 }
 
-/// A file that ends too early is an error and not a grey area; what else libjpeg wonders at, cameras write.
+/// Whether libjpeg says that it needs bits which aren't there, or found some that mean nothing.
+static int is_damage(j_common_ptr info) {
+    switch (info->err->msg_code) {
+    case JWRN_HIT_MARKER:
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_ARITH_BAD_CODE:
+    case JWRN_MUST_RESYNC:
+        return 1;
+    // Before a restart; elsewhere cameras leave bytes that mean nothing.
+    case JWRN_EXTRANEOUS_DATA:
+        return ((satchel_jpeg_failure *)info->err)->is_within_scan;
+    default:
+        return 0;
+    }
+}
+
+/// What is missing or damaged is an error and not a grey area; what else libjpeg wonders at, cameras write.
 static void warn(j_common_ptr info, int level) {
-    if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) leave(info);
+    if (level >= 0) return;
+    satchel_jpeg_failure *failure = (satchel_jpeg_failure *)info->err;
+    int is_fatal = is_damage(info);
+    if (info->err->msg_code == JWRN_JPEG_EOF) {
+        failure->is_cut = 1;
+        // Nothing else says that scans are missing; of a single scan that is known when its bits are needed.
+        is_fatal = info->is_decompressor && ((j_decompress_ptr)info)->inputctl->has_multiple_scans;
+    }
+    // Counts what is damaged, and nothing else.
+    if (is_damage(info)) info->err->num_warnings++;
+    if (is_fatal && !failure->is_lenient) leave(info);
 }
 
 static void say_nothing(j_common_ptr info) { (void)info; }
@@ -24,12 +52,18 @@ struct jpeg_error_mgr *satchel_jpeg_catch(satchel_jpeg_failure *failure) {
     manager->emit_message = warn;
     manager->output_message = say_nothing;
     failure->message[0] = 0;
+    failure->is_lenient = failure->is_within_scan = failure->is_cut = 0;
     return manager;
 }
 
 static void look(j_common_ptr info) {
     satchel_jpeg_progress *progress = (satchel_jpeg_progress *)info->progress;
     const char *reason = NULL;
+    if (progress->began) {
+        void (*began)(j_common_ptr) = progress->began;
+        progress->began = NULL;
+        began(info);
+    }
     if (progress->stops()) reason = "no time is left";
     if (info->is_decompressor && ((j_decompress_ptr)info)->input_scan_number > most_scans) reason = "too many scans";
     if (!reason) return;
@@ -40,6 +74,7 @@ static void look(j_common_ptr info) {
 
 void satchel_jpeg_watch(satchel_jpeg_progress *progress, j_common_ptr info, satchel_jpeg_stops stops) {
     progress->stops = stops;
+    progress->began = NULL;
     progress->manager.progress_monitor = look;
     info->progress = &progress->manager;
 }

@@ -37,6 +37,11 @@ satchel_jpeg_reader *satchel_jpeg_open(
 
 void satchel_jpeg_decode_plainly(satchel_jpeg_reader *reader) { reader->decodes_plainly = 1; }
 
+void satchel_jpeg_tolerate(satchel_jpeg_reader *reader) {
+    reader->failure.is_lenient = 1;
+    reader->decodes_plainly = 1;
+}
+
 int satchel_jpeg_read_header(satchel_jpeg_reader *reader) {
     struct jpeg_decompress_struct *info = &reader->info;
     if (setjmp(reader->failure.out)) return -1;
@@ -67,6 +72,7 @@ int satchel_jpeg_start(satchel_jpeg_reader *reader, int has_small_colours, satch
     info->out_color_space = JCS_YCbCr;
     info->dct_method = JDCT_ISLOW;
     jpeg_start_decompress(info);
+    reader->failure.is_within_scan = !info->inputctl->has_multiple_scans;
     if (!reader->decodes_plainly) satchel_jpeg_decode_huffman(info);
     if (has_small_colours) {
         // Else those that have fewer samples come out larger than light's part of them where the transform can do it.
@@ -107,6 +113,13 @@ int satchel_jpeg_read(
     if (setjmp(reader->failure.out)) return -1;
     jpeg_read_raw_data(info, planes, most_rows);
     return 0;
+}
+
+int satchel_jpeg_has_end(satchel_jpeg_reader *reader) {
+    reader->failure.is_within_scan = 0;
+    // What follows the last row's data may be odd.
+    if (!setjmp(reader->failure.out)) jpeg_finish_decompress(&reader->info);
+    return !reader->failure.is_cut;
 }
 
 const char *satchel_jpeg_message(const satchel_jpeg_reader *reader) { return reader->failure.message; }

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <vips/vips.h>
+// libvips gives all of a WebP or nothing.
+#include <webp/decode.h>
 
 #pragma clang assume_nonnull begin
 
@@ -133,6 +135,52 @@ static inline int satchel_live_objects(void) {
     return count;
 }
 
+/// What decoders complain of beside their errors.
+struct satchel_complaints {
+    /// How many there were; and those that say of a row that it can't be read.
+    long count, rows;
+    /// The texts, a line each, as far as there is room; ends with a zero.
+    char text[16 << 10];
+    size_t length;
+    guint handler;
+};
+
+static inline void satchel_on_complaint(
+    const gchar *_Nullable domain, GLogLevelFlags level, const gchar *_Nullable text, gpointer _Nullable data) {
+    (void)domain, (void)level;
+    struct satchel_complaints *complaints = (struct satchel_complaints *)data;
+    if (!complaints || !text) return;
+    complaints->count++;
+    // A checksum is not of a row.
+    if (!strstr(text, "CRC")) complaints->rows++;
+    size_t length = strlen(text);
+    if (length + 2 > sizeof complaints->text - complaints->length) return;
+    memcpy(complaints->text + complaints->length, text, length);
+    complaints->length += length;
+    complaints->text[complaints->length++] = '\n';
+    complaints->text[complaints->length] = 0;
+}
+
+/// Gathers complaints until satchel_stop_listening; NULL where there is no memory.
+static inline struct satchel_complaints *_Nullable satchel_listen(void) {
+    struct satchel_complaints *complaints = (struct satchel_complaints *)calloc(1, sizeof *complaints);
+    if (complaints) {
+        complaints->handler =
+            g_log_set_handler("VIPS", G_LOG_LEVEL_WARNING, satchel_on_complaint, complaints);
+    }
+    return complaints;
+}
+
+static inline const char *satchel_complaints_text(const struct satchel_complaints *complaints) {
+    return complaints->text;
+}
+
+/// Ends listening and frees what was gathered.
+static inline void satchel_stop_listening(struct satchel_complaints *complaints) {
+    g_log_remove_handler("VIPS", complaints->handler);
+    free(complaints);
+}
+
 // MARK: Stopping
 
 /// Anything but 0 stops the work.
@@ -206,12 +254,18 @@ static inline VipsSource *_Nullable satchel_stopping_source(VipsBlob *blob, satc
 // Pixels are read in order, once; damage is an error and not a grey area.
 #define SATCHEL_LOAD "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR
 
-static inline int satchel_load_jpeg(VipsSource *source, VipsImage *_Nullable *_Nonnull out, int shrink) {
-    return vips_jpegload_source(source, out, SATCHEL_LOAD, "shrink", shrink, NULL);
+// The same as far as it goes: rows that can't be decoded are complained of, and hold anything.
+#define SATCHEL_LOAD_LENIENTLY "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_NONE
+
+static inline int satchel_load_jpeg(
+    VipsSource *source, VipsImage *_Nullable *_Nonnull out, int shrink, int is_lenient) {
+    return is_lenient ? vips_jpegload_source(source, out, SATCHEL_LOAD_LENIENTLY, "shrink", shrink, NULL)
+                      : vips_jpegload_source(source, out, SATCHEL_LOAD, "shrink", shrink, NULL);
 }
 
-static inline int satchel_load_png(VipsSource *source, VipsImage *_Nullable *_Nonnull out) {
-    return vips_pngload_source(source, out, SATCHEL_LOAD, NULL);
+static inline int satchel_load_png(VipsSource *source, VipsImage *_Nullable *_Nonnull out, int is_lenient) {
+    return is_lenient ? vips_pngload_source(source, out, SATCHEL_LOAD_LENIENTLY, NULL)
+                      : vips_pngload_source(source, out, SATCHEL_LOAD, NULL);
 }
 
 /// `count` pages from `page` on, one above the other; -1 for all.
@@ -293,6 +347,76 @@ static inline int satchel_image_like(
     vips_image_set_int(image, VIPS_META_ORIENTATION, vips_image_get_orientation(original));
     *out = image;
     return 0;
+}
+
+/// Rows as far as a decoder gives them.
+struct satchel_rows_found {
+    /// The first row that is missing; the height where none is.
+    int first_missing;
+    /// What is complained of while a row is decoded; NULL where a decoder fails instead.
+    const struct satchel_complaints *_Nullable complaints;
+};
+
+/// Rows in strips of this height come from libvips' PNG loader at once.
+enum { satchel_strip_height = 16 };
+
+static inline int satchel_generate_found(
+    VipsRegion *region, void *_Nullable sequence, void *_Nullable image, void *_Nullable context,
+    gboolean *_Nullable stop) {
+    (void)image, (void)stop;
+    VipsRegion *from = (VipsRegion *)sequence;
+    struct satchel_rows_found *found = (struct satchel_rows_found *)context;
+    VipsRect *area = &region->valid;
+    size_t length = VIPS_REGION_SIZEOF_LINE(region);
+    for (int y = area->top; y < area->top + area->height; y++) {
+        VipsRect row = {area->left, y, area->width, 1};
+        long before = found->complaints ? found->complaints->rows : 0;
+        if (y < found->first_missing && vips_region_prepare(from, &row)) {
+            found->first_missing = y;
+            vips_error_clear();
+        }
+        long rows = found->complaints ? found->complaints->rows - before : 0;
+        if (rows > 0 && y < found->first_missing) {
+            // One for each row that is missing, up to the strip's end.
+            int end = y - y % satchel_strip_height + satchel_strip_height;
+            if (end > region->im->Ysize) end = region->im->Ysize;
+            found->first_missing = rows < end - y ? end - (int)rows : y;
+        }
+        // Grey, as libjpeg has it, or transparent.
+        VipsPel *to = VIPS_REGION_ADDR(region, area->left, y);
+        if (y < found->first_missing) memcpy(to, VIPS_REGION_ADDR(from, area->left, y), length);
+        else memset(to, vips_image_hasalpha(region->im) ? 0 : 0x80, length);
+    }
+    return 0;
+}
+
+/// `in` with its rows as far as they can be decoded; `found`, whose `first_missing` is the height at first, must outlive it.
+static inline int satchel_find_rows(VipsImage *in, VipsImage *_Nullable *_Nonnull out, struct satchel_rows_found *found) {
+    VipsImage *image = vips_image_new();
+    if (vips_image_pipelinev(image, VIPS_DEMAND_STYLE_THINSTRIP, in, NULL) ||
+        vips_image_generate(
+            image, vips_start_one, (VipsGenerateFn)satchel_generate_found, vips_stop_one, in, found)) {
+        g_object_unref(image);
+        return -1;
+    }
+    *out = image;
+    return 0;
+}
+
+/// Decodes a still WebP as far as it goes into `height` rows of RGB, or RGBA where it has 4 `bands`, without gaps.
+///
+/// Returns how many rows were decoded; -1 where it has another size or nothing can be decoded.
+static inline int satchel_webp_rows(
+    const unsigned char *bytes, size_t count, int bands, unsigned char *pixels, int width, int height) {
+    int stride = width * bands, rows = 0, wide = 0, high = 0;
+    WebPIDecoder *decoder =
+        WebPINewRGB(bands == 4 ? MODE_RGBA : MODE_RGB, pixels, (size_t)stride * (size_t)height, stride);
+    if (!decoder) return -1;
+    VP8StatusCode status = WebPIUpdate(decoder, bytes, count);
+    int is_begun = WebPIDecGetRGB(decoder, &rows, &wide, &high, NULL) != NULL;
+    WebPIDelete(decoder);
+    if (status == VP8_STATUS_OK) return height;
+    return is_begun && wide == width && high == height ? rows : -1;
 }
 
 // MARK: Metadata
@@ -391,6 +515,19 @@ static inline int satchel_join_alpha(
         vips_bandjoin2(colours, bytes, out, NULL);
     if (bytes) g_object_unref(bytes);
     if (alpha) g_object_unref(alpha);
+    return result;
+}
+
+/// Integers of 32 bits as those of 16 that are the same share of the most there is.
+static inline int satchel_scale_integers(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
+    VipsImage *scaled = NULL, *shorts = NULL;
+    int result = vips_linear1(in, &scaled, 1.0 / 65537, 0.5, NULL) ||
+        vips_cast(scaled, &shorts, VIPS_FORMAT_USHORT, NULL) ||
+        vips_copy(
+            shorts, out, "interpretation",
+            in->Bands < 3 ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_RGB16, NULL);
+    if (shorts) g_object_unref(shorts);
+    if (scaled) g_object_unref(scaled);
     return result;
 }
 

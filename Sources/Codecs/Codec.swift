@@ -36,6 +36,7 @@ public enum Codec {
     public static func identify(_ source: Int32, order: WorkOrder) throws(AttachmentError) -> Identified {
         let watch = Stopwatch()
         let sniffed = try Sniffer.sniff(source)
+        try UnsupportedPicture.check(head: sniffed.head)
         guard let format = sniffed.imageFormat else {
             guard let clip = try Clip.open(source, sniffed: sniffed.type, order: order) else {
                 throw .unrecognizedType(sniffed: sniffed.type)

@@ -13,6 +13,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case fetchTimeout(seconds: Double)
     /// No decoder agrees that it is an accepted type; `sniffed` is libmagic's media type.
     case unrecognizedType(sniffed: String?)
+    /// The same of a file whose name or declared type promises the type with this file name extension.
+    case misnamed(fileExtension: String, sniffed: String?)
     /// Whole, as far as can be told, but of a kind or variant that is not taken. `reason` is a clause that names it, `advice` a
     /// sentence that says what to do: `its sound is Speex, which is not taken`, `Convert it to AAC.`
     case unsupportedFeature(reason: String, advice: String)
@@ -47,6 +49,11 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case quotaExceeded(what: String)
     case rateLimited
 
+    /// More bytes of memory are `needed`, by an estimate from the header, than there may be.
+    public static func tooMuchMemory(needed: Int64, granted: Int64) -> AttachmentError {
+        .tooExpensive(resource: "memory (some \(needed >> 20) MiB)", granted: "\(granted >> 20) MiB")
+    }
+
     /// For programs; never reworded.
     public var code: ErrorCode {
         switch self {
@@ -54,7 +61,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .blockedAddress: .blockedAddress
         case .fetchFailed: .fetchFailed
         case .fetchTimeout: .fetchTimeout
-        case .unrecognizedType, .unacceptedKind: .unrecognizedType
+        case .unrecognizedType, .misnamed, .unacceptedKind: .unrecognizedType
         case .unsupportedFeature: .unsupportedFeature
         case .sourceTooLarge: .sourceTooLarge
         case .tooManyPixels, .sideTooLong: .tooManyPixels
@@ -92,6 +99,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "This is no picture, sound or video that Satchel takes (it looks like \(sniffed)). Convert it first."
         case .unrecognizedType:
             "This is no picture, sound or video that Satchel takes. Convert it first."
+        case .misnamed(let fileExtension, let sniffed):
+            "This is named .\(fileExtension), but it doesn't begin like one\(Self.likeness(sniffed)). Check that it is the right file, whole and not encrypted."
         case .unsupportedFeature(let reason, let advice):
             "This file can't be taken: \(reason). \(advice)"
         case .unacceptedKind(let kind, let profile):
@@ -133,6 +142,22 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .rateLimited:
             "Too many requests. Try again later."
         }
+    }
+
+    /// ` (it looks like text/html)`, where that says anything.
+    private static func likeness(_ sniffed: String?) -> String {
+        sniffed.flatMap { $0 == "application/octet-stream" ? nil : " (it looks like \($0))" } ?? ""
+    }
+
+    /// This error, of a file that was called `name` or declared as `type`: where no decoder took it and they promise one
+    /// that would have, that is what its sender should know.
+    public func ofFile(named name: String?, declared type: String?) -> AttachmentError {
+        guard case .unrecognizedType(let sniffed) = self else { return self }
+        let ending = name.flatMap { name in name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } }
+        // A type that nobody named an extension of is told by its usual one.
+        if let ending, MediaType(declared: ending) != nil { return .misnamed(fileExtension: ending, sniffed: sniffed) }
+        guard ending == nil, let promised = type.flatMap(MediaType.init(declared:)) else { return self }
+        return .misnamed(fileExtension: promised.fileExtension, sniffed: sniffed)
     }
 
     /// Whether another attempt at the same source can succeed. `codecCrashed` is retried once, in another template.

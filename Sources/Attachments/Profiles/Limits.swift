@@ -4,10 +4,9 @@ public struct Limits: Hashable, Sendable, Codable {
     public var imageBytes: Int64 = 50_000_000
     /// Bytes of a clip; also what Intake stops at.
     public var clipBytes: Int64 = 1_000_000_000
-    /// Pixels of a still whose decoder shrinks on load (JPEG, WebP, multi-resolution formats).
-    public var stillPixels: Int64 = 100_000_000
-    /// Pixels of a still that must be decoded whole.
-    public var wholeStillPixels: Int64 = 64_000_000
+    /// Pixels of a still, whatever its format: half as many again as the largest camera of a phone gives (200 megapixels).
+    /// Below it the memory decides that decoding is estimated to take, which differs by format.
+    public var stillPixels: Int64 = 300_000_000
     /// Pixels of one frame of an animation or a video: 8K has 33 million.
     public var framePixels: Int64 = 40_000_000
     /// Pixels along a side of any picture.
@@ -19,8 +18,8 @@ public struct Limits: Hashable, Sendable, Codable {
     public var animationFrames: Int = 20_000
     /// Tracks of a clip that decoders look at; what else it carries is left out.
     public var streams: Int = 8
-    /// Bytes of an embedded colour profile.
-    public var iccBytes: Int64 = 1 << 20
+    /// Bytes of an embedded colour profile: those of printers and scanners have up to 3 MiB of tables.
+    public var iccBytes: Int64 = 4 << 20
 
     public init() {}
 

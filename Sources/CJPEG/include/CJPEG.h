@@ -38,6 +38,9 @@ satchel_jpeg_reader *_Nullable satchel_jpeg_open(
 /// Leaves the decoding of Huffman codes to libjpeg, with the same results in more time; to compare with.
 void satchel_jpeg_decode_plainly(satchel_jpeg_reader *reader);
 
+/// Decodes what is damaged or ends too early as far as it goes; what is missing is grey.
+void satchel_jpeg_tolerate(satchel_jpeg_reader *reader);
+
 /// Reads the header: 1 where the JPEG has the three components of YCbCr, 8 bits each; 0 where it has others; -1 on failure.
 int satchel_jpeg_read_header(satchel_jpeg_reader *reader);
 
@@ -50,10 +53,28 @@ int satchel_jpeg_start(satchel_jpeg_reader *reader, int has_small_colours, satch
 int satchel_jpeg_read(
     satchel_jpeg_reader *reader, unsigned char *first, unsigned char *second, unsigned char *third);
 
+/// Whether the file has its end marker; asked after the last row. It costs nothing then.
+int satchel_jpeg_has_end(satchel_jpeg_reader *reader);
+
 /// What libjpeg said of a failure.
 const char *satchel_jpeg_message(const satchel_jpeg_reader *reader);
 
 void satchel_jpeg_close(satchel_jpeg_reader *reader);
+
+/// What of a JPEG can't be decoded.
+typedef struct {
+    /// Rows of the picture, and how many of them are missing: what is missing of each row, added up and rounded up.
+    int rows, missing;
+    /// Whether the file ends before its end marker.
+    int is_cut;
+    /// Whether it is coded in several scans, of which any may lack something of a row.
+    int has_several_scans;
+} satchel_jpeg_damage;
+
+/// Decodes all of a JPEG, with any number of components, to find what is missing. Returns 0, or -1 where nothing can be
+/// decoded at all or `stops` said so.
+int satchel_jpeg_survey(
+    const unsigned char *bytes, size_t count, satchel_jpeg_stops stops, satchel_jpeg_damage *damage);
 
 /// How a JPEG is written.
 typedef struct {

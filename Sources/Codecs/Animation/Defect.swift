@@ -12,13 +12,6 @@ struct Defect: Hashable, Sendable {
     }
 }
 
-/// What a decoder met that isn't pixels.
-struct DecodingReport: Hashable, Sendable {
-    var defect: Defect?
-    /// For the steps: its end marker is missing.
-    var warnings: [String] = []
-}
-
 /// Counts the frames that can't be decoded whole while an animation is made, and ends that where they are too many.
 final class FrameDefects {
     private let damaged: WhenDamaged

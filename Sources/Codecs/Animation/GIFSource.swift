@@ -29,14 +29,14 @@ struct GIFSource: Sendable {
         // The limit first: a file over it is refused for that, complete or not.
         let isStill = file.frameCount + file.lost <= 1
         if isStill {
-            try Self.check(size.area, limit: limits.wholeStillPixels)
+            try Self.check(size.area, limit: limits.stillPixels)
         } else {
             try AnimationFacts.check(frames: file.frameCount, size: size, limits: limits)
         }
         // A frame may be larger than the screen that shows a part of it.
         let areas = file.frames.map { PixelSize(width: $0.area.width, height: $0.area.height).area }
         try Self.check(
-            areas.max() ?? 0, limit: isStill ? limits.wholeStillPixels : limits.framePixels)
+            areas.max() ?? 0, limit: isStill ? limits.stillPixels : limits.framePixels)
         try Self.check(areas.reduce(0, +), limit: limits.animationPixels)
         var frames = file.frames
         var missing = file.lost

@@ -31,14 +31,17 @@ enum ImageIdentification {
         if format == .tiff {
             try unsafe bytes.withBytes { (bytes) throws(AttachmentError) in try unsafe TIFFSamples.check(bytes) }
         }
+        var isCut = false
+        if format == .webp { try unsafe bytes.withMutableBytes { isCut = unsafe WebPChunks.endWithFile($0) } }
         let header = try header(of: bytes, format, sniffed, limits)
         if format == .webp, header.pages > 1 {
             try FFmpegLibraries.demand()
             return .animation(try AnimationSource(webp: bytes, header: header, sniffed: sniffed, limits: limits))
         }
-        return .still(
-            try StillSource(
-                bytes, format: format, header: header, sniffed: sniffed, limits: limits, losses: losses))
+        var still = try StillSource(
+            bytes, format: format, header: header, sniffed: sniffed, limits: limits, losses: losses)
+        still.facts.isCut = isCut
+        return .still(still)
     }
 
     private static func header(
@@ -48,7 +51,7 @@ enum ImageIdentification {
             return try bytes.load(format)
         } catch {
             // Libraries have limits of their own, and say of what is beyond them that it is broken.
-            let limit = format == .jpeg ? limits.stillPixels : limits.wholeStillPixels
+            let limit = limits.stillPixels
             if let pixels = unsafe bytes.withBytes({ unsafe AnnouncedSize.pixels(format, $0) }), pixels > limit {
                 throw .tooManyPixels(pixels: pixels, limit: limit)
             }

@@ -17,13 +17,15 @@ struct JPEGReader: ~Copyable {
     ///   - shrink: 1, 2, 4 or 8.
     ///   - chroma: The resolution at which colours are wanted, beside that of light: half is what an encoder keeps that
     ///     halves them, and saves half of the work.
+    ///   - isLenient: What is damaged or missing is grey, and no failure.
     /// - Returns: nil where it has other components than those of YCbCr.
     static func open(
-        _ bytes: UnsafeRawBufferPointer, shrink: Int, chroma: ChromaResolution
+        _ bytes: UnsafeRawBufferPointer, shrink: Int, chroma: ChromaResolution, isLenient: Bool = false
     ) throws(VipsFailure) -> JPEGReader? {
         guard let start = unsafe bytes.bindMemory(to: UInt8.self).baseAddress,
             let handle = unsafe satchel_jpeg_open(start, bytes.count, Int32(shrink), WorkTime.stops)
         else { throw VipsFailure(text: "out of memory") }
+        if isLenient { unsafe satchel_jpeg_tolerate(handle) }
         var planes = [satchel_jpeg_plane](repeating: satchel_jpeg_plane(), count: 3)
         var result = unsafe satchel_jpeg_read_header(handle)
         if result == 1 { result = unsafe satchel_jpeg_start(handle, chroma == .half ? 1 : 0, &planes) < 0 ? -1 : 1 }
@@ -55,8 +57,9 @@ struct JPEGReader: ~Copyable {
     /// - Parameters:
     ///   - area: In pixels of the picture as stored.
     ///   - whole: The size of the picture as stored.
+    ///   - hasEnd: Becomes false where all rows were read and the file has no end marker behind them.
     consuming func scaled(
-        _ area: Area, of whole: PixelSize, to size: PixelSize
+        _ area: Area, of whole: PixelSize, to size: PixelSize, hasEnd: inout Bool
     ) throws(VipsFailure) -> Picture {
         var scalers: [RowScaler] = []
         var buffers: [[UInt8]] = []
@@ -79,6 +82,7 @@ struct JPEGReader: ~Copyable {
                 tops[index] = end
             }
         }
+        if tops[0] >= Int(planes[0].height) { hasEnd = unsafe satchel_jpeg_has_end(handle) != 0 }
         let pixels = try PixelMemory(size)
         let isHalved = chroma == .half
         let stride = isHalved ? (size.width + 1) / 2 : size.width
@@ -120,6 +124,17 @@ struct JPEGReader: ~Copyable {
         }
         let part = Span(start: span.start / Double(share), length: span.length / Double(share))
         return LanczosWeights(part, of: samples, to: count)
+    }
+
+    /// Decodes all of a JPEG to find what is missing; nil where nothing of it can be decoded.
+    static func survey(_ bytes: borrowing SourceBytes) -> satchel_jpeg_damage? {
+        unsafe bytes.withBytes { bytes in
+            var damage = satchel_jpeg_damage()
+            guard let start = unsafe bytes.bindMemory(to: UInt8.self).baseAddress,
+                unsafe satchel_jpeg_survey(start, bytes.count, WorkTime.stops, &damage) == 0
+            else { return nil }
+            return damage
+        }
     }
 
     private func read(into buffers: inout [[UInt8]]) throws(VipsFailure) {

@@ -4,7 +4,7 @@ enum PNGChunks {
     private static let texts: Set = ["tEXt", "zTXt", "iTXt"]
 
     /// Moves all other chunks to the front; what is then behind the end is not read. A broken file stays as it is from
-    /// where it is broken.
+    /// where it is broken; pixels that end with the file are said to end there, so that a decoder reads all of them.
     static func dropTexts(in file: UnsafeMutableRawBufferPointer) {
         var kept = 8
         var position = 8
@@ -17,6 +17,10 @@ enum PNGChunks {
                 name = unsafe String(decoding: file[position + 4..<position + 8], as: UTF8.self)
                 isBroken = length > file.count - position - 12
                 if !isBroken { end = position + 12 + length }
+                if isBroken, name == "IDAT" {
+                    let rest = UInt32(file.count - position - 8)
+                    unsafe file.storeBytes(of: rest.bigEndian, toByteOffset: position, as: UInt32.self)
+                }
             }
             if isBroken || !texts.contains(name) {
                 // Overlapping ranges are moved right.
@@ -29,5 +33,15 @@ enum PNGChunks {
         }
         // What was moved must not be there twice.
         for index in kept..<max(kept, file.count) { unsafe file[index] = 0 }
+    }
+
+    /// Whether the chunks lead to the one that ends a PNG.
+    static func hasEnd(_ file: UnsafeRawBufferPointer) -> Bool {
+        var position = 8
+        while position + 12 <= file.count {
+            if unsafe file[position + 4..<position + 8].elementsEqual("IEND".utf8) { return true }
+            position += 12 + (0..<4).reduce(0) { unsafe $0 << 8 | Int(file[position + $1]) }
+        }
+        return false
     }
 }

@@ -159,6 +159,12 @@ extension Picture {
         unsafe withHandle { unsafe satchel_stop_when($0, WorkTime.stops) }
     }
 
+    /// With 16 bits where it has integers of 32, which libvips would cut off at the most that fewer bits hold.
+    func withoutLongIntegers() throws(VipsFailure) -> Picture {
+        guard format == VIPS_FORMAT_UINT, bands <= 4 else { return shared() }
+        return try unsafe derive { unsafe satchel_scale_integers($0, $1) }
+    }
+
     /// The same pixels without any metadatum.
     func stripped() throws(VipsFailure) -> Picture {
         // A copy first: operations share images through their cache.

@@ -59,6 +59,8 @@ struct SourceBytes: ~Copyable {
         var shrink = 1
         /// WebP: at most 1.
         var scale = 1.0
+        /// JPEG, PNG: what is damaged or missing is no error.
+        var isLenient = false
         /// GIF, WebP: -1 loads all pages, one above the other.
         var pages = 1
     }
@@ -77,8 +79,8 @@ struct SourceBytes: ~Copyable {
         let pages = Int32(loading.pages)
         let picture = try unsafe Picture.make { out in
             switch format {
-            case .jpeg: unsafe satchel_load_jpeg(source, out, Int32(loading.shrink))
-            case .png: unsafe satchel_load_png(source, out)
+            case .jpeg: unsafe satchel_load_jpeg(source, out, Int32(loading.shrink), loading.isLenient ? 1 : 0)
+            case .png: unsafe satchel_load_png(source, out, loading.isLenient ? 1 : 0)
             case .gif: unsafe satchel_load_gif(source, out, 0, pages)
             case .webp: unsafe satchel_load_webp(source, out, 0, pages, loading.scale)
             case .heif: unsafe satchel_load_heif(source, out)

@@ -30,8 +30,8 @@ extension StillFacts {
         let kept = Double(policies.workingSize(of: policies.region(of: size).size).area)
         let held: Double =
             switch type {
-            // Strips, or all coefficients: two bytes for each of at most three samples.
-            case .jpeg: isProgressive ? pixels * 6 : Double(storedSize.width) * 600
+            // Strips, or all coefficients: two bytes for each sample.
+            case .jpeg: isProgressive ? pixels * 2 * (1 + colourShare) : Double(storedSize.width) * 600
             case .png: isProgressive ? pixels * Double(pixelBytes) : 0
             case .tiff: Double(storedSize.width) * 512 * Double(pixelBytes)
             case .webp: pixels * 8

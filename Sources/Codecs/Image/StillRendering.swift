@@ -12,6 +12,9 @@ struct StillRendering {
         let watch = Stopwatch()
         var policies = ImagePolicies(order: order, kind: .image)
         let size = source.facts.size
+        // The service grants no less than the estimate, or refuses by it itself.
+        let needed = source.facts.estimate(for: policies).memory
+        guard needed <= goAhead.memory else { throw .tooMuchMemory(needed: needed, granted: goAhead.memory) }
         let cost = source.facts.cost(for: policies)
         let left = WorkTime.secondsLeft
         let choice = EffortChoice(cost, secondsLeft: left)
@@ -27,16 +30,17 @@ struct StillRendering {
         let isHalved =
             speed == .fast && working.area > FineColours.mostPixels
             && policies.stills(goAhead.outputs).allSatisfy(\.halvesChroma)
-        var report = DecodingReport()
+        var faults = StillFaults()
         let picture = try source.decode(
-            region, scaledTo: working, speed: speed, chroma: isHalved ? .half : .full, reporting: &report)
-        let loss = try report.defect?.loss(when: order.profile.damaged)
+            region, scaledTo: working, speed: speed, chroma: isHalved ? .half : .full, damaged: order.profile.damaged,
+            faults: &faults)
         var ending = try StillRenditions(
             order: order, goAhead: goAhead, outputs: outputs, policies: policies, region: region, size: size,
             haste: isHurried ? EffortChoice.reduced.shortfall(cost, secondsLeft: left) : nil
         ).write(picture, since: watch, deliver)
-        ending.losses += source.facts.losses + [loss].compactMap(\.self)
-        ending.warnings += report.warnings
+        ending.notes += source.facts.notes
+        ending.losses += source.facts.losses + faults.losses
+        ending.warnings += faults.warnings
         return ending
     }
 }

@@ -12,12 +12,18 @@ struct StillFacts: Hashable, Sendable {
     var orientation: Int
     /// Bytes of a decoded pixel.
     var pixelBytes: Int
+    /// Samples of a JPEG beside those of light, for each of these: two where colours have its resolution.
+    var colourShare = 2.0
     /// Whether its pixels can be transparent.
     var hasAlpha = false
     /// Scanned more than once, so that a decoder holds all coefficients.
     var isProgressive = false
     /// What a HEIF says of its colours.
     var heif: HEIFProperties?
+    /// Whether a WebP's pixels end with the file.
+    var isCut = false
+    /// What is left out, for the record: clauses.
+    var notes: [String] = []
     /// Bytes of the file.
     var bytes: Int
     /// What of the file can't be shown: its animation.
@@ -44,14 +50,15 @@ struct StillSource: ~Copyable {
     /// Colours, alpha, and what programs for print and science keep besides; a TIFF may announce 65,535.
     private static let mostChannels = 16
 
-    let facts: StillFacts
+    var facts: StillFacts
     private let origin: Origin
 
     enum Origin: ~Copyable {
         case vips(Opened)
         case gif(GIFSource)
-        /// FFmpeg's decoder.
-        case bitmap(Readable)
+        case bitmap(BitmapFile)
+        /// FFmpeg's decoder, for the other BMPs.
+        case packedBitmap(Readable)
     }
 
     struct Opened: ~Copyable {
@@ -70,10 +77,10 @@ struct StillSource: ~Copyable {
         let type = MediaType(decoded: format, compression: header.text("heif-compression"), sniffed: sniffed.type)
         // Of a picture with several pages the header is the first page's.
         let size = PixelSize(width: header.width, height: header.height)
-        let shrinksOnLoad = format == .jpeg || format == .webp
-        let limit = shrinksOnLoad ? limits.stillPixels : limits.wholeStillPixels
         try limits.checkSides(of: size)
-        guard size.area <= limit else { throw .tooManyPixels(pixels: size.area, limit: limit) }
+        guard size.area <= limits.stillPixels else {
+            throw .tooManyPixels(pixels: size.area, limit: limits.stillPixels)
+        }
         guard header.bands <= Self.mostChannels else {
             throw .tooMuch(what: "channels", count: Int64(header.bands), limit: Int64(Self.mostChannels))
         }
@@ -81,12 +88,23 @@ struct StillSource: ~Copyable {
         guard profileBytes <= limits.iccBytes else {
             throw .tooMuch(what: "bytes of colour profile", count: profileBytes, limit: limits.iccBytes)
         }
-        facts = StillFacts(
+        var facts = StillFacts(
             type: type, sniffedType: sniffed.type, storedSize: size, orientation: header.orientation,
-            pixelBytes: header.pixelBytes, hasAlpha: header.hasAlpha,
+            pixelBytes: header.pixelBytes,
+            colourShare: header.text("jpeg-chroma-subsample") == "4:2:0" ? 0.5 : Double(header.bands - 1),
+            hasAlpha: header.hasAlpha,
             isProgressive: [header.integer("jpeg-multiscan"), header.integer("interlaced")].contains(1),
             heif: format == .heif ? unsafe bytes.withBytes { unsafe HEIFProperties($0) } : nil, bytes: bytes.count,
             losses: losses)
+        let hasGainMap = unsafe bytes.withBytes { unsafe GainMap.isIn($0, format) }
+        if hasGainMap { facts.notes.append("its gain map was left out: shown in standard range") }
+        if header.pages > 1 {
+            facts.notes.append(
+                format == .heif
+                    ? "of its \(header.pages) pictures the primary one was taken"
+                    : "of its \(header.pages) pages the first was taken")
+        }
+        self.facts = facts
         origin = .vips(Opened(source: Loadable(bytes: bytes, format: format), header: header.shared()))
     }
 
@@ -94,16 +112,29 @@ struct StillSource: ~Copyable {
     init(bitmap descriptor: Int32, sniffed: Sniffed, limits: Limits) throws(AttachmentError) {
         var limits = limits
         // A BMP is a still, so the limit of stills holds for its one frame.
-        limits.framePixels = limits.wholeStillPixels
+        limits.framePixels = limits.stillPixels
         let bytes = try fileBytes(descriptor)
         guard bytes <= limits.imageBytes else { throw .sourceTooLarge(bytes: bytes, limit: limits.imageBytes) }
-        guard let reader = try FrameReader.open(descriptor, format: .bmp, limits: limits) else {
-            throw .corrupt(reason: "its BMP header cannot be read")
+        let size: PixelSize
+        var hasAlpha = true
+        if let file = try BitmapFile(descriptor) {
+            size = file.size
+            hasAlpha = file.hasAlpha
+            try limits.checkSides(of: size)
+            guard size.area <= limits.stillPixels else {
+                throw .tooManyPixels(pixels: size.area, limit: limits.stillPixels)
+            }
+            origin = .bitmap(file)
+        } else {
+            guard let reader = try FrameReader.open(descriptor, format: .bmp, limits: limits) else {
+                throw .corrupt(reason: "its BMP header cannot be read")
+            }
+            size = reader.size
+            origin = .packedBitmap(Readable(descriptor: descriptor, limits: limits))
         }
         facts = StillFacts(
-            type: .bmp, sniffedType: sniffed.type, storedSize: reader.size, orientation: 1, pixelBytes: 4,
-            hasAlpha: true, bytes: Int(bytes))
-        origin = .bitmap(Readable(descriptor: descriptor, limits: limits))
+            type: .bmp, sniffedType: sniffed.type, storedSize: size, orientation: 1, pixelBytes: 4,
+            hasAlpha: hasAlpha, bytes: Int(bytes))
     }
 
     /// Takes the only frame of a GIF, whose limits were checked; decodes no pixel.
@@ -121,24 +152,37 @@ struct StillSource: ~Copyable {
     ///
     /// - Parameters:
     ///   - chroma: At what resolution colours are needed, where the decoder has a choice.
-    ///   - report: What the decoder met besides pixels.
+    ///   - damaged: What becomes of a picture of which much is missing.
+    ///   - faults: What is missing or odd is added.
     /// - Returns: Upright, sRGB, 8 bits, 3 or 4 bands, without metadata; in memory.
     borrowing func decode(
         _ region: PixelRect, scaledTo size: PixelSize, speed: Speed, chroma: ChromaResolution = .full,
-        reporting report: inout DecodingReport
+        damaged: WhenDamaged, faults: inout StillFaults
     ) throws(AttachmentError) -> Picture {
         switch origin {
         case .vips(let opened):
             let decode = StillDecoding(
-                facts: facts, format: opened.source.format, region: region, size: size, speed: speed, chroma: chroma)
-            return try decode.runOrRefuse(opened.source.bytes, opened.header)
+                facts: facts, format: opened.source.format, region: region, size: size, speed: speed, chroma: chroma,
+                damaged: damaged)
+            return try decode.runOrRefuse(opened.source.bytes, opened.header, faults: &faults)
         case .gif(let source):
             var canvas = Canvas(width: facts.size.width, height: facts.size.height)
             let defects = FrameDefects(ofStill: ())
             try GIFFrames(source, counting: defects).show(on: &canvas)
-            report = DecodingReport(defect: defects.rowDefect, warnings: source.warnings)
+            if let loss = try defects.rowDefect?.loss(when: damaged) { faults.losses.append(loss) }
+            faults.warnings += source.warnings
             return try canvas.raster.picture().scaled(region, to: size, speed: speed)
-        case .bitmap(let source):
+        case .bitmap(let file):
+            let missing = try file.missingRows()
+            guard missing < file.size.height else {
+                throw VipsFailure.cut(facts.type.imageName)
+            }
+            let damage = Damage(.rows, missing: Double(missing), of: Double(file.size.height))
+            if let loss = try damage.loss(because: StillDecoding.cut, when: damaged) { faults.losses.append(loss) }
+            let raster = try Raster(
+                width: file.size.width, height: file.size.height, channels: 4, bytes: file.decode())
+            return try raster.picture().scaled(region, to: size, speed: speed)
+        case .packedBitmap(let source):
             guard var reader = try FrameReader.open(source.descriptor, format: .bmp, limits: source.limits),
                 let frame = try reader.next()
             else { throw .corrupt(reason: "the file ends before its BMP picture is complete") }
@@ -169,100 +213,13 @@ func scaling<Result: ~Copyable>(_ body: () throws(VipsFailure) -> Result) throws
     }
 }
 
-/// One decode by libvips: what it is asked for.
-private struct StillDecoding {
-    var facts: StillFacts
-    var format: ImageFormat
-    var region: PixelRect
-    var size: PixelSize
-    var speed: Speed
-    var chroma: ChromaResolution
-
-    func runOrRefuse(
-        _ bytes: borrowing SourceBytes, _ header: borrowing Picture
-    ) throws(AttachmentError) -> Picture {
-        do {
-            return try run(bytes, header)
-        } catch {
-            throw error.damage(of: facts.type.imageName)
-        }
-    }
-
-    private func run(
-        _ bytes: borrowing SourceBytes, _ header: borrowing Picture
-    ) throws(VipsFailure) -> Picture {
-        let area = Area(region.stored(orientation: facts.orientation, upright: facts.size))
-        let target = facts.orientation >= 5 ? size.swapped : size
-        if format == .jpeg, header.isPlain, let scaled = try planes(bytes, area, to: target) {
-            // Most need nothing else.
-            guard header.needsProfile || facts.orientation != 1 else { return scaled }
-            return try unsafe small(
-                scaled.withPixels { (pixels) throws(VipsFailure) in
-                    try unsafe header.like(pixels, size: target)
-                })
-        }
-        let loaded = try bytes.load(format, loading)
-        // A JPEG's sides were divided and then rounded: what counts is the divisor. A WebP's were brought to a size.
-        let divisor =
-            format == .jpeg
-            ? (Double(loading.shrink), Double(loading.shrink))
-            : (
-                Double(facts.storedSize.width) / Double(loaded.width),
-                Double(facts.storedSize.height) / Double(loaded.height)
-            )
-        let stored = area.divided(by: divisor.0, divisor.1)
-        let isPremultiplied = facts.heif?.isPremultiplied == true
-        let scaled = try (isPremultiplied ? loaded.dividedByAlpha() : loaded).resampled(
-            stored, to: target, speed: speed)
-        if let coded = facts.heif?.colour, !coded.isStandard, scaled.isUnmanaged {
-            return try scaled.upright().standardColour(from: coded)
-        }
-        return try small(scaled)
-    }
-
-    /// Upright, in sRGB, without metadata; in memory.
-    private func small(_ scaled: borrowing Picture) throws(VipsFailure) -> Picture {
-        let small = try scaled.standardColour()
-        return try facts.orientation == 1
-            ? small.stripped().computed() : small.computed().upright().stripped().computed()
-    }
-
-    /// Pixels of a JPEG whose planes can be scaled one by one; nil for others.
-    private func planes(
-        _ bytes: borrowing SourceBytes, _ area: Area, to target: PixelSize
-    ) throws(VipsFailure) -> Picture? {
-        try unsafe bytes.withBytes { (bytes) throws(VipsFailure) in
-            guard let reader = try unsafe JPEGReader.open(bytes, shrink: loading.shrink, chroma: chroma) else {
-                return nil
-            }
-            return try reader.scaled(area, of: facts.storedSize, to: target)
-        }
-    }
-
-    /// As much of the scaling as the decoder can do by itself.
-    private var loading: SourceBytes.Loading {
-        let factor = min(
-            Double(region.size.width) / Double(size.width), Double(region.size.height) / Double(size.height))
-        var loading = SourceBytes.Loading()
-        switch format {
-        case .jpeg:
-            loading.shrink = [8, 4, 2].first { factor / Double($0) >= speed.jpegMargin } ?? 1
-        case .webp:
-            if let margin = speed.webpMargin, factor > 2 * margin { loading.scale = margin / factor }
-        default:
-            break
-        }
-        return loading
-    }
-}
-
 extension Speed {
     /// How many times larger than the result a decoder's own scaling may leave the picture at least.
     ///
     /// A JPEG's inverse transform averages whole pixels while it scales, and what that leaves folds back: of detail at every
     /// scale 2.0 dB at the same bytes where the rest is 1.05, 0.7 where it is 1.3, 0.3 where it is 1.5, and 0.1 where it is
     /// 1.8; of most photographs less than a tenth of that.
-    fileprivate var jpegMargin: Double {
+    var jpegMargin: Double {
         switch self {
         case .standard: 1.9
         case .fast: 1.3
@@ -270,7 +227,7 @@ extension Speed {
     }
 
     /// The same for WebP, which averages; nil where that is not good enough, because its decoder saves little.
-    fileprivate var webpMargin: Double? {
+    var webpMargin: Double? {
         switch self {
         case .standard: nil
         case .fast: 2

@@ -12,6 +12,11 @@ struct VipsFailure: Error, Hashable {
         return VipsFailure(text: text)
     }
 
+    /// What is said of a file that ends too early.
+    static func cut(_ format: String) -> AttachmentError {
+        .corrupt(reason: "the file ends before its \(format) picture is complete")
+    }
+
     /// The failure as the sender's error: `format` could not be decoded.
     func damage(of format: String) -> AttachmentError {
         // What was stopped looks like damage.
@@ -24,13 +29,14 @@ struct VipsFailure: Error, Hashable {
         {
             return .tooExpensive(resource: "memory", granted: "share")
         }
+        if let refusal = UnsupportedPicture.refusal(of: format, saying: text) { return refusal }
         let signsOfAnEnd = [
             "premature", "truncated", "unexpected end", "end of file", "end of stream", "eof", "read error",
             "too short",
             "not enough data", "incomplete",
         ]
         if signsOfAnEnd.contains(where: text.contains) {
-            return .corrupt(reason: "the file ends before its \(format) picture is complete")
+            return Self.cut(format)
         }
         return .corrupt(reason: "its \(format) data cannot be decoded")
     }

@@ -29,6 +29,47 @@ enum WebPChunks {
         return kept
     }
 
+    /// Says of a still's pixels that end with the file that they end there, so that what there is can be decoded.
+    ///
+    /// - Returns: Whether they do.
+    static func endWithFile(_ file: UnsafeMutableRawBufferPointer) -> Bool {
+        var position = 12
+        while position + 8 < file.count {
+            let size = unsafe number(in: file, at: position + 4)
+            let rest = file.count - position - 8
+            guard size > rest else {
+                position += 8 + size + size % 2
+                continue
+            }
+            let name = unsafe String(decoding: file[position..<position + 4], as: UTF8.self)
+            guard name == "VP8 " || name == "VP8L" else { return false }
+            // An odd number would have a byte behind it.
+            unsafe set(rest & ~1, at: position + 4, in: file)
+            unsafe set(position + (rest & ~1), at: 4, in: file)
+            return true
+        }
+        return false
+    }
+
+    /// Says of a still's pixels that end with the file that more follow, for a decoder that takes what there is only then.
+    static func endBehindFile(_ file: UnsafeMutableRawBufferPointer) {
+        var position = 12
+        while position + 8 < file.count {
+            let end = unsafe position + 8 + number(in: file, at: position + 4)
+            if end >= file.count - 1 {
+                // As much as any header may lack.
+                unsafe set(file.count - position - 8 + (1 << 16), at: position + 4, in: file)
+                unsafe set(file.count - 8 + (1 << 16), at: 4, in: file)
+                return
+            }
+            position = end + end % 2
+        }
+    }
+
+    private static func set(_ value: Int, at place: Int, in file: UnsafeMutableRawBufferPointer) {
+        for byte in 0..<4 { unsafe file[place + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte)) }
+    }
+
     private static func number(in file: UnsafeMutableRawBufferPointer, at position: Int) -> Int {
         (0..<4).reduce(0) { unsafe $0 | Int(file[position + $1]) << (8 * $1) }
     }

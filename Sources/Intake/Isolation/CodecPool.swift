@@ -286,7 +286,7 @@ public final class CodecPool: Sendable {
     private func grant(_ estimate: Estimate, to conversation: Conversation) async throws(AttachmentError) -> Int64 {
         let most = min(conversation.order.ceilings.memory, configuration.memory)
         guard estimate.memory <= most else {
-            throw .tooExpensive(resource: "memory", granted: "\(most >> 20) MiB")
+            throw .tooMuchMemory(needed: estimate.memory, granted: most)
         }
         // An estimate is one: a quarter more, and what a small source needs at the least.
         let wanted = min(most, estimate.memory + estimate.memory / 4 + 64 << 20)

@@ -149,6 +149,8 @@ extension AttachmentError {
         switch self {
         case .invalidSource(let reason): return .invalidSource(reason: reason.sanitized(300))
         case .unrecognizedType(let sniffed): return .unrecognizedType(sniffed: sniffed?.sanitized(127))
+        case .misnamed(let fileExtension, let sniffed):
+            return .misnamed(fileExtension: fileExtension.sanitized(20), sniffed: sniffed?.sanitized(127))
         case .unsupportedFeature(let reason, let advice):
             return .unsupportedFeature(reason: reason.sanitized(200), advice: advice.sanitized(200))
         case .unacceptedKind(let kind, let profile):

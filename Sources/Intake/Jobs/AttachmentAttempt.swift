@@ -113,7 +113,9 @@ struct AttachmentAttempt: Sendable {
                     id: id, result: .success(result), kind: progress.findings?.kind, source: progress.facts,
                     steps: progress.steps)
             } catch {
-                guard let error = error as? AttachmentError else { throw error }
+                // No codec process knows what the file is called.
+                let (name, type) = (progress.facts.name, progress.facts.declaredType)
+                guard let error = (error as? AttachmentError)?.ofFile(named: name, declared: type) else { throw error }
                 try Task.checkCancellation()
                 guard let wait = pipeline.configuration.backoff.wait(after: attempt, error: error, using: &random),
                     deadline.map({ ContinuousClock.now + wait < $0.end }) ?? true
@@ -363,8 +365,10 @@ private struct Progress {
     /// Ends the steps with the one that could not be done, and why.
     mutating func fail(_ error: AttachmentError) {
         // What no decoder took still looked like something; what is said beside the type is for people.
-        if case .unrecognizedType(let sniffed?) = error, facts.sniffedType == nil {
-            facts.sniffedType = sniffed.split(separator: " ").first.map(String.init)
+        switch error {
+        case .unrecognizedType(let sniffed?), .misnamed(_, let sniffed?):
+            facts.sniffedType = facts.sniffedType ?? sniffed.split(separator: " ").first.map(String.init)
+        default: break
         }
         steps.append(
             Step(name: stage.name, seconds: (ContinuousClock.now - stage.since).inSeconds, note: error.message))

@@ -92,7 +92,6 @@ public struct Limits: Hashable, Sendable, Decodable {
     public var imageBytes: Int64
     public var clipBytes: Int64
     public var stillPixels: Int64
-    public var wholeStillPixels: Int64
     public var framePixels: Int64
     /// Pixels along a side of any picture.
     public var side: Int

@@ -99,10 +99,7 @@ extension Setting {
             "Of a video or a sound; also what a fetch or an upload stops at."),
         Setting(
             "limits.still_pixels", \.settings.limits.stillPixels, .count(1...10_000_000_000),
-            "Of a still whose decoder shrinks on load, such as JPEG."),
-        Setting(
-            "limits.whole_still_pixels", \.settings.limits.wholeStillPixels, .count(1...10_000_000_000),
-            "Of a still that must be decoded whole."),
+            "Of a still. One that needs more memory than its codec process may use is refused below this already."),
         Setting(
             "limits.frame_pixels", \.settings.limits.framePixels, .count(1...1_000_000_000),
             "Of one frame of an animation or a video."),

@@ -1,0 +1,149 @@
+// libjpeg decodes what is damaged as far as it goes, and says where it begins. Each MCU is decoded through a function of ours,
+// which counts what comes after such a word: up to the next restart, else to the end of the scan.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "failure.h"
+// Behind jpeglib.h, whose types it needs.
+#include <jpegint.h>
+
+typedef struct {
+    boolean (*decode_mcu)(j_decompress_ptr, JBLOCKROW *);
+    void (*start_pass)(j_decompress_ptr);
+    /// MCUs of the scan that were decoded.
+    size_t done;
+    int is_damaged;
+    /// Which components any scan had.
+    int seen[MAX_COMPONENTS];
+    /// Of each of the largest MCUs, whether any scan lacks something of it.
+    size_t columns, rows;
+    unsigned char damaged[];
+} survey;
+
+/// Takes note that `count` MCUs from `first` on are damaged.
+static void note(survey *state, const struct jpeg_decompress_struct *info, size_t first, size_t count) {
+    for (size_t at = first; at < first + count; at++) {
+        size_t row = at / info->MCUs_per_row, column = at % info->MCUs_per_row;
+        // A component alone has blocks for MCUs, as many of them in one of the largest MCUs as its share.
+        if (info->comps_in_scan == 1) {
+            row /= (size_t)info->cur_comp_info[0]->v_samp_factor;
+            column /= (size_t)info->cur_comp_info[0]->h_samp_factor;
+        }
+        if (row < state->rows && column < state->columns) state->damaged[row * state->columns + column] = 1;
+    }
+}
+
+static boolean decode_mcu(j_decompress_ptr info, JBLOCKROW *blocks) {
+    survey *state = info->client_data;
+    unsigned interval = info->restart_interval;
+    int restarts = interval && state->done && state->done % interval == 0;
+    if (restarts) state->is_damaged = 0;
+    long before = info->err->num_warnings;
+    boolean result = state->decode_mcu(info, blocks);
+    if (info->err->num_warnings != before) {
+        state->is_damaged = 1;
+        // What is left over before a restart, or a restart that isn't due, speaks of the part before it too.
+        if (restarts) note(state, info, state->done - interval, interval);
+    }
+    if (state->is_damaged) note(state, info, state->done, 1);
+    state->done++;
+    return result;
+}
+
+/// Of the scan that libjpeg has set up.
+static void begin_scan(j_decompress_ptr info) {
+    survey *state = info->client_data;
+    state->decode_mcu = info->entropy->decode_mcu;
+    info->entropy->decode_mcu = decode_mcu;
+    state->done = 0;
+    state->is_damaged = 0;
+    for (int i = 0; i < info->comps_in_scan; i++) state->seen[info->cur_comp_info[i]->component_index] = 1;
+}
+
+static void start_pass(j_decompress_ptr info) {
+    ((survey *)info->client_data)->start_pass(info);
+    begin_scan(info);
+}
+
+static void began(j_common_ptr common) {
+    j_decompress_ptr info = (j_decompress_ptr)common;
+    size_t width = (size_t)info->max_h_samp_factor * DCTSIZE;
+    size_t columns = (info->image_width + width - 1) / width, rows = info->total_iMCU_rows;
+    // At most a byte for 64 pixels.
+    survey *state = info->mem->alloc_large(common, JPOOL_IMAGE, sizeof(survey) + columns * rows);
+    *state = (survey){.start_pass = info->entropy->start_pass, .columns = columns, .rows = rows};
+    memset(state->damaged, 0, columns * rows);
+    info->client_data = state;
+    info->entropy->start_pass = start_pass;
+    begin_scan(info);
+}
+
+/// Whether the scans up to the end of the file hold all that scans can: of a file that was cut, there may have been more.
+static int has_all_scans(const struct jpeg_decompress_struct *info) {
+    const survey *state = info->client_data;
+    for (int i = 0; i < info->num_components; i++) {
+        if (!state->seen[i]) return 0;
+        for (int at = 0; info->coef_bits && at < DCTSIZE2; at++)
+            if (info->coef_bits[i][at]) return 0;
+    }
+    return 1;
+}
+
+static int missing_rows(const struct jpeg_decompress_struct *info) {
+    const survey *state = info->client_data;
+    unsigned long long missing = 0;
+    size_t width = (size_t)info->max_h_samp_factor * DCTSIZE, height = (size_t)info->max_v_samp_factor * DCTSIZE;
+    for (size_t row = 0; row < state->rows; row++) {
+        size_t below = info->image_height - row * height;
+        for (size_t column = 0; column < state->columns; column++) {
+            if (!state->damaged[row * state->columns + column]) continue;
+            size_t beside = info->image_width - column * width;
+            missing += (unsigned long long)(below < height ? below : height) * (beside < width ? beside : width);
+        }
+    }
+    return (int)((missing + info->image_width - 1) / info->image_width);
+}
+
+int satchel_jpeg_survey(
+    const unsigned char *bytes, size_t count, satchel_jpeg_stops stops, satchel_jpeg_damage *damage) {
+    struct jpeg_decompress_struct info = {0};
+    satchel_jpeg_failure failure;
+    satchel_jpeg_progress progress;
+    info.err = satchel_jpeg_catch(&failure);
+    failure.is_lenient = 1;
+    if (setjmp(failure.out)) {
+        jpeg_destroy_decompress(&info);
+        return -1;
+    }
+    jpeg_create_decompress(&info);
+    satchel_jpeg_watch(&progress, (j_common_ptr)&info, stops);
+    jpeg_mem_src(&info, bytes, count);
+    jpeg_read_header(&info, TRUE);
+    // As little as can be besides the codes.
+    info.out_color_space = info.jpeg_color_space;
+    info.scale_denom = 8;
+    info.do_fancy_upsampling = FALSE;
+    info.do_block_smoothing = FALSE;
+    progress.began = began;
+    jpeg_start_decompress(&info);
+    int has_several_scans = info.inputctl->has_multiple_scans;
+    if (!has_several_scans) {
+        if (progress.began) began((j_common_ptr)&info);
+        progress.began = NULL;
+        failure.is_within_scan = 1;
+        JSAMPARRAY row = info.mem->alloc_sarray(
+            (j_common_ptr)&info, JPOOL_IMAGE, info.output_width * (JDIMENSION)info.output_components, 1);
+        while (info.output_scanline < info.output_height) jpeg_read_scanlines(&info, row, 1);
+        failure.is_within_scan = 0;
+    }
+    *damage = (satchel_jpeg_damage){
+        .rows = (int)info.image_height,
+        .missing = missing_rows(&info),
+        .is_cut = failure.is_cut,
+        .has_several_scans = has_several_scans,
+    };
+    if (has_several_scans && failure.is_cut && !has_all_scans(&info)) damage->missing = damage->rows;
+    jpeg_destroy_decompress(&info);
+    return 0;
+}

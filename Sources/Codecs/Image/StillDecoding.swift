@@ -1,0 +1,239 @@
+import Attachments
+import CJPEG
+import CVips
+
+/// What was found missing or odd while a still was decoded.
+struct StillFaults: Hashable, Sendable {
+    var losses: [Loss] = []
+    var warnings: [String] = []
+}
+
+/// One decode by libvips: what it is asked for.
+struct StillDecoding {
+    var facts: StillFacts
+    var format: ImageFormat
+    var region: PixelRect
+    var size: PixelSize
+    var speed: Speed
+    var chroma: ChromaResolution
+
+    /// What becomes of a picture of which more is missing than few would notice.
+    var damaged: WhenDamaged
+
+    /// - Parameter faults: What is missing or odd is added.
+    /// - Throws: ``AttachmentError/corrupt(reason:)`` where nothing can be decoded, or too little for `damaged`.
+    func runOrRefuse(
+        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, faults: inout StillFaults
+    ) throws(AttachmentError) -> Picture {
+        var hasEnd = true
+        let failure: VipsFailure
+        do {
+            let complaints = format == .tiff || format == .jpeg ? DecoderComplaints() : nil
+            let picture = try run(bytes, header, hasEnd: &hasEnd)
+            if !hasEnd { faults.warnings.append(Self.lackOfEnd) }
+            switch complaints {
+            case .some(let complaints):
+                if format == .tiff { try note(Double(complaints.damagedFaxRows), Self.damage, &faults) }
+                // libvips takes any number of libjpeg's warnings.
+                if format == .jpeg, !complaints.isEmpty { _ = try survey(bytes, &faults) }
+            case nil: break
+            }
+            return picture
+        } catch let error as VipsFailure {
+            failure = error
+        } catch let error as AttachmentError {
+            throw error
+        } catch {
+            throw .codecCrashed(reason: "\(error)")
+        }
+        let refusal = failure.damage(of: facts.type.imageName)
+        guard case .corrupt = refusal else { throw refusal }
+        do {
+            return switch format {
+            case .jpeg: try tolerated(bytes, header, refusal, &faults)
+            case .png, .tiff: try found(bytes, header, refusal, &faults)
+            case .webp: try decoded(bytes, header, refusal, &faults)
+            default: throw refusal
+            }
+        } catch let error as AttachmentError {
+            throw error
+        } catch let error as VipsFailure {
+            // What fails for good is damage; memory and time are not.
+            throw error.damage(of: facts.type.imageName)
+        } catch {
+            throw .codecCrashed(reason: "\(error)")
+        }
+    }
+
+    private static let lackOfEnd = "the file has no end marker, and nothing else is missing"
+    static let cut = "the file ends within them"
+    private static let damage = "its data is damaged within them"
+
+    /// Rows that are missing, where there are any.
+    private func note(_ missing: Double, _ reason: String, _ faults: inout StillFaults) throws(AttachmentError) {
+        let damage = Damage(.rows, missing: missing, of: Double(facts.storedSize.height))
+        if let loss = try damage.loss(because: reason, when: damaged) { faults.losses.append(loss) }
+    }
+
+    /// Counts what a JPEG lacks. Returns false where nothing of it can be decoded.
+    private func survey(
+        _ bytes: borrowing SourceBytes, _ faults: inout StillFaults
+    ) throws(AttachmentError) -> Bool {
+        guard let found = JPEGReader.survey(bytes) else { return false }
+        if found.is_cut != 0, found.missing == 0 { faults.warnings.append(Self.lackOfEnd) }
+        let reason =
+            switch (found.is_cut != 0, found.has_several_scans != 0) {
+            case (true, true): "the file ends before all of their detail"
+            case (true, false): Self.cut
+            case (false, _): Self.damage
+            }
+        try note(Double(found.missing), reason, &faults)
+        return true
+    }
+
+    /// A JPEG as far as it goes.
+    private func tolerated(
+        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, _ refusal: AttachmentError,
+        _ faults: inout StillFaults
+    ) throws -> Picture {
+        guard try survey(bytes, &faults) else { throw WorkTime.isUp ? WorkTime.failure : refusal }
+        var hasEnd = true
+        return try run(bytes, header, isLenient: true, hasEnd: &hasEnd)
+    }
+
+    /// A PNG's or a TIFF's rows as far as they can be decoded.
+    private func found(
+        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, _ refusal: AttachmentError,
+        _ faults: inout StillFaults
+    ) throws -> Picture {
+        guard let complaints = DecoderComplaints() else {
+            throw AttachmentError.tooExpensive(resource: "memory", granted: "share")
+        }
+        let isPNG = format == .png
+        var rows = unsafe satchel_rows_found()
+        let loaded = try bytes.load(format, SourceBytes.Loading(isLenient: isPNG))
+        let picture = try unsafe withUnsafeMutablePointer(to: &rows) { rows throws(VipsFailure) in
+            try unsafe finished(complaints.rows(of: loaded, found: rows, complains: isPNG))
+        }
+        let height = facts.storedSize.height
+        let missing = unsafe height - Int(rows.first_missing)
+        guard missing < height else { throw refusal }
+        let isCut =
+            isPNG
+            ? unsafe !bytes.withBytes { unsafe PNGChunks.hasEnd($0) }
+            : refusal == VipsFailure.cut(facts.type.imageName)
+        if missing > 0 {
+            try note(Double(missing), isCut ? Self.cut : Self.damage, &faults)
+        } else if isCut {
+            faults.warnings.append(Self.lackOfEnd)
+        } else {
+            // All rows are there, and nobody knows which of them are right.
+            try note(Double(height), "its checksums don't fit its data", &faults)
+        }
+        return picture
+    }
+
+    /// A WebP's rows as far as libwebp decodes them, what follows grey or transparent.
+    private func decoded(
+        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, _ refusal: AttachmentError,
+        _ faults: inout StillFaults
+    ) throws -> Picture {
+        let (size, bands) = (facts.storedSize, header.bands)
+        guard bands == 3 || bands == 4, header.pixelBytes == bands else { throw refusal }
+        var pixels = [UInt8](repeating: bands == 4 ? 0 : 0x80, count: Int(size.area) * bands)
+        try unsafe bytes.withMutableBytes { unsafe WebPChunks.endBehindFile($0) }
+        let rows = unsafe bytes.withBytes { bytes in
+            unsafe pixels.withUnsafeMutableBufferPointer { pixels in
+                guard let from = unsafe bytes.bindMemory(to: UInt8.self).baseAddress, let to = pixels.baseAddress
+                else { return -1 }
+                return unsafe Int(
+                    satchel_webp_rows(from, bytes.count, Int32(bands), to, Int32(size.width), Int32(size.height)))
+            }
+        }
+        guard rows > 0 else { throw refusal }
+        // The decoder may have begun on the rows behind.
+        let end = min(rows, size.height) * size.width * bands
+        for place in end..<pixels.count { pixels[place] = bands == 4 ? 0 : 0x80 }
+        // Where all rows came, what failed is in the last.
+        try note(Double(max(1, size.height - rows)), facts.isCut ? Self.cut : Self.damage, &faults)
+        return try unsafe finished(header.like(pixels, size: size))
+    }
+
+    private func run(
+        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, isLenient: Bool = false, hasEnd: inout Bool
+    ) throws(VipsFailure) -> Picture {
+        if format == .jpeg, header.isPlain, let scaled = try planes(bytes, isLenient: isLenient, hasEnd: &hasEnd) {
+            // Most need nothing else.
+            guard header.needsProfile || facts.orientation != 1 else { return scaled }
+            return try unsafe small(
+                scaled.withPixels { (pixels) throws(VipsFailure) in
+                    try unsafe header.like(pixels, size: target)
+                })
+        }
+        var loading = loading
+        loading.isLenient = isLenient
+        return try finished(bytes.load(format, loading))
+    }
+
+    /// The part of the stored picture that is wanted.
+    private var area: Area { Area(region.stored(orientation: facts.orientation, upright: facts.size)) }
+
+    /// Its size as stored.
+    private var target: PixelSize { facts.orientation >= 5 ? size.swapped : size }
+
+    /// What was loaded, scaled and upright in sRGB; in memory.
+    private func finished(_ loaded: borrowing Picture) throws(VipsFailure) -> Picture {
+        // A JPEG's sides were divided and then rounded: what counts is the divisor. A WebP's were brought to a size.
+        let divisor =
+            format == .jpeg
+            ? (Double(loading.shrink), Double(loading.shrink))
+            : (
+                Double(facts.storedSize.width) / Double(loaded.width),
+                Double(facts.storedSize.height) / Double(loaded.height)
+            )
+        let stored = area.divided(by: divisor.0, divisor.1)
+        let isPremultiplied = facts.heif?.isPremultiplied == true
+        let scaled = try (isPremultiplied ? loaded.dividedByAlpha() : loaded.withoutLongIntegers()).resampled(
+            stored, to: target, speed: speed)
+        if let coded = facts.heif?.colour, !coded.isStandard, scaled.isUnmanaged {
+            return try scaled.upright().standardColour(from: coded)
+        }
+        return try small(scaled)
+    }
+
+    /// Upright, in sRGB, without metadata; in memory.
+    private func small(_ scaled: borrowing Picture) throws(VipsFailure) -> Picture {
+        let small = try scaled.standardColour()
+        return try facts.orientation == 1
+            ? small.stripped().computed() : small.computed().upright().stripped().computed()
+    }
+
+    /// Pixels of a JPEG whose planes can be scaled one by one; nil for others.
+    private func planes(
+        _ bytes: borrowing SourceBytes, isLenient: Bool, hasEnd: inout Bool
+    ) throws(VipsFailure) -> Picture? {
+        try unsafe bytes.withBytes { (bytes) throws(VipsFailure) in
+            guard
+                let reader = try unsafe JPEGReader.open(
+                    bytes, shrink: loading.shrink, chroma: chroma, isLenient: isLenient)
+            else { return nil }
+            return try reader.scaled(area, of: facts.storedSize, to: target, hasEnd: &hasEnd)
+        }
+    }
+
+    /// As much of the scaling as the decoder can do by itself.
+    private var loading: SourceBytes.Loading {
+        let factor = min(
+            Double(region.size.width) / Double(size.width), Double(region.size.height) / Double(size.height))
+        var loading = SourceBytes.Loading()
+        switch format {
+        case .jpeg:
+            loading.shrink = [8, 4, 2].first { factor / Double($0) >= speed.jpegMargin } ?? 1
+        case .webp:
+            if let margin = speed.webpMargin, factor > 2 * margin { loading.scale = margin / factor }
+        default:
+            break
+        }
+        return loading
+    }
+}

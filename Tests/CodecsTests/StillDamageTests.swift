@@ -1,0 +1,227 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Codecs
+
+/// Stills that lack something: how much, by what their decoders gave, and what becomes of the rest.
+@Suite struct StillDamageTests: ~Copyable {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    /// A photograph of 640 by 480 pixels in every format whose rows come in order, with the directory of a TIFF before its
+    /// pixels, so that it is there when the file is cut.
+    private func made() throws {
+        try PictureJudge.run(
+            """
+            import struct, zlib
+            photo = Image.open(args[1]).convert('RGB').resize((640, 480), Image.LANCZOS)
+            def save(name, image=photo, **how): image.save(f'{args[0]}/{name}', **how)
+            save('baseline.jpg', quality=90)
+            save('full-chroma.jpg', quality=90, subsampling=0)
+            save('restarts.jpg', quality=90, restart_marker_rows=1)
+            save('progressive.jpg', quality=90, progressive=True)
+            save('grey.jpg', photo.convert('L'), quality=90)
+            save('cmyk.jpg', photo.convert('CMYK'), quality=90)
+            save('plain.png')
+            alpha = photo.copy(); alpha.putalpha(photo.convert('L')); save('alpha.png', alpha)
+            save('palette.png', photo.quantize(64))
+            save('24-bit.bmp')
+            save('lossy.webp', quality=85); save('lossless.webp', lossless=True)
+            def tiff(name, pack, code, rows=8, bits=8, channels=3, kind=2, image=photo):
+                raw = image.tobytes(); row = len(raw) // 480
+                strips = [pack(raw[at * row:(at + rows) * row]) for at in range(0, 480, rows)]
+                n = len(strips); entries = 9; data = 8 + 2 + 12 * entries + 4 + 8 + 8 * n
+                offsets = [data + sum(map(len, strips[:i])) for i in range(n)]
+                at = 8 + 2 + 12 * entries + 4
+                def entry(tag, type, count, value): return struct.pack('<HHII', tag, type, count, value)
+                body = b''.join([entry(256, 4, 1, 640), entry(257, 4, 1, 480),
+                    struct.pack('<HHI', 258, 3, channels) + (struct.pack('<I', at) if channels > 2 else struct.pack('<I', bits)),
+                    entry(259, 3, 1, code), entry(262, 3, 1, kind),
+                    entry(273, 4, n, at + 8 if n > 1 else offsets[0]), entry(277, 3, 1, channels), entry(278, 4, 1, rows),
+                    entry(279, 4, n, at + 8 + 4 * n if n > 1 else len(strips[0]))])
+                open(f'{args[0]}/{name}', 'wb').write(b'II*\\0' + struct.pack('<IH', 8, entries) + body + bytes(4)
+                    + struct.pack('<4H', *[bits] * 4) + struct.pack(f'<{n}I', *offsets)
+                    + struct.pack(f'<{n}I', *map(len, strips)) + b''.join(strips))
+            tiff('raw.tiff', bytes, 1)
+            tiff('deflate.tiff', zlib.compress, 8, rows=4)
+            tiff('one-strip.tiff', bytes, 1, rows=480)
+            for code, name in [('group3', 'g3'), ('group4', 'g4')]:
+                save(name + '.tiff', photo.convert('1'), compression=code)
+            """, [directory.path, Repository.media.appending(path: "jpeg/coffee.jpg").path])
+    }
+
+    private func file(_ name: String, cut share: Double, of whole: String) throws -> URL {
+        let bytes = try Data(contentsOf: directory.url.appending(path: whole))
+        let file = directory.url.appending(path: name)
+        try bytes.prefix(bytes.count - max(3, Int(Double(bytes.count) * share))).write(to: file)
+        return file
+    }
+
+    /// Rows of which an independent decoder gives something else than it gives of the whole file, added up by their pixels.
+    private func judgedRows(_ cut: URL, of whole: String) throws -> Double {
+        let lines = try PictureJudge.run(
+            """
+            from PIL import ImageFile
+            ImageFile.LOAD_TRUNCATED_IMAGES = True
+            if 'tiff' in args[2]:
+                # Its strips, as far as the file goes.
+                there = len(open(args[0], 'rb').read()); tags = Image.open(args[1]).tag_v2
+                strips = list(zip(tags[273], tags[279])); rows = 480 // len(strips)
+                whole = sum(offset + count <= there for offset, count in strips) * rows
+                if len(strips) == 1: whole = (there - strips[0][0]) // 1920
+                say(480 - whole); sys.exit()
+            def shown(path):
+                if 'jpg' in args[2]:
+                    data = subprocess.run(['djpeg', '-dct', 'int', path], capture_output=True).stdout
+                    return np.asarray(Image.open(io.BytesIO(data)).convert('RGB'))
+                return np.asarray(Image.open(path).convert('RGBA' if 'alpha' in args[2] else 'RGB'))
+            a, b = shown(args[0]), shown(args[1])
+            # What nobody could tell from rounding where colours are interpolated between whole and missing ones.
+            say((np.abs(a.astype(int) - b).max(-1) > 0).sum() / a.shape[1])
+            """, [cut.path, directory.url.appending(path: whole).path, whole])
+        return Double(lines.first ?? "") ?? .nan
+    }
+
+    private static func rows(in text: String) -> Int? {
+        guard let end = text.range(of: " of 480 rows") else { return nil }
+        return Int(text[..<end.lowerBound].split(separator: " ").last ?? "")
+    }
+
+    private static func profile(_ damaged: WhenDamaged) -> Profile {
+        var profile = PictureJudge.lossless()
+        profile.damaged = damaged
+        return profile
+    }
+
+    @Test(
+        arguments: [
+            "baseline.jpg", "full-chroma.jpg", "restarts.jpg", "progressive.jpg", "grey.jpg", "plain.png", "alpha.png",
+            "palette.png", "24-bit.bmp", "lossy.webp", "lossless.webp", "raw.tiff", "deflate.tiff", "one-strip.tiff",
+        ])
+    func `of a picture that was cut off, the rows that no decoder gives are counted, and decide`(whole: String) throws {
+        try made()
+        let complete = try Rendered.of(
+            directory.url.appending(path: whole), in: directory.url, profile: Self.profile(.refuse))
+        #expect(complete.ending.losses.isEmpty && complete.ending.warnings.isEmpty)
+        for share in [0.005, 0.015, 0.03, 0.5] {
+            let cut = try file("cut-\(share)-\(whole)", cut: share, of: whole)
+            // Of progressive ones, what is missing is detail that may have been nothing; libvips gives a TIFF's rows by 16.
+            let isTIFF = whole.hasSuffix("tiff")
+            let strip = isTIFF ? 16.0 : 3
+            let salvaged = try Rendered.of(cut, in: directory.url, profile: Self.profile(.salvage))
+            let loss = try #require(salvaged.ending.losses.first, "\(whole) \(share)")
+            // No tool shows a part of a WebP: what is shown is compared with the whole picture of another decoder.
+            let judged = try judgedRows(whole.hasSuffix("webp") ? URL(filePath: salvaged.path(.main)) : cut, of: whole)
+            let missing = try #require(Self.rows(in: loss.what), "\(loss.what)")
+            #expect(Double(missing) >= judged - 2, "\(whole) \(share): \(missing), not \(judged)")
+            if whole != "progressive.jpg" {
+                #expect(Double(missing) <= judged + strip, "\(whole) \(share): \(missing), not \(judged)")
+                #expect(loss.reason == "the file ends within them", "\(whole) \(share): \(loss.reason)")
+            }
+            // What is there is as it was.
+            let rest = max(0, 480 - missing - 16)
+            let same = try PictureJudge.run(
+                """
+                a, b = load(args[0]), load(args[1])
+                # A BMP begins with its last row.
+                n = slice(480 - int(args[2]), None) if 'bmp' in args[3] else slice(0, int(args[2]))
+                say(np.abs(a[n] - b[n]).max(initial=0), a.shape == b.shape)
+                """,
+                [salvaged.path(.main), complete.path(.main), "\(rest)", whole])
+            #expect(same == ["0 True"], "\(whole) \(share)")
+            let isTolerable = Double(missing) <= 9.6
+            if isTolerable {
+                let delivered = try Rendered.of(cut, in: directory.url, profile: Self.profile(.refuse))
+                #expect(delivered.ending.losses == [loss])
+            } else {
+                let refusal = try Rendered.refusal(of: cut, in: directory.url, profile: Self.profile(.refuse))
+                #expect(refusal?.code == .corrupt)
+                let says = refusal?.message.contains("\(missing) of 480 rows are missing")
+                #expect(says == true, "\(String(describing: refusal))")
+            }
+            if share == 0.5 { #expect(!isTolerable && missing > 100) }
+            // libwebp gives rows by 16, and of lossy ones needs the next to filter them.
+            if share == 0.005, !isTIFF, whole != "progressive.jpg", !whole.hasSuffix("webp") {
+                #expect(isTolerable, "\(whole): \(missing)")
+            }
+        }
+    }
+
+    @Test(arguments: ["baseline.jpg", "restarts.jpg", "progressive.jpg", "grey.jpg", "cmyk.jpg"])
+    func `a JPEG that lacks nothing but its end marker is whole, with a warning`(whole: String) throws {
+        try made()
+        let bytes = try Data(contentsOf: directory.url.appending(path: whole))
+        let file = directory.url.appending(path: "endless.jpg")
+        try bytes.dropLast(2).write(to: file)
+        #expect(try judgedRows(file, of: whole) == 0)
+        let rendered = try Rendered.of(file, in: directory.url)
+        #expect(rendered.ending.losses.isEmpty)
+        #expect(rendered.ending.warnings == ["the file has no end marker, and nothing else is missing"])
+    }
+
+    @Test(arguments: ["g3.tiff", "g4.tiff"])
+    func `a fax whose last line is bad is delivered without it, and says so`(whole: String) throws {
+        try made()
+        var bytes = [UInt8](try Data(contentsOf: directory.url.appending(path: whole)))
+        // Pillow writes the strip from the eighth byte on, and then the directory.
+        let end = Int(bytes[4]) | Int(bytes[5]) << 8 | Int(bytes[6]) << 16
+        for at in end - 12..<end - 5 { bytes[at] = 0 }
+        let file = directory.url.appending(path: "bad-\(whole)")
+        try Data(bytes).write(to: file)
+        let judge = try Program.tool("convert").run([file.path, directory.url.appending(path: "o.png").path])
+        #expect(judge.errorText.contains("Premature EOL at line 479"), "\(judge.errorText)")
+        let rendered = try Rendered.of(file, in: directory.url)
+        #expect(rendered.ending.losses == [Loss("1 of 480 rows", because: "its data is damaged within them")])
+    }
+
+    @Test(arguments: ["baseline.jpg", "grey.jpg", "restarts.jpg"], [0.5, 0.985])
+    func `what libjpeg fills with grey within a JPEG is counted`(whole: String, share: Double) throws {
+        try made()
+        var bytes = [UInt8](try Data(contentsOf: directory.url.appending(path: whole)))
+        // A marker that is none of a scan's: what follows is not read.
+        let place = Int(Double(bytes.count) * share)
+        bytes.replaceSubrange(place..<place + 2, with: [0xff, 0xd9])
+        let file = directory.url.appending(path: "damaged-\(whole)")
+        try Data(bytes).write(to: file)
+        let judge = try Program.tool("djpeg").run(["-outfile", "/dev/null", file.path])
+        #expect(judge.errorText.contains("Corrupt JPEG data"), "\(judge.errorText)")
+        let judged = try judgedRows(file, of: whole)
+        let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
+        let loss = try #require(salvaged.ending.losses.first)
+        let missing = try #require(Self.rows(in: loss.what))
+        #expect(abs(Double(missing) - judged) < 5, "\(missing), not \(judged)")
+        let refusal = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.refuse))
+        #expect(refusal?.code == (share < 0.9 ? .corrupt : nil))
+    }
+
+    @Test(arguments: ["heic/coffee-gps.heic", "avif/coffee.avif", "jxl/coffee.jxl"])
+    func `formats whose libraries give no part of a picture are corrupt, salvaged or not`(path: String) throws {
+        let bytes = try Data(contentsOf: Repository.media.appending(path: path))
+        let file = directory.url.appending(path: "part")
+        try bytes.prefix(bytes.count * 9 / 10).write(to: file)
+        for damaged in WhenDamaged.allCases {
+            let refusal = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(damaged))
+            #expect(refusal?.code == .corrupt)
+        }
+    }
+
+    @Test func `a PNG whose pixels don't fit their checksum is corrupt, and salvaged as it is`() throws {
+        try made()
+        let file = directory.url.appending(path: "checksum.png")
+        var bytes = [UInt8](try Data(contentsOf: directory.url.appending(path: "plain.png")))
+        let place = try #require(Data(bytes).range(of: Data("IEND".utf8))).lowerBound
+        // The checksum of the last pixels' chunk, before the length of the end's.
+        bytes[place - 6] ^= 0xff
+        try Data(bytes).write(to: file)
+        let refusal = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.refuse))
+        guard let refusal else { return }
+        #expect(refusal.message.contains("480 of 480 rows are missing: its checksums don't fit its data"))
+        let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
+        #expect(salvaged.ending.losses.count == 1)
+    }
+}
