@@ -65,7 +65,8 @@ def claiming(kit: Kit, out):
     out.write_bytes(data[:place] + chunk(b"acTL", claim) + data[place + 20:])
 
 
-sample("trouble/claim.png", claiming, traits="lying count, apng", kind="image", type="image/png", fidelity="reduced")
+sample("trouble/claim.png", claiming, traits="lying count, apng", kind="image", type="image/png", width=64, height=64,
+       fidelity="reduced")
 # What other programs play until there without a word is delivered, and said to be short.
 sample("trouble/truncated.mp3", cut("mp3/voice.mp3", 0.5), of="voice", traits="truncated, canary", kind="audio",
        type="audio/mpeg", fidelity="reduced")
