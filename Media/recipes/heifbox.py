@@ -21,9 +21,14 @@ def find(data: bytes, *path: bytes) -> tuple[int, int, int]:
 
 def rotated(data: bytes, quarters: int) -> bytes:
     """Adds a rotation by `quarters` of 90 degrees anticlockwise to item 1."""
+    return turned(data, b"irot", quarters)
+
+
+def turned(data: bytes, kind: bytes, value: int) -> bytes:
+    """Adds a rotation (`irot`) or a mirroring (`imir`) to item 1, after what it has."""
     _, content, end = find(data, b"meta", b"iprp", b"ipco")
     index = len(list(children(data, content, end))) + 1
-    data = insert(data, end, (9).to_bytes(4, "big") + b"irot" + bytes([quarters]), b"meta", b"iprp", b"ipco")
+    data = insert(data, end, box_of(kind, bytes([value])), b"meta", b"iprp", b"ipco")
     _, content, end = find(data, b"meta", b"iprp", b"ipma")
     version, flags = data[content], data[content + 3]
     assert version == 0 and flags == 0 and int.from_bytes(data[content + 8:content + 10], "big") == 1

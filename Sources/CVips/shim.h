@@ -456,9 +456,14 @@ static inline int satchel_shrink(VipsImage *in, VipsImage *_Nullable *_Nonnull o
     return vips_shrink(in, out, wide, high, "ceil", TRUE, NULL);
 }
 
-/// Turns the image upright by its orientation field.
-static inline int satchel_autorot(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
-    return vips_autorot(in, out, NULL);
+/// Turns the image upright by EXIF's orientation.
+static inline int satchel_upright(VipsImage *in, VipsImage *_Nullable *_Nonnull out, int orientation) {
+    VipsImage *copy;
+    if (vips_copy(in, &copy, NULL)) return -1;
+    vips_image_set_int(copy, VIPS_META_ORIENTATION, orientation);
+    int failed = vips_autorot(copy, out, NULL);
+    g_object_unref(copy);
+    return failed;
 }
 
 /// Where the image began in the one that it was cut from.

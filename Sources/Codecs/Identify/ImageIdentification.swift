@@ -31,6 +31,12 @@ enum ImageIdentification {
         if format == .tiff {
             try unsafe bytes.withBytes { (bytes) throws(AttachmentError) in try unsafe TIFFSamples.check(bytes) }
         }
+        var turns = 1
+        if format == .heif {
+            turns = try unsafe bytes.withMutableBytes { (bytes) throws(AttachmentError) in
+                try unsafe HEIFTurns.take(from: bytes)
+            }
+        }
         var isCut = false
         if format == .webp { try unsafe bytes.withMutableBytes { isCut = unsafe WebPChunks.endWithFile($0) } }
         let header = try header(of: bytes, format, sniffed, limits)
@@ -41,6 +47,7 @@ enum ImageIdentification {
         var still = try StillSource(
             bytes, format: format, header: header, sniffed: sniffed, limits: limits, losses: losses)
         still.facts.isCut = isCut
+        if turns != 1 { still.facts.orientation = turns }
         return .still(still)
     }
 

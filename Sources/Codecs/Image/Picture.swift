@@ -186,9 +186,11 @@ extension Picture {
         size == self.size ? shared() : try resampled(Area(PixelRect(self.size)), to: size)
     }
 
-    /// Upright, as the orientation field says.
-    func upright() throws(VipsFailure) -> Picture {
-        try unsafe derive { unsafe satchel_autorot($0, $1) }
+    /// Upright.
+    ///
+    /// - Parameter orientation: EXIF's.
+    func upright(_ orientation: Int) throws(VipsFailure) -> Picture {
+        try unsafe derive { unsafe satchel_upright($0, $1, Int32(orientation)) }
     }
 
     /// sRGB with 8 bits and 3 or 4 bands, through the embedded profile where there is a usable one.

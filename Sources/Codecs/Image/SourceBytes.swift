@@ -42,14 +42,16 @@ struct SourceBytes: ~Copyable {
 
     /// Lends the bytes to what corrects them, before anything else has read them. The file stays as it is.
     ///
-    /// - Throws: ``AttachmentError/tooExpensive(resource:granted:)`` where there is no memory for that.
-    borrowing func withMutableBytes(_ body: (UnsafeMutableRawBufferPointer) -> Void) throws(AttachmentError) {
+    /// - Throws: ``AttachmentError/tooExpensive(resource:granted:)`` where there is no memory for that; what `body` throws.
+    borrowing func withMutableBytes<Result>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(AttachmentError) -> Result
+    ) throws(AttachmentError) -> Result {
         try unsafe withBytes { (bytes) throws(AttachmentError) in
             let bytes = unsafe UnsafeMutableRawBufferPointer(mutating: bytes)
             guard unsafe mprotect(bytes.baseAddress, bytes.count, PROT_READ | PROT_WRITE) == 0 else {
                 throw .tooExpensive(resource: "memory", granted: "share")
             }
-            unsafe body(bytes)
+            return try unsafe body(bytes)
         }
     }
 

@@ -196,7 +196,7 @@ struct StillDecoding {
         let scaled = try (isPremultiplied ? loaded.dividedByAlpha() : loaded.withoutLongIntegers()).resampled(
             stored, to: target, speed: speed)
         if let coded = facts.heif?.colour, !coded.isStandard, scaled.isUnmanaged {
-            return try scaled.upright().standardColour(from: coded)
+            return try scaled.upright(facts.orientation).standardColour(from: coded)
         }
         return try small(scaled)
     }
@@ -205,7 +205,7 @@ struct StillDecoding {
     private func small(_ scaled: borrowing Picture) throws(VipsFailure) -> Picture {
         let small = try scaled.standardColour()
         return try facts.orientation == 1
-            ? small.stripped().computed() : small.computed().upright().stripped().computed()
+            ? small.stripped().computed() : small.computed().upright(facts.orientation).stripped().computed()
     }
 
     /// Pixels of a JPEG whose planes can be scaled one by one; nil for others.
