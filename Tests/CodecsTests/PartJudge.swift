@@ -12,23 +12,28 @@ struct PartJudge {
     var start: Double
     /// Nil where it goes to the end.
     var duration: Double?
+    /// Where that is on its clock, if not with its first picture or sound.
+    var origin: Double?
     /// How many pictures more or fewer there may be at either end.
     var tolerance = 0
     /// Seconds by which the part is said to begin after `start`: the sound belongs to its pictures.
     var shift = 0.0
 
-    private var from: Double { source.origin + start }
+    private var from: Double { (origin ?? source.origin) + start }
 
     /// Of the whole source, in seconds.
     var length: Double {
-        max((source.pictures.last?.time ?? 0) + 1 / CountedClips.rate, source.soundEnd ?? 0) - source.origin
+        max((source.pictures.last?.time ?? 0) + 1 / CountedClips.rate, source.soundEnd ?? 0) - (origin ?? source.origin)
     }
 
     /// The pictures that are shown in the part, and when, in seconds of the part.
     var wanted: [CountedClips.Shown.Picture] {
         let end = duration.map { from + $0 } ?? .infinity
         let first = source.pictures.lastIndex { $0.time <= from + 0.005 } ?? 0
-        return source.pictures[first...].filter { $0.time < end - 0.005 }
+        let pictures = Array(source.pictures[first...].filter { $0.time < end - 0.005 })
+        // Where two have the same time, at the seam of two edits, the first is not seen.
+        return pictures.indices.filter { $0 + 1 == pictures.count || pictures[$0 + 1].time - pictures[$0].time > 0.002 }
+            .map { pictures[$0] }
             .map { CountedClips.Shown.Picture(time: max(0, $0.time - from), number: $0.number) }
     }
 
@@ -111,13 +116,18 @@ struct PartJudge {
 }
 
 extension CountedClips {
-    /// A part of `file`, and by which way it was made; `message` without stills.
-    static func part(_ file: URL, _ trim: TrimRequest?, sniffed: String? = nil) throws -> (
-        file: URL, made: RenderedClip
-    ) {
+    /// `message` without stills.
+    static var profile: Profile {
         var profile = Profile.message
         profile.thumbnail = nil
         profile.video?.poster = nil
+        return profile
+    }
+
+    /// A part of `file`, and by which way it was made.
+    static func part(_ file: URL, _ trim: TrimRequest?, sniffed: String? = nil) throws -> (
+        file: URL, made: RenderedClip
+    ) {
         guard
             let made = try Clips.render(
                 file, profile: profile, request: RenditionRequest(trim: trim), sniffed: sniffed)

@@ -66,6 +66,8 @@ struct SoundFacts: Sendable {
     var rate: Int
     var channels: Int
     var timeBase: TimeBase
+    /// One part of what its container holds, not several that an edit list puts together.
+    var isContinuous = true
 }
 
 /// How stored pictures are turned to be upright.

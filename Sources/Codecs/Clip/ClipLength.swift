@@ -16,6 +16,9 @@ struct ClipLength {
     /// what comes out in the end tells.
     private static let countedBytes: Int64 = 64 << 20
 
+    /// Seconds: what begins later than that is delivered from its first picture or sound on.
+    private static let longestEmptiness = 5.0
+
     /// - Throws: A refusal where there is not one packet to decode.
     static func measure(
         _ demuxer: borrowing Demuxer, picture: Int?, sound: Int?
@@ -30,6 +33,8 @@ struct ClipLength {
         var origin = starts.min() ?? 0
         // Sound that primes its decoder lies before the beginning.
         if origin < 0 && origin > -0.2 { origin = 0 }
+        // An MP4 that says so begins with nothing; without saying so, its pictures are only late for being reordered.
+        if origin > 0.1 && origin <= longestEmptiness && demuxer.beginsEmpty(used) { origin = 0 }
         let announced = shownEnd(demuxer, used).map { max(0, $0 - origin) } ?? headerSeconds(demuxer, used)
 
         let indexed = demuxer.name.hasPrefix("mov") ? indexedEnd(demuxer, used, origin: origin) : nil

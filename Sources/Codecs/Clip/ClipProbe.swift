@@ -81,6 +81,9 @@ struct ProbedClip: ~Copyable {
                 }
             }
         }
+        if let refusal = demuxer.refusalOfEdits(to: [chosen.picture?.stream, chosen.sound?.stream].compactMap(\.self)) {
+            throw FFmpegFailure(refusal: refusal)
+        }
         for index in 0..<demuxer.streamCount {
             let isUsed = [chosen.picture?.stream, chosen.sound?.stream].contains(index)
             if let stream = unsafe demuxer.stream(index), !isUsed, index != chosen.cover {
@@ -217,7 +220,7 @@ private struct Streams {
             case AVMEDIA_TYPE_AUDIO:
                 let isTaken = decoder.map(Decoders.audio.contains) ?? false
                 hasAcceptedCoding = hasAcceptedCoding || isTaken
-                let facts = unsafe isTaken ? SoundFacts(stream, name: name, index: index) : nil
+                let facts = unsafe isTaken ? SoundFacts(stream, name: name, index: index, in: demuxer) : nil
                 // Where nothing is known of an accepted one there was not one packet.
                 guard facts != nil || !isTaken else { continue }
                 sounds.append(facts)
@@ -299,7 +302,9 @@ private func displayMatrix(of stream: UnsafeMutablePointer<AVStream>) -> [Int32]
 }
 
 extension SoundFacts {
-    fileprivate init?(_ stream: UnsafeMutablePointer<AVStream>, name: String, index: Int) {
+    fileprivate init?(
+        _ stream: UnsafeMutablePointer<AVStream>, name: String, index: Int, in demuxer: borrowing Demuxer
+    ) {
         guard let parameters = unsafe stream.pointee.codecpar else { return nil }
         let rate = unsafe Int(parameters.pointee.sample_rate)
         let channels = unsafe Int(parameters.pointee.ch_layout.nb_channels)
@@ -317,6 +322,6 @@ extension SoundFacts {
         }
         self.init(
             stream: index, codec: codec, name: name, rate: rate, channels: channels,
-            timeBase: TimeBase(unsafe stream.pointee.time_base))
+            timeBase: TimeBase(unsafe stream.pointee.time_base), isContinuous: demuxer.isContinuous(index))
     }
 }

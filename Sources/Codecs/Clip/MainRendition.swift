@@ -179,7 +179,7 @@ struct VideoMaker {
         guard let sound = facts.sound else { return true }
         guard mayCopySound else { return false }
         // A packet is taken where the greater half of it belongs to the part: of lower rates that is more than 20 ms.
-        return sound.codec == .aac && sound.channels <= 2 && sound.rate <= 48_000
+        return sound.codec == .aac && sound.isContinuous && sound.channels <= 2 && sound.rate <= 48_000
             && (!part.isTrimmed || sound.rate >= 25_600)
     }
 

@@ -54,6 +54,8 @@ struct PictureEncoding: ~Copyable {
     /// Pictures of the part of which a decoder made up something.
     private var damagedFrames = 0
     private let isFromStart: Bool
+    /// A picture of after the part came out before any of it.
+    private(set) var isAhead = false
 
     init(
         _ facts: PictureFacts, of demuxer: borrowing Demuxer, as settings: Encoder.Pictures,
@@ -148,6 +150,7 @@ struct PictureEncoding: ~Copyable {
             guard let time = frame.timestamp ?? expected else { continue }
             if frame.isDamaged, time >= zero - tolerance, time < end - tolerance { damagedFrames += 1 }
             if time >= end - tolerance {
+                isAhead = held.isEmpty && pictures == 0
                 if !held.isEmpty { try encodeHeld(until: end, into: muxer) }
                 return true
             }

@@ -130,6 +130,10 @@ extension VideoMaker {
         try sound?.finish(into: muxer)
         try copied?.finish(into: muxer)
         guard pictures.pictures > 0 else {
+            if pictures.isAhead {
+                let times = "\(rounded(part.start)) and \(rounded(part.end)) s"
+                throw FFmpegFailure(refusal: .invalidSource(reason: "it shows no picture between \(times)"))
+            }
             throw FFmpegFailure(refusal: .corrupt(reason: "none of its pictures could be decoded"))
         }
         guard !ladder.isLast || pictures.hasWritten else { throw unreachable(ladder) }

@@ -192,8 +192,11 @@ import Glibc
 
     /// Goes to the last keyframe at or before `timestamp`, in the time base of the stream `index`, and to what the other
     /// streams have there; where the stream begins later, to the beginning of all.
+    ///
+    /// Where an edit list puts several parts together, their hidden pictures and sounds have times of other parts, and a
+    /// search would go astray: all is read from the beginning.
     func seek(stream index: Int, to timestamp: Int64) -> Bool {
-        if let first = indexedStart(of: index), first > timestamp { return rewind() }
+        if let first = indexedStart(of: index), first > timestamp || !isContinuous(index) { return rewind() }
         return unsafe avformat_seek_file(raw, Int32(index), Int64.min, timestamp, timestamp, 0) >= 0
     }
 
@@ -220,6 +223,18 @@ import Glibc
             else { return nil }
             return unsafe (index, TimeBase(stream.pointee.time_base).seconds(first))
         }.min { $0.seconds < $1.seconds }?.index
+    }
+
+    /// Whether each packet of a stream is decoded after the one before, as far as an MP4's index says.
+    func isContinuous(_ index: Int) -> Bool {
+        guard name.hasPrefix("mov"), let stream = unsafe stream(index) else { return true }
+        var last = Int64.min
+        for entry in 0..<(unsafe avformat_index_get_entries_count(stream)) {
+            guard let entry = unsafe avformat_index_get_entry(stream, entry) else { return true }
+            guard unsafe entry.pointee.timestamp >= last else { return false }
+            unsafe last = entry.pointee.timestamp
+        }
+        return true
     }
 
     /// Of an MP4: when the first sample of a stream is decoded.

@@ -36,6 +36,9 @@ struct Survey {
             let framing = unsafe NALUnits.Framing(configuration: configuration),
             let parameters = unsafe ParameterSets(configuration: configuration)
         else { return refused("its pictures are framed unusually") }
+        guard demuxer.isContinuous(picture.stream) else {
+            return refused("its edit list puts several parts together")
+        }
         let base = picture.timeBase
         let tolerance = max(1, base.ticks(picture.frame * 1.01))
         let packet = try Packet()

@@ -40,7 +40,10 @@ extension VideoMaker {
         let isLate = first - wanted > 1.5 * picture.frame
         let zero = isFromStart ? min(first, facts.origin) : (isLate ? wanted : first)
         let duration = base.seconds(end) - zero
-        let soundEnd = part.isTrimmed ? duration : max(duration, part.duration + 0.05)
+        // Sound that goes on after the last picture stays.
+        let isLastPicture = survey.reachesEnd && !survey.packets.contains { $0.pts >= end }
+        let rest = wanted + part.duration - zero
+        let soundEnd = part.isTrimmed ? (isLastPicture ? max(duration, rest) : duration) : max(duration, rest + 0.05)
 
         let muxer = try Muxer(type: policy.type, descriptor: descriptor)
         guard let stream = unsafe demuxer.stream(picture.stream) else {
@@ -93,8 +96,10 @@ extension VideoMaker {
         guard isPictureDone else { throw FFmpegFailure(satchel_averror_invaliddata) }
         try encoded?.finish(into: muxer)
         let bytes = try muxer.finish()
+        let heard = copied?.heard?.upperBound ?? encoded?.seconds ?? 0
         return MadeClip(
-            type: policy.type, size: picture.upright, start: max(0, zero - facts.origin), duration: duration,
+            type: policy.type, size: picture.upright, start: max(0, zero - facts.origin),
+            duration: isLastPicture ? max(duration, min(heard, rest)) : duration,
             method: edges == nil ? .copy : .smart, bytes: bytes, note: note(of: plan, edges),
             soundStart: encoded?.first ?? copied?.heard?.lowerBound)
     }

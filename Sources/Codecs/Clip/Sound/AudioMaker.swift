@@ -64,6 +64,7 @@ struct AudioMaker {
         case .other(let name): return (nil, "\(name) is none of its profile's codings")
         }
         guard policy.types.contains(type) else { return (nil, "the profile takes no \(type.rawValue)") }
+        guard sound.isContinuous else { return (nil, "its edit list puts several parts together") }
         guard sound.channels <= 2 else { return (nil, "it has \(sound.channels) channels") }
         guard sound.rate <= 48_000 else { return (nil, "it has \(sound.rate) samples a second") }
         if type == .wav {
