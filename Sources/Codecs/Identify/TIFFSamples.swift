@@ -17,7 +17,8 @@ enum TIFFSamples {
         let (isGrey, isLab) = (photometric == 0 || photometric == 1, photometric == 8)
         // JPEG's own decoder makes RGB of it.
         let isJPEG = [6, 7].contains(directory.number(TIFFDirectory.Tag.compression))
-        switch directory.number(sampleFormat) ?? 1 {
+        let form = directory.number(sampleFormat) ?? 1
+        switch form {
         // Two of Lab's three numbers are signed anyway.
         case 2 where !isLab: return "signed numbers of \(bits) bits"
         // Nothing says what is white where they are grey.
@@ -26,9 +27,19 @@ enum TIFFSamples {
         default: break
         }
         if bits > 32 { return "whole numbers of \(bits) bits" }
+        if let alpha = directory.numbers[extraSamples]?.first(where: { $0 == 1 || $0 == 2 }) {
+            let isInk = photometric == 5
+            // libvips cuts off an alpha of more than 8 bits here.
+            if isLab || isInk && bits == 32 { return "\(isLab ? "Lab" : "CMYK") of \(bits) bits with alpha" }
+            // And divides by 8 bits of alpha what was multiplied by more, but for RGB and grey of 16 bits and floats.
+            if alpha == 1, isInk ? bits == 16 : bits == 32 && form == 1 {
+                return "\(isInk ? "CMYK" : "numbers") of \(bits) bits multiplied by alpha"
+            }
+        }
         return photometric == 6 && !isJPEG ? "YCbCr without JPEG" : nil
     }
 
     private static let bitsPerSample = 258
+    private static let extraSamples = 338
     private static let sampleFormat = 339
 }
