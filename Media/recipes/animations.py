@@ -28,7 +28,7 @@ def film_webp(kit: Kit, out):
 
 
 def sequence(command):
-    """Formats whose animations Satchel takes for stills."""
+    """A still with a sequence beside it, and a format whose animations Satchel takes for stills."""
     def make(kit: Kit, out):
         frames = film_frames(kit, "160x90", 10, 6)
         if command == "avifenc":

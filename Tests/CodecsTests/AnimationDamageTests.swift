@@ -59,6 +59,8 @@ import Testing
                 image = Image.open(path)
                 for n in range(image.n_frames):
                     image.seek(n)
+                    # A WebP's delay is read with its pixels.
+                    image.load()
                     yield round(image.info.get('duration', 0)), np.asarray(image.convert('RGB')).astype(int)
             found, wanted = list(frames(args[1])), list(frames(args[0]))
             count = int(args[2])
@@ -350,5 +352,50 @@ import Testing
             let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile(type: type))
             #expect(rendered.ending.notes.count == 1 && rendered.ending.losses.isEmpty)
         }
+    }
+
+    @Test func `of 100 frames of a WebP the last may be cut off`() throws {
+        let reason = "by the size of those before, the file ends before or within them"
+        let source = try noise(100, "noise.webp")
+        let data = try Data(contentsOf: source)
+        let frames = Self.chunks("ANMF", in: data).map { $0 + 4 }
+        #expect(frames.count == 100)
+        for (index, cut) in [data.count - 10, frames[99] + 12, frames[99] + 4, frames[99]].enumerated() {
+            let file = try written(data.prefix(cut), "\(index).webp")
+            let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile())
+            #expect(rendered.findings.frames == 99)
+            #expect(rendered.ending.losses.map(\.text) == ["1 of 100 frames: \(reason)"], "\(index)")
+            #expect(try Self.areFirst(99, of: source, in: try rendered.path(.main)) == ["99 2", "True"])
+        }
+        // Where many are missing, their number is that of as many bytes of those that are there.
+        let half = try written(data.prefix(data.count / 2), "half.webp")
+        let error = try Rendered.refusal(of: half, in: directory.url, profile: Self.profile())
+        #expect(
+            error?.code == .corrupt && error?.message.contains("frames are missing") == true,
+            "\(String(describing: error))")
+        for (cut, range) in [(data.count / 2, 48...50), (frames[1] + 20, 1...1)] {
+            let file = try written(data.prefix(cut), "salvaged-\(cut).webp")
+            let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
+            let shown = try #require(salvaged.findings.frames)
+            #expect(range.contains(shown))
+            let loss = try #require(salvaged.ending.losses.first)
+            let figures = loss.what.split(separator: " ").compactMap { Int($0) }
+            #expect(figures.count == 2 && figures[1] - figures[0] == shown, "\(loss)")
+            #expect(figures.last.map { (90...110).contains($0) } == true && loss.reason == reason, "\(loss)")
+            #expect(try Self.areFirst(shown, of: source, in: try salvaged.path(.main)).last == "True")
+        }
+    }
+
+    @Test func `a WebP that ends within what follows its frames lost none`() throws {
+        let source = try noise(12, "noise.webp")
+        var data = try Data(contentsOf: source)
+        // Forty bytes of XMP, of which ten are there.
+        data += Data("XMP ".utf8) + Data([40, 0, 0, 0]) + Data(repeating: 32, count: 10)
+        let size = UInt32(data.count + 30 - 8)
+        for byte in 0..<4 { data[4 + byte] = UInt8(truncatingIfNeeded: size >> (8 * byte)) }
+        let rendered = try Rendered.of(try written(data, "xmp.webp"), in: directory.url, profile: Self.profile())
+        #expect(rendered.ending.losses.isEmpty)
+        #expect(rendered.ending.warnings.contains { $0.contains("it ends within what follows its frames") })
+        #expect(try Self.areFirst(12, of: source, in: try rendered.path(.main)) == ["12 2", "True"])
     }
 }

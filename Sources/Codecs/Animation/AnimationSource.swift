@@ -11,11 +11,13 @@ struct AnimationSource: ~Copyable {
         case vips(Loadable)
         /// FFmpeg's decoder, and the places of frames whose data isn't what its checksum is of.
         case apng(Readable, damaged: Set<Int>)
+        /// The same, of the tracks of an AVIF or HEIF.
+        case sequence(Readable, PictureTracks)
     }
 
     /// Takes a WebP whose header has more than one page; checks limits.
     init(
-        webp bytes: consuming SourceBytes, header: borrowing Picture, sniffed: Sniffed, limits: Limits
+        webp bytes: consuming SourceBytes, header: borrowing Picture, cut: WebPCut?, sniffed: Sniffed, limits: Limits
     ) throws(AttachmentError) {
         let frames = header.pages
         let size = PixelSize(width: header.width, height: header.pageHeight)
@@ -26,7 +28,10 @@ struct AnimationSource: ~Copyable {
         facts = AnimationFacts(
             type: .webp, sniffedType: sniffed.type, size: size,
             delays: delays.prefix(frames).map(AnimationFacts.shown), plays: header.integer("loop") ?? 0,
-            bytes: bytes.count)
+            bytes: bytes.count, missing: cut?.missing ?? 0,
+            missingReason: (cut?.missing ?? 0) > 0
+                ? "by the size of those before, the file ends before or within them" : "",
+            warnings: cut?.missing == 0 ? ["it ends within what follows its frames"] : [])
         origin = .vips(Loadable(bytes: bytes, format: .webp))
     }
 
@@ -41,11 +46,11 @@ struct AnimationSource: ~Copyable {
         origin = .gif(source)
     }
 
-    /// What a PNG holds besides its picture.
-    enum Portable: ~Copyable {
+    /// What a file holds besides its picture.
+    enum Opened: ~Copyable {
         case animation(AnimationSource)
-        /// Nothing that is to be shown: only the picture; with what is lost by that.
-        case still([Loss])
+        /// Nothing that is to be shown: only the picture; with what is lost by that, or left out.
+        case still(_ losses: [Loss] = [], notes: [String] = [])
     }
 
     /// Takes a PNG whose header announces more than one frame. Checks limits.
@@ -54,13 +59,13 @@ struct AnimationSource: ~Copyable {
     /// frames are there, unless the profile salvages.
     static func open(
         apng descriptor: Int32, sniffed: Sniffed, limits: Limits, damaged: WhenDamaged
-    ) throws(AttachmentError) -> Portable {
+    ) throws(AttachmentError) -> Opened {
         let count = try fileBytes(descriptor)
-        guard StillHeader.apng(descriptor, bytes: count) != nil else { return .still([]) }
+        guard StillHeader.apng(descriptor, bytes: count) != nil else { return .still() }
         guard count <= limits.imageBytes else { throw .sourceTooLarge(bytes: count, limit: limits.imageBytes) }
-        guard let chunks = APNGChunks(try readBytes(descriptor, count: Int(count))) else { return .still([]) }
+        guard let chunks = APNGChunks(try readBytes(descriptor, count: Int(count))) else { return .still() }
         if let fault = chunks.fault { return .still([Loss("its animation", because: fault)]) }
-        guard chunks.announced > 1 else { return .still([]) }
+        guard chunks.announced > 1 else { return .still() }
         var facts = AnimationFacts(
             type: .png, sniffedType: sniffed.type, size: chunks.size,
             delays: chunks.delays.prefix(chunks.whole).map(AnimationFacts.shown), plays: chunks.plays,
@@ -82,6 +87,42 @@ struct AnimationSource: ~Copyable {
         return .animation(AnimationSource(facts: facts, origin: .apng(source, damaged: chunks.damaged)))
     }
 
+    /// Takes an AVIF or HEIF whose tracks are what it is for, by its first brand or because nothing else is in it. Checks
+    /// limits.
+    static func open(
+        sequence descriptor: Int32, sniffed: Sniffed, limits: Limits
+    ) throws(AttachmentError) -> Opened {
+        let bytes = try SourceBytes(descriptor, limit: limits.imageBytes)
+        guard let tracks = unsafe bytes.withBytes({ unsafe PictureTracks($0) }) else { return .still() }
+        let announced = tracks.colour.samples
+        guard tracks.isMeant || !tracks.hasPrimary else {
+            guard announced > 1 else { return .still() }
+            return .still(notes: ["its sequence of \(announced) frames, as its first brand is a still's"])
+        }
+        guard announced > 1 || !tracks.hasPrimary else { return .still() }
+        guard announced <= bytes.count else {
+            let claim = "its header announces \(announced) frames, more than its \(bytes.count) bytes can hold"
+            guard tracks.hasPrimary else { throw .corrupt(reason: claim) }
+            return .still([Loss("its animation", because: claim)])
+        }
+        guard let reader = try SequenceReader.open(descriptor, tracks: tracks, limits: limits) else {
+            guard tracks.hasPrimary else {
+                throw .unsupportedFeature(
+                    reason: "the coding of its pictures is not taken", advice: "Convert it to AVIF, or to a video.")
+            }
+            return .still([Loss("its animation of \(announced) frames", because: "their coding is not taken")])
+        }
+        let missing = max(0, announced - reader.moments.count)
+        guard !reader.moments.isEmpty else { throw .corrupt(reason: "the file ends before its first frame") }
+        let facts = AnimationFacts(
+            type: reader.codec == "av1" ? .avif : reader.codec == "hevc" ? .heic : .heif, sniffedType: sniffed.type,
+            size: reader.size, delays: reader.delays.map(AnimationFacts.shown), plays: tracks.colour.plays,
+            bytes: bytes.count, missing: missing,
+            missingReason: missing > 0 ? "the file ends before or within them" : "")
+        let source = Readable(descriptor: descriptor, limits: limits)
+        return .animation(AnimationSource(facts: facts, origin: .sequence(source, tracks)))
+    }
+
     private init(facts: AnimationFacts, origin: consuming Origin) {
         self.facts = facts
         self.origin = origin
@@ -96,6 +137,8 @@ struct AnimationSource: ~Copyable {
         case .vips(let source): return try PageFrames.open(source, facts: facts)
         case .apng(let source, let damaged):
             return try DecodedFrames(source, facts: facts, damaged: damaged, counting: defects)
+        case .sequence(let source, let tracks):
+            return try SequenceFrames(source, tracks, facts: facts, counting: defects)
         }
     }
 
@@ -105,6 +148,7 @@ struct AnimationSource: ~Copyable {
         case .gif(let source): source
         case .vips: nil
         case .apng: nil
+        case .sequence: nil
         }
     }
 
@@ -137,6 +181,8 @@ struct AnimationSource: ~Copyable {
         // Rows that are scaled across, 16 bytes for each pixel of theirs; what the encoder holds of the result.
         var memory = held + pixels * 24
         memory += Int64(region.height) * Int64(result.width) * 16
+        // A video's decoder keeps pictures that others refer to.
+        if ![.gif, .webp, .png].contains(facts.type) { memory += pixels * 60 }
         switch order.profile.animation?.type {
         // Both are given frames and keep them: compressed until the end, or as references.
         case .webp:
@@ -155,7 +201,7 @@ extension AnimationFacts {
     /// Processor seconds of making the animation, with all settings and with half the sides.
     func cost(_ region: PixelRect, _ policy: AnimationPolicy) -> WorkCost {
         // Nanoseconds for each pixel of the source, and of the result.
-        let reading = type == .gif ? 12.0 : type == .webp ? 75 : 20
+        let reading: Double = type == .gif ? 12 : type == .webp ? 75 : type == .png ? 20 : 80
         let writing = policy.type == .webp ? 250.0 : 70.0
         func cost(_ side: Int?) -> Double {
             let result = Framing(side: side, fit: .inside).scaledSize(of: region.size).area

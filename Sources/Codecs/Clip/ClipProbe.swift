@@ -261,7 +261,7 @@ private struct Streams {
 }
 
 extension PictureFacts {
-    fileprivate init?(
+    init?(
         _ stream: UnsafeMutablePointer<AVStream>, name: String, index: Int, in demuxer: borrowing Demuxer
     ) {
         guard let parameters = unsafe stream.pointee.codecpar else { return nil }

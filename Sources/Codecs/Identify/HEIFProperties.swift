@@ -113,7 +113,7 @@ enum HEIFTurns {
 
 /// A stretch of a file, in big-endian boxes.
 @safe
-private struct Bytes {
+struct Bytes {
     private let all: UnsafeRawBufferPointer
     private let range: Range<Int>
 

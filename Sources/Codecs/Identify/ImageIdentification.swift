@@ -6,6 +6,7 @@ enum ImageIdentification {
         _ descriptor: Int32, format: ImageFormat, sniffed: Sniffed, limits: Limits, damaged: WhenDamaged
     ) throws(AttachmentError) -> Identified.Content {
         var losses: [Loss] = []
+        var notes: [String] = []
         // The common repertoire has no module of libvips for HEIF and JXL, and no FFmpeg, which reads BMP and makes videos of
         // animations.
         if !format.isCommon { try FFmpegLibraries.demand() }
@@ -16,7 +17,13 @@ enum ImageIdentification {
             // libvips knows the first frame of an APNG only.
             switch try AnimationSource.open(apng: descriptor, sniffed: sniffed, limits: limits, damaged: damaged) {
             case .animation(let animation): return .animation(animation)
-            case .still(let lost): losses = lost
+            case .still(let lost, _): losses = lost
+            }
+        case .heif:
+            // libheif knows items only.
+            switch try AnimationSource.open(sequence: descriptor, sniffed: sniffed, limits: limits) {
+            case .animation(let animation): return .animation(animation)
+            case .still(let lost, let left): (losses, notes) = (lost, left)
             }
         case .gif:
             // libvips stops at some 4,097 frames and shows what there is of a file that ends early, and says neither.
@@ -37,17 +44,23 @@ enum ImageIdentification {
                 try unsafe HEIFTurns.take(from: bytes)
             }
         }
+        let cut = format == .webp ? unsafe bytes.withBytes { unsafe WebPCut($0) } : nil
+        if let cut { try unsafe bytes.withMutableBytes { unsafe cut.apply(to: $0) } }
         var isCut = false
-        if format == .webp { try unsafe bytes.withMutableBytes { isCut = unsafe WebPChunks.endWithFile($0) } }
+        if format == .webp, cut == nil {
+            try unsafe bytes.withMutableBytes { isCut = unsafe WebPChunks.endWithFile($0) }
+        }
         let header = try header(of: bytes, format, sniffed, limits)
-        if format == .webp, header.pages > 1 {
+        if format == .webp, header.pages > 1 || cut != nil {
             try FFmpegLibraries.demand()
-            return .animation(try AnimationSource(webp: bytes, header: header, sniffed: sniffed, limits: limits))
+            return .animation(
+                try AnimationSource(webp: bytes, header: header, cut: cut, sniffed: sniffed, limits: limits))
         }
         var still = try StillSource(
             bytes, format: format, header: header, sniffed: sniffed, limits: limits, losses: losses)
         still.facts.isCut = isCut
         if turns != 1 { still.facts.orientation = turns }
+        still.facts.notes += notes
         return .still(still)
     }
 
