@@ -110,7 +110,8 @@ extension Setting {
             "Of all frames of an animation."),
         Setting(
             "limits.animation_frames", \.settings.limits.animationFrames, .count(1...100_000), "Of an animation."),
-        Setting("limits.streams", \.settings.limits.streams, .count(1...64), "Of a clip: tracks that decoders look at."),
+        Setting(
+            "limits.streams", \.settings.limits.streams, .count(1...64), "Of a clip: tracks that decoders look at."),
         Setting("limits.icc_bytes", \.settings.limits.iccBytes, .bytes(), "Of an embedded colour profile."),
 
         // What a tenant may use.
