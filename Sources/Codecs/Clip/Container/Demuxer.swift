@@ -56,7 +56,8 @@ import Glibc
         // Frees the context where it fails.
         let code = unsafe avformat_open_input(&opened, nil, format, &options.raw)
         guard code >= 0, let opened = unsafe opened else {
-            throw FFmpegFailure(code == satchel_averror(ENOMEM) ? code : satchel_averror_invaliddata)
+            if code == satchel_averror(ENOMEM) { throw .noMemory }
+            throw encryption(of: io, named: name, bytes: bytes) ?? FFmpegFailure(satchel_averror_invaliddata)
         }
         return unsafe Demuxer(raw: opened, io: io, name: name, bytes: bytes)
     }

@@ -19,7 +19,19 @@ extension Demuxer {
             let isAttached = unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
             if unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO, !isAttached { hasPictures = true }
         }
-        throw FFmpegFailure(
+        throw Self.refusal(hasPictures: hasPictures)
+    }
+
+    /// Why a file of the MP4 family can't be opened, where that is that it is encrypted: FFmpeg 7.1 opens no fragments whose
+    /// pictures are.
+    static func encryption(of io: borrowing SourceIO, named name: String, bytes: Int64) -> FFmpegFailure? {
+        guard name.hasPrefix("mov"), MovieProtection.isFound(in: bytes, { io.bytes($0, at: $1) }) else { return nil }
+        let hasPictures = MovieProtection.isFound(MovieProtection.pictures, in: bytes) { io.bytes($0, at: $1) }
+        return refusal(hasPictures: hasPictures)
+    }
+
+    private static func refusal(hasPictures: Bool) -> FFmpegFailure {
+        FFmpegFailure(
             refusal: .unsupportedFeature(
                 reason: "this \(hasPictures ? "video" : "sound") is encrypted",
                 advice: "Send it without copy protection."))
@@ -49,14 +61,16 @@ extension Demuxer {
 /// Sample descriptions of the MP4 family that say that samples are encrypted: ISO/IEC 14496-12, 8.12, and those of
 /// Apple's stores.
 enum MovieProtection {
-    private static let marks = ["encv", "enca", "drms", "drmi"]
+    static let pictures = ["encv", "drmi"]
+    static let all = pictures + ["enca", "drms"]
     /// Boxes and sample descriptions that are looked at, at most.
     private static let most = 4_000
 
     /// - Parameters:
+    ///   - marks: Those that are looked for.
     ///   - bytes: Of the file.
     ///   - read: So many bytes at an offset; nil beyond the end.
-    static func isFound(in bytes: Int64, _ read: (Int, Int64) -> [UInt8]?) -> Bool {
+    static func isFound(_ marks: [String] = all, in bytes: Int64, _ read: (Int, Int64) -> [UInt8]?) -> Bool {
         var looked = 0
         /// Whether a description of that kind lies within; `path` are the boxes that lead there.
         func search(_ range: Range<Int64>, _ path: ArraySlice<String>) -> Bool {
