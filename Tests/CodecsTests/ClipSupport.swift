@@ -90,6 +90,40 @@ enum Clips {
     }
 }
 
+extension Clips {
+    /// Has an MP4's pictures turned by a multiple of 90° where they are shown; FFmpeg 5.1 and 7.1 are asked for that in
+    /// different words.
+    static func turn(_ url: URL, clockwise degrees: Int) throws {
+        var data = try Data(contentsOf: url)
+        var from = data.startIndex
+        while let name = data.range(of: Data("tkhd".utf8), in: from..<data.endIndex) {
+            from = name.upperBound
+            // Of version 0: 40 bytes, nine numbers, then the sides, which are 0 of sound.
+            guard data.count >= from + 84, data[from + 76..<from + 84].contains(where: { $0 != 0 }) else { continue }
+            let quarters = degrees / 90 & 3
+            let (cosine, sine): (Int32, Int32) = ([1, 0, -1, 0][quarters], [0, 1, 0, -1][quarters])
+            let matrix = [cosine << 16, sine << 16, 0, -sine << 16, cosine << 16, 0, 0, 0, 1 << 30]
+            let bytes = matrix.flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } }
+            data.replaceSubrange(from + 40..<from + 76, with: bytes)
+            try data.write(to: url)
+            return
+        }
+        throw Tool.Failure(description: "\(url.lastPathComponent) has no pictures to turn")
+    }
+
+    /// How long an MP4 lasts by its movie header, of version 0.
+    static func movieSeconds(_ url: URL) throws -> Double {
+        let data = try Data(contentsOf: url)
+        guard let name = data.range(of: Data("mvhd".utf8)), data.count >= name.upperBound + 20 else {
+            throw Tool.Failure(description: "\(url.lastPathComponent) has no header")
+        }
+        func number(_ offset: Int) -> Double {
+            Double(data[(name.upperBound + offset)...].prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+        }
+        return number(16) / number(12)
+    }
+}
+
 /// What ffprobe says of a file.
 struct Probe: Decodable {
     struct Stream: Decodable {

@@ -160,16 +160,14 @@ import Testing
 
     @Test(arguments: [90, 180, 270])
     func `a rotated video stays upright, copied or encoded`(degrees: Int) throws {
-        let plain = file("plain.mp4")
+        let source = file("rotated.mp4")
         // The top half is white.
         try Tool.ffmpeg(
             [
                 "-f", "lavfi", "-i", "color=c=black:size=96x64:rate=25:duration=2,drawbox=w=96:h=32:c=white:t=fill",
                 "-pix_fmt", "yuv420p", "-c:v", "libx264", "-g", "250",
-            ], to: plain)
-        let source = file("rotated.mp4")
-        try Tool.ffmpeg(
-            ["-i", plain.path, "-c", "copy", "-metadata:s:v", "rotate=\(degrees)"], to: source)
+            ], to: source)
+        try Clips.turn(source, clockwise: degrees)
         let upright = degrees == 180 ? PixelSize(width: 96, height: 64) : PixelSize(width: 64, height: 96)
         for trim in [nil, TrimRequest(start: 0.52, duration: 0.6)] {
             let made = try #require(try Clips.render(source, request: RenditionRequest(trim: trim)))
@@ -211,7 +209,8 @@ import Testing
         let expected = [0, 1, 2, 3, 11, 24, 25, 26, 27, 28, 36, 49].map { Double($0) * 0.04 }
         #expect(times?.count == expected.count)
         for (time, wanted) in zip(times ?? [], expected) { #expect(abs(time - wanted) < 0.002) }
-        #expect(abs(try Probe.of(try #require(made.main)).duration - 2) < 0.02)
+        // FFmpeg 7.1 says how long it takes to decode them instead of what the header says.
+        #expect(abs(try Clips.movieSeconds(made.file(.main)) - 2) < 0.02)
     }
 
     @Test func `large and foreign videos become H.264 within the profile's size`() throws {

@@ -15,8 +15,9 @@ enum OpenH264 {
 
     /// Calls the library by the table of its C interface, `codec_api.h`.
     private static let script = """
-        import ctypes, re, sys
-        library = ctypes.CDLL("libopenh264.so.7")
+        import ctypes, ctypes.util, re, sys
+        # Its version is 7 on Debian 12 and 8 on 13; what is called here is the same in both.
+        library = ctypes.CDLL(ctypes.util.find_library("openh264"))
         class Property(ctypes.Structure):
             _fields_ = [("size", ctypes.c_uint), ("kind", ctypes.c_int)]
         class Parameters(ctypes.Structure):
