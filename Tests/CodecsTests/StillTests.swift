@@ -23,9 +23,10 @@ import Testing
 
     /// How alike two pictures are, in decibels; 999 where they are equal.
     private func likeness(_ file: String, _ other: String) throws -> Double {
-        let text = try Tool.text(
-            "convert", [file, other, "-metric", "PSNR", "-compare", "-format", "%[distortion]", "info:"])
-        return text == "inf" ? 999 : Double(text) ?? 0
+        // ImageMagick 6 and 7 count decibels differently.
+        let lines = try PictureJudge.run(
+            "say(psnr(rgb(Image.open(args[0])), rgb(Image.open(args[1]))))", [file, other])
+        return try #require(lines.first.flatMap { Double($0) })
     }
 
     /// A scratch file with ImageMagick's idea of a sample.
@@ -216,17 +217,14 @@ import Testing
         let source = try made(
             "patch.png",
             [
-                "-size", "1200x300", "xc:grey50", "(", "-size", "160x160", "plasma:red-yellow", ")", "-geometry",
-                "+1000+70", "-composite",
+                "-size", "1200x300", "xc:grey50", "-colorspace", "sRGB", "(", "-size", "160x160", "plasma:red-yellow",
+                ")", "-geometry", "+1000+70", "-composite",
             ])
         let rendered = try Rendered.of(source, in: directory.url, profile: .avatar)
-        let left = try Tool.text(
-            "convert",
-            [
-                rendered.path(.main), "-colorspace", "HSL", "-channel", "G", "-separate", "-format", "%[fx:mean]",
-                "info:",
-            ])
-        #expect((Double(left) ?? 0) > 0.05)
+        let saturation = try PictureJudge.run(
+            "say(np.asarray(Image.open(args[0]).convert('RGB').convert('HSV'))[..., 1].mean() / 255)",
+            [rendered.path(.main)])
+        #expect(try #require(saturation.first.flatMap { Double($0) }) > 0.05)
     }
 
     // MARK: Bytes
@@ -319,7 +317,7 @@ import Testing
         arguments: [0.3, 0.6, 0.9],
         [
             "jpeg/coffee.jpg", "png/coffee.png", "webp/cat.webp", "heic/coffee-gps.heic", "avif/coffee.avif",
-            "jxl/coffee.jxl", "tiff/lzw.tiff", "gif/film.gif", "png/animated.png", "bmp/24-bit.bmp",
+            "jxl/coffee.jxl", "tiff/lzw.tiff", "gif/film.gif", "bmp/24-bit.bmp",
         ])
     func `a file that ends early is corrupt, not grey`(part: Double, path: String) throws {
         let whole = try Data(contentsOf: sample(path))
