@@ -36,80 +36,55 @@ public enum MediaType: String, Hashable, Sendable, Codable, CaseIterable {
     /// ASF without pictures.
     case wma = "audio/x-ms-wma"
 
+    /// What there is to know of it.
+    public var format: FileFormat {
+        switch self {
+        case .jpeg: .jpeg
+        case .png: .png
+        case .gif: .gif
+        case .webp: .webp
+        case .heic: .heic
+        case .heif: .heif
+        case .avif: .avif
+        case .tiff: .tiff
+        case .bmp: .bmp
+        case .jxl: .jxl
+        case .mp4: .mp4
+        case .quicktime: .quicktime
+        case .m4v: .m4v
+        case .threeGP: .threeGP
+        case .mpeg: .mpeg
+        case .mpegTS: .mpegTS
+        case .avi: .avi
+        case .webm: .webm
+        case .matroska: .matroska
+        case .wmv: .wmv
+        case .mp3: .mp3
+        case .m4a: .m4a
+        case .aac: .aac
+        case .wav: .wav
+        case .aiff: .aiff
+        case .caf: .caf
+        case .flac: .flac
+        case .ogg: .ogg
+        case .amr: .amr
+        case .wma: .wma
+        }
+    }
+
     /// The extension of a content URL, without a dot.
-    public var fileExtension: String { facts.fileExtension }
+    public var fileExtension: String { format.fileExtension }
 
     /// The uniform type identifier that Apple's systems use.
-    public var uti: String { facts.uti }
+    public var uti: String { format.uti }
 
     /// The type that a file name's extension or a media type declares; nil where it names none that is accepted.
     public init?(declared text: String) {
         let name = text.lowercased()
         let essence = name.split(separator: ";").first.map(String.init)?.trimmed ?? name
-        if let type = MediaType(rawValue: essence) ?? Self.aliases[essence] {
-            self = type
-            return
-        }
-        guard let type = MediaType.allCases.first(where: { $0.uti == essence || $0.fileExtension == essence }) else {
-            return nil
-        }
-        self = type
+        guard let format = FileFormat.byName[essence] else { return nil }
+        self = format.type
     }
-
-    private var facts: (fileExtension: String, uti: String) {
-        switch self {
-        case .jpeg: ("jpg", "public.jpeg")
-        case .png: ("png", "public.png")
-        case .gif: ("gif", "com.compuserve.gif")
-        case .webp: ("webp", "org.webmproject.webp")
-        case .heic: ("heic", "public.heic")
-        case .heif: ("heif", "public.heif")
-        case .avif: ("avif", "public.avif")
-        case .tiff: ("tiff", "public.tiff")
-        case .bmp: ("bmp", "com.microsoft.bmp")
-        case .jxl: ("jxl", "public.jpeg-xl")
-        case .mp4: ("mp4", "public.mpeg-4")
-        case .quicktime: ("mov", "com.apple.quicktime-movie")
-        case .m4v: ("m4v", "com.apple.m4v-video")
-        case .threeGP: ("3gp", "public.3gpp")
-        case .mpeg: ("mpg", "public.mpeg")
-        case .mpegTS: ("ts", "public.mpeg-2-transport-stream")
-        case .avi: ("avi", "public.avi")
-        case .webm: ("webm", "org.webmproject.webm")
-        case .matroska: ("mkv", "org.matroska.mkv")
-        case .wmv: ("wmv", "com.microsoft.windows-media-wmv")
-        case .mp3: ("mp3", "public.mp3")
-        case .m4a: ("m4a", "com.apple.m4a-audio")
-        case .aac: ("aac", "public.aac-audio")
-        case .wav: ("wav", "com.microsoft.waveform-audio")
-        case .aiff: ("aiff", "public.aiff-audio")
-        case .caf: ("caf", "com.apple.coreaudio-format")
-        case .flac: ("flac", "org.xiph.flac")
-        case .ogg: ("ogg", "org.xiph.ogg-audio")
-        case .amr: ("amr", "org.3gpp.adaptive-multi-rate-audio")
-        case .wma: ("wma", "com.microsoft.windows-media-wma")
-        }
-    }
-
-    /// Other names under which clients, origins and libmagic know the types.
-    private static let aliases: [String: MediaType] = [
-        "jpeg": .jpeg, "jpe": .jpeg, "image/jpg": .jpeg, "image/pjpeg": .jpeg,
-        "apng": .png, "image/apng": .png,
-        "tif": .tiff, "image/x-ms-bmp": .bmp, "image/x-bmp": .bmp,
-        "image/heic-sequence": .heic, "image/heif-sequence": .heif,
-        "qt": .quicktime, "3gpp": .threeGP, "3g2": .threeGP, "video/3gpp2": .threeGP,
-        "mpeg": .mpeg, "vob": .mpeg, "m2v": .mpeg, "m2ts": .mpegTS, "mts": .mpegTS,
-        "video/avi": .avi, "video/msvideo": .avi, "video/matroska": .matroska,
-        "asf": .wmv, "video/x-ms-asf": .wmv,
-        "video/x-m4a": .m4a, "audio/x-m4a": .m4a, "audio/m4a": .m4a, "m4b": .m4a,
-        "audio/mp3": .mp3, "audio/x-aac": .aac, "audio/aacp": .aac, "audio/x-hx-aac-adts": .aac,
-        "audio/x-wav": .wav, "audio/wave": .wav, "audio/vnd.wave": .wav,
-        "audio/x-aiff": .aiff, "aif": .aiff, "aifc": .aiff, "audio/caf": .caf,
-        "audio/x-flac": .flac, "oga": .ogg, "opus": .ogg, "audio/opus": .ogg, "audio/vorbis": .ogg,
-        "application/ogg": .ogg, "spx": .ogg, "audio/speex": .ogg,
-        "audio/webm": .webm, "mka": .matroska, "audio/x-matroska": .matroska,
-        "audio/3gpp": .amr, "audio/amr-wb": .amr, "awb": .amr,
-    ]
 }
 
 extension String {

@@ -1,0 +1,5 @@
+extension FileFormat {
+    static let amr = FileFormat(
+        .amr, "AMR", fileExtension: "amr", uti: "org.3gpp.adaptive-multi-rate-audio",
+        otherNames: ["audio/3gpp", "audio/amr-wb", "awb"])
+}

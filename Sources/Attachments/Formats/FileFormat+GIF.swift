@@ -1,0 +1,3 @@
+extension FileFormat {
+    static let gif = FileFormat(.gif, "GIF", fileExtension: "gif", uti: "com.compuserve.gif")
+}

@@ -1,0 +1,3 @@
+extension FileFormat {
+    static let jxl = FileFormat(.jxl, "JXL", fileExtension: "jxl", uti: "public.jpeg-xl")
+}

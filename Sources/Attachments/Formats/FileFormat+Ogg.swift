@@ -1,0 +1,6 @@
+extension FileFormat {
+    /// Opus, Vorbis, FLAC and Speex in Ogg.
+    static let ogg = FileFormat(
+        .ogg, "Ogg", fileExtension: "ogg", uti: "org.xiph.ogg-audio",
+        otherNames: ["oga", "opus", "audio/opus", "audio/vorbis", "application/ogg", "spx", "audio/speex"])
+}

@@ -1,0 +1,3 @@
+extension FileFormat {
+    static let webp = FileFormat(.webp, "WebP", fileExtension: "webp", uti: "org.webmproject.webp")
+}

@@ -1,0 +1,36 @@
+/// What everybody may know of a file format: a value without code, one for each ``MediaType``.
+///
+/// Formats that one reader takes share a file of this folder; the codec side binds its code to them.
+public struct FileFormat: Hashable, Sendable {
+    public let type: MediaType
+    /// For people: `JPEG`.
+    public let name: String
+    /// Of content URLs, without a dot.
+    public let fileExtension: String
+    /// The uniform type identifier that Apple's systems use.
+    public let uti: String
+    /// Other extensions and media types under which clients, origins and libmagic know it.
+    public let otherNames: Set<String>
+
+    init(
+        _ type: MediaType, _ name: String, fileExtension: String, uti: String, otherNames: Set<String> = []
+    ) {
+        self.type = type
+        self.name = name
+        self.fileExtension = fileExtension
+        self.uti = uti
+        self.otherNames = otherNames
+    }
+
+    public static let all = MediaType.allCases.map(\.format)
+
+    /// Those that a name or a media type of any spelling stands for.
+    static let byName: [String: FileFormat] = {
+        var formats: [String: FileFormat] = [:]
+        for format in all {
+            let names = [format.type.rawValue, format.fileExtension, format.uti] + format.otherNames
+            for name in names { formats[name] = format }
+        }
+        return formats
+    }()
+}
