@@ -20,9 +20,9 @@ var targets: [Target] = [
     .target(name: "Attachments"),
 
     // The confined side. Loops over every pixel: optimised in debug builds too, where they would take fifty times as long.
-    .target(name: "Pixels", swiftSettings: [.unsafeFlags(["-O"], .when(configuration: .debug))]),
+    .target(name: "GIF", swiftSettings: [.unsafeFlags(["-O"], .when(configuration: .debug))]),
     .target(
-        name: "Codecs", dependencies: ["Attachments", "Pixels", "CVips", "CJPEG", "CScaling", "CFFmpeg", "CMagic"]),
+        name: "Codecs", dependencies: ["Attachments", "GIF", "CVips", "CJPEG", "CScaling", "CFFmpeg", "CMagic"]),
     .target(name: "Confinement", dependencies: ["Attachments", "CSandbox"]),
     .executableTarget(name: "satchel-codec", dependencies: ["Attachments", "Codecs", "Confinement"]),
 

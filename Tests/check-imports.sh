@@ -34,8 +34,8 @@ allow() { # target, names
     fi
 }
 allow Attachments FoundationEssentials
-allow Pixels
-allow Codecs Attachments Pixels CVips CJPEG CScaling CFFmpeg CMagic
+allow GIF
+allow Codecs Attachments GIF CVips CJPEG CScaling CFFmpeg CMagic
 allow Confinement Attachments CSandbox
 allow satchel-codec Attachments Codecs Confinement
 allow Intake Attachments CSandbox AsyncHTTPClient NIO NIOCore NIOPosix NIOHTTP1 NIOSSL NIOFoundationCompat Crypto Logging Metrics CoreMetrics

@@ -1,5 +1,5 @@
 import Attachments
-import Pixels
+import GIF
 
 /// What became of an attempt.
 struct Encoded: Hashable, Sendable {

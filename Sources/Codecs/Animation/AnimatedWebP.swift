@@ -1,6 +1,6 @@
 import Attachments
 import CVips
-import Pixels
+import GIF
 
 /// Writes an animation as WebP, with all of its alpha.
 struct AnimatedWebP {

@@ -1,6 +1,6 @@
 import Attachments
 import CFFmpeg
-import Pixels
+import GIF
 
 /// Writes an animation as H.264 in MP4: silent, over white, the index first. It plays once: MP4 has no word for loops.
 struct AnimationClip {

@@ -1,6 +1,6 @@
 import Attachments
 import Glibc
-import Pixels
+import GIF
 
 /// How an animation is encoded.
 struct AnimationAttempt: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import Attachments
-import Pixels
+import GIF
 
 /// Makes the renditions of an animation: a still of one frame first, then the animation.
 struct AnimationRendering {

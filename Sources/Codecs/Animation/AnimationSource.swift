@@ -1,5 +1,5 @@
 import Attachments
-import Pixels
+import GIF
 
 /// An animation that one decoder has opened.
 struct AnimationSource: ~Copyable {

@@ -1,6 +1,6 @@
 import Attachments
 import CVips
-import Pixels
+import GIF
 
 /// Gives an animation's frames in order, each as a player would show it, in memory that does not grow with their
 /// number.

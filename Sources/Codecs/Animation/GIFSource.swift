@@ -1,5 +1,5 @@
 import Attachments
-import Pixels
+import GIF
 
 /// A GIF in memory, with its blocks: a still where it has one frame, else an animation.
 struct GIFSource: Sendable {

@@ -1,5 +1,5 @@
 import Attachments
-import Pixels
+import GIF
 
 /// An animation's frames, cut and scaled one by one; some may be left away.
 final class ScaledFrames {

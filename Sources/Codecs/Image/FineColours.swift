@@ -1,6 +1,6 @@
 import Attachments
 import Glibc
-import Pixels
+import GIF
 
 /// A picture that suffers where its colours are kept at half their resolution: a small one (an icon, a badge), or one of
 /// few colours (a drawing, a screen).

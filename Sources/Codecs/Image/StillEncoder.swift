@@ -1,7 +1,7 @@
 import Attachments
 import CJPEG
 import CVips
-import Pixels
+import GIF
 
 /// A still picture as a file, and how it came about.
 struct EncodedStill: ~Copyable {

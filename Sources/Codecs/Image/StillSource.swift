@@ -1,6 +1,6 @@
 import Attachments
 import CVips
-import Pixels
+import GIF
 
 /// What a still says of itself in its header.
 struct StillFacts: Hashable, Sendable {
