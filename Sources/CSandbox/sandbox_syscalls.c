@@ -92,7 +92,7 @@ static const int process_questions[] = {
 // Stands for the number of the process that loads the filter: more than any process's.
 #define OWN_NUMBER 0x7ACE0FF5
 
-// Compiled once, in the template; each fork puts its number in and loads it.
+// Compiled once, in the zygote; each fork puts its number in and loads it.
 static struct sock_fprog program;
 static struct sock_filter *place_of_number;
 

@@ -4,7 +4,7 @@ public import Attachments
 ///
 /// Synchronous from top to bottom, and for one source at a time: libvips' errors and FFmpeg's log are global.
 public enum Codec {
-    /// Initialises libvips and libmagic and, for the full repertoire, FFmpeg; in the template, once.
+    /// Initialises libvips and libmagic and, for the full repertoire, FFmpeg; in the zygote, once.
     ///
     /// Loads all modules and tables, so that nothing is opened later. Never runs a pipeline, which would start threads.
     ///

@@ -4,7 +4,7 @@ public import Attachments
 ///
 /// A codec starts no thread before it is asked to identify: forks of a process with threads are broken.
 public protocol ConfinedCodec: ~Copyable {
-    /// Loads and initialises what the sources of `repertoire` need. Called once, in the template, unconfined.
+    /// Loads and initialises what the sources of `repertoire` need. Called once, in the zygote, unconfined.
     mutating func prepare(_ repertoire: Repertoire) throws(AttachmentError)
 
     /// What was prepared, for whoever looks after the machine.

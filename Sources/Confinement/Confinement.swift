@@ -6,7 +6,7 @@ import Glibc
 ///
 /// Synchronous from top to bottom: a process that ever had a second thread can't be forked.
 public enum Confinement {
-    /// Runs a codec as a template, as the service starts it; ends the program.
+    /// Runs a codec as a zygote, as the service starts it; ends the program.
     ///
     /// Started by hand it says what it is and exits with 64.
     ///
@@ -27,9 +27,9 @@ public enum Confinement {
         }
         unsafe sandbox_close_all_but([CodecInvocation.controlSocket], 1)
         sandbox_plain_signals()
-        do throws(Template<Codec>.StartFailure) {
-            var template = try Template.start(codec, invocation: invocation, withholding: withheld)
-            template.run()
+        do throws(Zygote<Codec>.StartFailure) {
+            var zygote = try Zygote.start(codec, invocation: invocation, withholding: withheld)
+            zygote.run()
         } catch {
             exit(1)
         }

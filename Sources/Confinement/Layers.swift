@@ -3,13 +3,13 @@ import CSandbox
 import FoundationEssentials
 import Glibc
 
-/// What a template found out about its machine before it forks.
+/// What a zygote found out about its machine before it forks.
 struct Confines: Sendable {
     var policy: SandboxPolicy
     /// A test's way to a machine that lacks something.
     var withheld: Set<SandboxLayer>
-    /// The template's own layers: environment and namespaces.
-    var template: [SandboxLayerReport]
+    /// The zygote's own layers: environment and namespaces.
+    var zygote: [SandboxLayerReport]
     var startedAsRoot: Bool
 
     /// User ids that no account has, by systemd's table of them: 0x7000'0000 to 0x7FFF'FFFF is unused.
@@ -28,11 +28,11 @@ extension Confines {
     /// Gives up, in a process that was just forked, all that it isn't to have.
     ///
     /// - Parameters:
-    ///   - user: The user id to take on, where the template was started as root.
-    ///   - thorough: Tries what is denied, too. Only for the template's trial.
+    ///   - user: The user id to take on, where the zygote was started as root.
+    ///   - thorough: Tries what is denied, too. Only for the zygote's trial.
     /// - Returns: What holds, looked at afterwards.
     func confine(keeping socket: Int32, user: UInt32?, thorough: Bool) -> [SandboxLayerReport] {
-        var reports = template
+        var reports = zygote
         func note(_ layer: SandboxLayer, _ code: Int32, holds: Bool, _ reason: String = "") {
             if withheld.contains(layer) {
                 reports.append(SandboxLayerReport(layer, .missing, reason: "withheld"))
@@ -153,7 +153,7 @@ extension Confines {
         note(.mountNamespace, entered.mount, entered.empty_root ? "empty root" : "the root stays as it was")
         note(.ipcNamespace, entered.ipc)
         note(.processNamespace, entered.process)
-        let confines = Confines(policy: policy, withheld: withheld, template: reports, startedAsRoot: root)
+        let confines = Confines(policy: policy, withheld: withheld, zygote: reports, startedAsRoot: root)
         return (confines, users)
     }
 

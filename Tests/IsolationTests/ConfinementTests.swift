@@ -89,9 +89,9 @@ extension Isolation {
             let alias = try scratch.place.alias(of: codec)
             let configuration = CodecPoolConfiguration(executable: alias.executable, codecs: 1)
             try await withPool(configuration) { _, report in
-                // The template at work keeps one ready; the one in reserve none.
+                // The zygote at work keeps one ready; the one in reserve none.
                 func ready() -> [ProcessStatus] {
-                    Place.templates(named: alias.name)
+                    Place.zygotes(named: alias.name)
                         .flatMap { ProcessStatus.children(of: $0.number) }.filter { $0["Seccomp"] == "2" }
                 }
                 #expect(await eventually { ready().count == 1 })
@@ -160,8 +160,8 @@ extension Isolation {
                     #expect(error.description.contains(layer.title))
                 }
             }
-            // A template that was sent away is reaped in its own time.
-            #expect(await eventually { Place.templates(named: alias.name).isEmpty })
+            // A zygote that was sent away is reaped in its own time.
+            #expect(await eventually { Place.zygotes(named: alias.name).isEmpty })
         }
 
         private static func started(_ pool: CodecPool) async -> Result<SandboxReport, CodecPoolError> {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension Isolation {
-    /// What isolation costs, in processor time of everyone involved: the service, the template and its processes.
+    /// What isolation costs, in processor time of everyone involved: the service, the zygote and its processes.
     @Suite struct CostTests {
         @Test(arguments: ["fault-codec"])
         func `a process for each source costs under 10 ms of CPU over a warm one`(codec: String) async throws {

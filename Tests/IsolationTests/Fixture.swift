@@ -95,7 +95,7 @@ extension CodecPool {
 }
 
 extension Place {
-    /// Another name for a codec, by which its templates can be told from those of other tests.
+    /// Another name for a codec, by which its zygotes can be told from those of other tests.
     func alias(of codec: String) throws -> (executable: URL, name: String) {
         let name = "c-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
         let alias = URL(filePath: path(of: name))
@@ -104,8 +104,8 @@ extension Place {
         return (alias, String(name.prefix(15)))
     }
 
-    /// The templates that were started by this process under `name`.
-    static func templates(named name: String) -> [ProcessStatus] {
+    /// The zygotes that were started by this process under `name`.
+    static func zygotes(named name: String) -> [ProcessStatus] {
         ProcessStatus.children(of: getpid()).filter { $0["Name"] == name }
     }
 }
@@ -114,13 +114,13 @@ extension CodecPoolConfiguration {
     /// The fault codec in the codec's place.
     static func faulty(
         at executable: URL? = nil,
-        codecs: Int = 2, sandbox: SandboxPolicy = .standard, sourcesPerTemplate: Int = 1000,
+        codecs: Int = 2, sandbox: SandboxPolicy = .standard, sourcesPerZygote: Int = 1000,
         sourcesPerProcess: Int = 1, memory: Int64 = 4 << 30, silence: Duration = .seconds(30),
         arguments: [String] = []
     ) throws -> CodecPoolConfiguration {
         CodecPoolConfiguration(
             executable: try executable ?? Repository.product("fault-codec"), codecs: codecs, sandbox: sandbox,
-            sourcesPerTemplate: sourcesPerTemplate, sourcesPerProcess: sourcesPerProcess, memory: memory,
+            sourcesPerZygote: sourcesPerZygote, sourcesPerProcess: sourcesPerProcess, memory: memory,
             silence: silence, arguments: arguments)
     }
 }

@@ -14,10 +14,10 @@ extension Isolation {
             try await withPool(.faulty(at: alias.executable)) { pool, _ in
                 let place = scratch.place
                 #expect(try await pool.run("fault: null", in: place).error == nil)
-                #expect(await eventually { Place.templates(named: alias.name).count == 2 })
+                #expect(await eventually { Place.zygotes(named: alias.name).count == 2 })
                 let settled = ProcessStatus.pidfds()
-                let templates = Place.templates(named: alias.name).map(\.number)
-                let held = templates.map(ProcessStatus.descriptors)
+                let zygotes = Place.zygotes(named: alias.name).map(\.number)
+                let held = zygotes.map(ProcessStatus.descriptors)
                 try await withThrowingTaskGroup(of: AttachmentError?.self) { group in
                     for lane in 0..<2 {
                         group.addTask {
@@ -32,31 +32,31 @@ extension Isolation {
                     }
                     for try await error in group { #expect(error == nil) }
                 }
-                #expect(Place.templates(named: alias.name).map(\.number) == templates)
-                // Not more than before: a template that was just then starting a process had its socket open.
+                #expect(Place.zygotes(named: alias.name).map(\.number) == zygotes)
+                // Not more than before: a zygote that was just then starting a process had its socket open.
                 #expect(
-                    await eventually { zip(templates.map(ProcessStatus.descriptors), held).allSatisfy { $0 <= $1 } })
-                // Both templates may have processes ready now.
+                    await eventually { zip(zygotes.map(ProcessStatus.descriptors), held).allSatisfy { $0 <= $1 } })
+                // Both zygotes may have processes ready now.
                 #expect(await eventually { ProcessStatus.pidfds() <= settled + 8 })
                 #expect(
                     await eventually {
-                        templates.flatMap(ProcessStatus.children).allSatisfy { !$0.isZombie }
-                            && templates.flatMap(ProcessStatus.children).count <= 6
+                        zygotes.flatMap(ProcessStatus.children).allSatisfy { !$0.isZombie }
+                            && zygotes.flatMap(ProcessStatus.children).count <= 6
                     })
             }
-            #expect(await eventually { Place.templates(named: alias.name).isEmpty })
+            #expect(await eventually { Place.zygotes(named: alias.name).isEmpty })
             #expect(await eventually { ProcessStatus.pidfds() <= before })
         }
 
-        @Test func `a template is renewed after its sources`() async throws {
+        @Test func `a zygote is renewed after its sources`() async throws {
             let scratch = try Scratch()
             let alias = try scratch.place.alias(of: "fault-codec")
-            try await withPool(.faulty(at: alias.executable, codecs: 1, sourcesPerTemplate: 3)) { pool, _ in
-                let first = try #require(Place.templates(named: alias.name).map(\.number).min())
+            try await withPool(.faulty(at: alias.executable, codecs: 1, sourcesPerZygote: 3)) { pool, _ in
+                let first = try #require(Place.zygotes(named: alias.name).map(\.number).min())
                 for _ in 0..<3 { #expect(try await pool.run("fault: null", in: scratch.place).error == nil) }
-                #expect(await eventually { !Place.templates(named: alias.name).contains { $0.number == first } })
+                #expect(await eventually { !Place.zygotes(named: alias.name).contains { $0.number == first } })
                 for _ in 0..<10 { #expect(try await pool.run("fault: null", in: scratch.place).error == nil) }
-                #expect(await eventually { Place.templates(named: alias.name).count <= 2 })
+                #expect(await eventually { Place.zygotes(named: alias.name).count <= 2 })
             }
         }
 
@@ -68,9 +68,9 @@ extension Isolation {
             try await withPool(configuration) { pool, _ in
                 for _ in 0..<4 { #expect(try await pool.run("fault: null", in: scratch.place).error == nil) }
                 try await Task.sleep(for: .seconds(1))
-                #expect(Place.templates(named: alias.name).count == 1)
+                #expect(Place.zygotes(named: alias.name).count == 1)
                 for _ in 0..<3 { #expect(try await pool.run("fault: null", in: scratch.place).error == nil) }
-                #expect(await eventually { Place.templates(named: alias.name).count == 2 })
+                #expect(await eventually { Place.zygotes(named: alias.name).count == 2 })
             }
         }
 
@@ -81,9 +81,9 @@ extension Isolation {
             var configuration = try CodecPoolConfiguration.faulty(at: alias.executable)
             configuration.sourcesBeforeReserve = 100
             try await withPool(configuration) { pool, _ in
-                let first = try #require(Place.templates(named: alias.name).first).number
+                let first = try #require(Place.zygotes(named: alias.name).first).number
                 #expect(try await pool.run("fault: late-segv", in: scratch.place).error?.code == .codecCrashed)
-                #expect(await eventually { Place.templates(named: alias.name).count == 2 })
+                #expect(await eventually { Place.zygotes(named: alias.name).count == 2 })
                 let place = scratch.place
                 async let outcome = pool.run("fault: late-pause", in: place)
                 #expect(try await Self.worker(on: place.path(of: "output-source")).parent != first)
@@ -91,11 +91,11 @@ extension Isolation {
             }
         }
 
-        @Test func `a source that crashed is tried once more, in another template`() async throws {
+        @Test func `a source that crashed is tried once more, in another zygote`() async throws {
             let scratch = try Scratch()
             let alias = try scratch.place.alias(of: "fault-codec")
             try await withPool(.faulty(at: alias.executable)) { pool, _ in
-                #expect(await eventually { Place.templates(named: alias.name).count == 2 })
+                #expect(await eventually { Place.zygotes(named: alias.name).count == 2 })
                 let place = scratch.place
                 async let outcome = pool.run("fault: slow-segv", in: place)
                 let path = place.path(of: "output-source")
@@ -121,13 +121,13 @@ extension Isolation {
         }
 
         @Test(arguments: [[], ["--withhold=processNamespace", "--withhold=userNamespace"]])
-        func `the death of a template ends its processes and fails their sources alone`(arguments: [String])
+        func `the death of a zygote ends its processes and fails their sources alone`(arguments: [String])
             async throws
         {
             let scratch = try Scratch()
             let alias = try scratch.place.alias(of: "fault-codec")
             try await withPool(.faulty(at: alias.executable, arguments: arguments)) { pool, _ in
-                #expect(await eventually { Place.templates(named: alias.name).count == 2 })
+                #expect(await eventually { Place.zygotes(named: alias.name).count == 2 })
                 let place = scratch.place
                 async let outcome = pool.run("fault: null", in: place)
                 #expect(try await outcome.error == nil)
@@ -139,11 +139,11 @@ extension Isolation {
                 // The reserve has taken over.
                 for _ in 0..<5 { #expect(try await pool.run("fault: null", in: place).error == nil) }
             }
-            #expect(await eventually { Place.templates(named: alias.name).isEmpty })
+            #expect(await eventually { Place.zygotes(named: alias.name).isEmpty })
         }
 
         @Test(arguments: [[], ["--withhold=processNamespace", "--withhold=userNamespace"]])
-        func `the death of the service leaves no template and no process alive`(arguments: [String]) async throws {
+        func `the death of the service leaves no zygote and no process alive`(arguments: [String]) async throws {
             let scratch = try Scratch()
             let path = scratch.place.path(of: "spin")
             _ = try scratch.place.source("fault: spin", name: "spin")
@@ -151,15 +151,15 @@ extension Isolation {
             let driver = try Driver([codec, path] + arguments)
             // The driver and the two processes at work.
             #expect(await eventually { ProcessStatus.holding(path).count >= 3 })
-            var templates: [Int32] = []
+            var zygotes: [Int32] = []
             var all: [Int32] = []
-            // Two at work, two ready, and process 1 of each template.
+            // Two at work, two ready, and process 1 of each zygote.
             #expect(
                 await eventually {
-                    templates = ProcessStatus.children(of: driver.process).map(\.number)
-                    all = templates + templates.flatMap(ProcessStatus.children).map(\.number)
-                    return templates.count == 2 && all.count >= 2 + 4 + 2
-                }, "\(templates.count) templates, \(all.count) processes")
+                    zygotes = ProcessStatus.children(of: driver.process).map(\.number)
+                    all = zygotes + zygotes.flatMap(ProcessStatus.children).map(\.number)
+                    return zygotes.count == 2 && all.count >= 2 + 4 + 2
+                }, "\(zygotes.count) zygotes, \(all.count) processes")
             driver.kill()
             #expect(await eventually { all.allSatisfy { ProcessStatus($0)?.isZombie ?? true } })
         }

@@ -15,12 +15,12 @@ extension Isolation {
             configuration.sourcesBeforeReserve = 100
             try await withPool(configuration) { pool, _ in
                 #expect(try await pool.run("fault: null", in: scratch.place).error == nil)
-                #expect(Place.templates(named: alias.name).map(Self.repertoire) == [.common])
+                #expect(Place.zygotes(named: alias.name).map(Self.repertoire) == [.common])
                 let outcome = try await pool.run("fault: rare", in: scratch.place)
                 #expect(outcome.error == nil)
                 #expect(outcome.decisions == 1)
                 #expect(outcome.reports.count == 2)
-                #expect(Set(Place.templates(named: alias.name).map(Self.repertoire)) == [.common, .full])
+                #expect(Set(Place.zygotes(named: alias.name).map(Self.repertoire)) == [.common, .full])
                 #expect(pool.statistics.deaths.isEmpty)
             }
         }
@@ -42,10 +42,10 @@ extension Isolation {
                     let made = try String(contentsOfFile: scratch.place.path(of: "\(name)-main"), encoding: .utf8)
                     makers[command, default: []].insert(made)
                 }
-                // What is made says by which process, which has a number in its template's namespace.
+                // What is made says by which process, which has a number in its zygote's namespace.
                 #expect(makers["rare"]?.count == 1)
                 #expect(makers["null"]?.count == 1)
-                #expect(pool.statistics.templates == 2)
+                #expect(pool.statistics.zygotes == 2)
             }
         }
 
@@ -60,7 +60,7 @@ extension Isolation {
             }
         }
 
-        @Test func `a photograph's template has none of FFmpeg's libraries, nor those for HEIF and JXL`() async throws {
+        @Test func `a photograph's zygote has none of FFmpeg's libraries, nor those for HEIF and JXL`() async throws {
             let scratch = try Scratch()
             let manifest = try MediaManifest.load()
             let alias = try scratch.place.alias(of: "satchel-codec")
@@ -74,23 +74,23 @@ extension Isolation {
                     let outcome = await pool.run(
                         owning: Descriptor(owning: number), profile: .notification, in: scratch.place)
                     #expect(outcome.error == nil, "\(sample.path)")
-                    let templates = Place.templates(named: alias.name)
-                    #expect(templates.count == (folder == "jpeg" ? 1 : 2))
-                    for template in templates {
+                    let zygotes = Place.zygotes(named: alias.name)
+                    #expect(zygotes.count == (folder == "jpeg" ? 1 : 2))
+                    for zygote in zygotes {
                         // The kernel gives a page at a time, which String(contentsOfFile:) takes for all.
-                        let file = try #require(FileHandle(forReadingAtPath: "/proc/\(template.number)/maps"))
+                        let file = try #require(FileHandle(forReadingAtPath: "/proc/\(zygote.number)/maps"))
                         let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
                         #expect(maps.contains("libvips."))
                         for library in rare {
-                            #expect(maps.contains(library) == (Self.repertoire(of: template) == .full), "\(library)")
+                            #expect(maps.contains(library) == (Self.repertoire(of: zygote) == .full), "\(library)")
                         }
                     }
                 }
             }
         }
 
-        private static func repertoire(of template: ProcessStatus) -> Repertoire? {
-            let words = (try? String(contentsOfFile: "/proc/\(template.number)/cmdline", encoding: .utf8)) ?? ""
+        private static func repertoire(of zygote: ProcessStatus) -> Repertoire? {
+            let words = (try? String(contentsOfFile: "/proc/\(zygote.number)/cmdline", encoding: .utf8)) ?? ""
             return CodecInvocation(arguments: words.split(separator: "\0").dropFirst().map(String.init))?.repertoire
         }
     }

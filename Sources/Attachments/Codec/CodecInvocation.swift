@@ -1,4 +1,4 @@
-/// How a template is started: the service writes it, the codec's side reads it.
+/// How a zygote is started: the service writes it, the codec's side reads it.
 public struct CodecInvocation: Hashable, Sendable {
     public var policy: SandboxPolicy
     public var repertoire: Repertoire
@@ -15,12 +15,12 @@ public struct CodecInvocation: Hashable, Sendable {
         self.rest = rest
     }
 
-    /// The number of the template's control socket.
+    /// The number of the zygote's control socket.
     public static let controlSocket: Int32 = 3
 
-    /// All that a template's environment holds, as `NAME=value`.
+    /// All that a zygote's environment holds, as `NAME=value`.
     ///
-    /// Swift's backtracer would start a process; glibc's arenas reserve 64 MiB each; what the linker binds in a template
+    /// Swift's backtracer would start a process; glibc's arenas reserve 64 MiB each; what the linker binds in a zygote
     /// no fork has to bind for itself; the rest keep libraries from starting threads of their own or looking for files.
     public static let environment = [
         "SWIFT_BACKTRACE=enable=no", "GLIBC_TUNABLES=" + allocation.map { "glibc.malloc." + $0 }.joined(separator: ":"),
@@ -42,7 +42,7 @@ public struct CodecInvocation: Hashable, Sendable {
     /// Without the program's name.
     public var arguments: [String] {
         [
-            "--template", "--sandbox=\(policy.rawValue)", "--repertoire=\(repertoire.rawValue)",
+            "--zygote", "--sandbox=\(policy.rawValue)", "--repertoire=\(repertoire.rawValue)",
             "--sources-per-process=\(sourcesPerProcess)",
         ] + rest
     }
@@ -50,7 +50,7 @@ public struct CodecInvocation: Hashable, Sendable {
     /// Reads what ``arguments`` writes; nil for anything else, such as a person's attempt.
     public init?(arguments: some Collection<String>) {
         let list = Array(arguments)
-        guard list.count >= 4, list[0] == "--template",
+        guard list.count >= 4, list[0] == "--zygote",
             let policy = Self.value(of: "--sandbox", in: list[1]).flatMap(SandboxPolicy.init(rawValue:)),
             let repertoire = Self.value(of: "--repertoire", in: list[2]).flatMap(Repertoire.init(rawValue:)),
             let sources = Self.value(of: "--sources-per-process", in: list[3]).flatMap({ Int($0) }), sources > 0

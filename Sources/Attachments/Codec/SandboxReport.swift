@@ -60,7 +60,7 @@ public enum SandboxLayer: String, Hashable, Sendable, Codable, CaseIterable {
     }
 }
 
-/// Whether a layer holds in the codec processes of one template.
+/// Whether a layer holds in the codec processes of one zygote.
 public struct SandboxLayerReport: Hashable, Sendable, Codable {
     /// Whether a layer holds, and how that is known.
     public enum State: String, Hashable, Sendable, Codable {
@@ -83,7 +83,7 @@ public struct SandboxLayerReport: Hashable, Sendable, Codable {
     }
 }
 
-/// What confines the codec processes on this machine, by the template's own trial, and what they decode with.
+/// What confines the codec processes on this machine, by the zygote's own trial, and what they decode with.
 public struct SandboxReport: Hashable, Sendable, Codable {
     public var layers: [SandboxLayerReport]
     /// Of the repertoire that was prepared.

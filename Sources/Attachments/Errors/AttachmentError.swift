@@ -160,7 +160,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         return .misnamed(fileExtension: promised.fileExtension, sniffed: sniffed)
     }
 
-    /// Whether another attempt at the same source can succeed. `codecCrashed` is retried once, in another template.
+    /// Whether another attempt at the same source can succeed. `codecCrashed` is retried once, in another zygote.
     ///
     /// An origin that answers 4xx will do so again, but for 408, 425 and 429, which ask for another attempt.
     public var isRetryable: Bool {

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/// Compiles the allow-list of system calls, once in a template, so that each fork only puts in its own number. 0, or
+/// Compiles the allow-list of system calls, once in a zygote, so that each fork only puts in its own number. 0, or
 /// the errno.
 int sandbox_prepare_syscalls(void);
 

@@ -5,20 +5,20 @@ import Glibc
 /// A forked and confined process that waits for a source or works on one.
 final class CodecChild: Sendable {
     let id: Int
-    /// Valid until the template relays its end.
+    /// Valid until the zygote relays its end.
     let process: pid_t
     let packets: PacketEnd
-    let template: RunningTemplate
+    let zygote: RunningZygote
     private let pidfd: Descriptor
 
     init(
-        id: Int, process: pid_t, pidfd: consuming Descriptor, socket: consuming Descriptor, template: RunningTemplate
+        id: Int, process: pid_t, pidfd: consuming Descriptor, socket: consuming Descriptor, zygote: RunningZygote
     ) {
         self.id = id
         self.process = process
         self.pidfd = pidfd
         packets = PacketEnd(socket)
-        self.template = template
+        self.zygote = zygote
     }
 
     deinit {

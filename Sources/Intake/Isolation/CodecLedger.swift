@@ -3,8 +3,8 @@ import Synchronization
 
 /// What a ``CodecPool`` has done so far and does now.
 public struct CodecStatistics: Hashable, Sendable {
-    /// Templates that were started.
-    public var templates = 0
+    /// Zygotes that were started.
+    public var zygotes = 0
     /// Processes that took a source.
     public var processes = 0
     /// Those that did not end by themselves.
@@ -38,8 +38,8 @@ final class CodecLedger: Sendable {
 
     var statistics: CodecStatistics { state.withLock { $0 } }
 
-    func templateStarted() {
-        state.withLock { $0.templates += 1 }
+    func zygoteStarted() {
+        state.withLock { $0.zygotes += 1 }
         Meters.count("codec_templates_total")
     }
 

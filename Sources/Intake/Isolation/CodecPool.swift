@@ -35,8 +35,8 @@ public final class CodecPool: Sendable {
     }
 
     private let configuration: CodecPoolConfiguration
-    private let common: TemplateShelf
-    private let full: TemplateShelf
+    private let common: ZygoteShelf
+    private let full: ZygoteShelf
     private let ledger: CodecLedger
     /// One for each source that is worked on.
     private let places: Turnstile
@@ -48,8 +48,8 @@ public final class CodecPool: Sendable {
     public init(_ configuration: CodecPoolConfiguration) {
         self.configuration = configuration
         ledger = CodecLedger(places: configuration.codecs, memory: configuration.memory)
-        common = TemplateShelf(configuration, .common, ledger)
-        full = TemplateShelf(configuration, .full, ledger)
+        common = ZygoteShelf(configuration, .common, ledger)
+        full = ZygoteShelf(configuration, .full, ledger)
         places = Turnstile(
             capacity: Int64(configuration.codecs),
             kept: Int64(configuration.codecs - KeptPlaces.bulk(of: configuration.codecs)))
@@ -65,7 +65,7 @@ public final class CodecPool: Sendable {
         places.waitingSince(patiently: isPatient)
     }
 
-    /// Whether a template is at work, so that a source can be taken at once.
+    /// Whether a zygote is at work, so that a source can be taken at once.
     public var isReady: Bool {
         get async {
             if await common.isReady { return true }
@@ -73,9 +73,9 @@ public final class CodecPool: Sendable {
         }
     }
 
-    /// Starts the first template and looks at what confines its processes.
+    /// Starts the first zygote and looks at what confines its processes.
     ///
-    /// A template of the other repertoire is started when a source needs it.
+    /// A zygote of the other repertoire is started when a source needs it.
     ///
     /// - Parameter repertoire: What the first sources need.
     /// - Returns: What holds on this machine.
@@ -97,7 +97,7 @@ public final class CodecPool: Sendable {
     /// Waits its turn: for a process, then for its memory. The renditions come one by one, smallest first; what `received`
     /// takes until it returns doesn't count as the codec's silence.
     ///
-    /// A crash is retried here, once and in another template, as long as `decide` wasn't called; afterwards the
+    /// A crash is retried here, once and in another zygote, as long as `decide` wasn't called; afterwards the
     /// outputs are spoilt and the caller repeats the whole attempt (``Backoff`` allows one).
     ///
     /// - Parameters:
@@ -135,7 +135,7 @@ public final class CodecPool: Sendable {
         }
 
         var repertoire = repertoire
-        var crashed: RunningTemplate?
+        var crashed: RunningZygote?
         while true {
             let (child, served) = try await take(repertoire, for: owner, avoiding: crashed)
             ledger.processTaken()
@@ -148,9 +148,9 @@ public final class CodecPool: Sendable {
             } catch {
                 switch error {
                 case .crashed(let error):
-                    await shelf(repertoire).crashed(child.template)
+                    await shelf(repertoire).crashed(child.zygote)
                     guard crashed == nil else { throw error }
-                    crashed = child.template
+                    crashed = child.zygote
                     continue
                 case .refused(let error):
                     await letGo(of: child, after: error, owner: owner, served: served)
@@ -167,7 +167,7 @@ public final class CodecPool: Sendable {
         }
     }
 
-    /// Whether a template lives, or another can be started.
+    /// Whether a zygote lives, or another can be started.
     public var isWorking: Bool {
         get async {
             if await full.isReady { return true }
@@ -175,7 +175,7 @@ public final class CodecPool: Sendable {
         }
     }
 
-    /// Ends all templates and processes, and waits until they are gone. Sources under way fail.
+    /// Ends all zygotes and processes, and waits until they are gone. Sources under way fail.
     public func shutdown() async {
         await common.close()
         await full.close()
@@ -183,7 +183,7 @@ public final class CodecPool: Sendable {
 
     // MARK: Steps
 
-    private func shelf(_ repertoire: Repertoire) -> TemplateShelf {
+    private func shelf(_ repertoire: Repertoire) -> ZygoteShelf {
         switch repertoire {
         case .common: common
         case .full: full
@@ -191,7 +191,7 @@ public final class CodecPool: Sendable {
     }
 
     private func take(
-        _ repertoire: Repertoire, for owner: Owner?, avoiding crashed: RunningTemplate?
+        _ repertoire: Repertoire, for owner: Owner?, avoiding crashed: RunningZygote?
     ) async throws(AttachmentError) -> (child: CodecChild, served: Int) {
         do {
             return try await shelf(repertoire).take(
@@ -254,7 +254,7 @@ public final class CodecPool: Sendable {
         } catch {
             switch error {
             case .crashed(let error):
-                await shelf(child.template.repertoire).crashed(child.template)
+                await shelf(child.zygote.repertoire).crashed(child.zygote)
                 throw error
             case .refused(let error):
                 await letGo(of: child, after: error, owner: owner, served: served)
@@ -278,7 +278,7 @@ public final class CodecPool: Sendable {
     private func mourn(_ child: CodecChild) {
         Task.detached { [ledger] in
             if await !child.dies(before: .now + .seconds(10)) { child.kill() }
-            if let ending = await child.template.ending(of: child.id) { ledger.ended(ending) }
+            if let ending = await child.zygote.ending(of: child.id) { ledger.ended(ending) }
         }
     }
 
@@ -323,7 +323,7 @@ public final class CodecPool: Sendable {
     /// Keeps a process for its owner's next source, where it may serve one.
     private func keeps(_ child: CodecChild, for owner: Owner?, served: Int) async -> Bool {
         guard let owner, served + 1 < configuration.sourcesPerProcess else { return false }
-        await shelf(child.template.repertoire).keep(child, for: owner, served: served + 1)
+        await shelf(child.zygote.repertoire).keep(child, for: owner, served: served + 1)
         return true
     }
 
@@ -343,7 +343,7 @@ public final class CodecPool: Sendable {
             mourn(child)
             return nil
         }
-        let ending = await child.template.ending(of: child.id)
+        let ending = await child.zygote.ending(of: child.id)
         if let ending { ledger.ended(ending) }
         return ending
     }

@@ -10,9 +10,9 @@ public struct CodecPoolConfiguration: Sendable {
     /// Sources that are worked on at once; as many forked processes are kept ready.
     public var codecs: Int
     public var sandbox: SandboxPolicy
-    /// A template is renewed after so many sources: its forks share one address layout.
-    public var sourcesPerTemplate: Int
-    /// A second template is started in reserve after so many sources, or when a process crashes. Starting one takes about
+    /// A zygote is renewed after so many sources: its forks share one address layout.
+    public var sourcesPerZygote: Int
+    /// A second zygote is started in reserve after so many sources, or when a process crashes. Starting one takes about
     /// 0.14 s of CPU time, which a command for a few files need not spend.
     public var sourcesBeforeReserve: Int
     /// Over 1, a process serves so many sources that share a ``CodecPool/Owner``, one after the other.
@@ -23,7 +23,7 @@ public struct CodecPoolConfiguration: Sendable {
     public var identifyMemory: Int64
     /// A process that says nothing for so long, and that uses no CPU time meanwhile, is killed.
     public var silence: Duration
-    /// A template that isn't ready after this has failed. A cold start takes about 0.13 s.
+    /// A zygote that isn't ready after this has failed. A cold start takes about 0.13 s.
     public var startup: Duration
     /// Handed to the executable after the pool's own arguments; the fault codec takes orders there.
     public var arguments: [String]
@@ -32,7 +32,7 @@ public struct CodecPoolConfiguration: Sendable {
     ///   - codecs: One more than the processors this process may use, where it is left out.
     ///   - memory: Half of ``usableMemory``, where it is left out.
     public init(
-        executable: URL, codecs: Int? = nil, sandbox: SandboxPolicy = .standard, sourcesPerTemplate: Int = 1000,
+        executable: URL, codecs: Int? = nil, sandbox: SandboxPolicy = .standard, sourcesPerZygote: Int = 1000,
         sourcesBeforeReserve: Int = 0, sourcesPerProcess: Int = 1, memory: Int64? = nil,
         identifyMemory: Int64 = 512 << 20, silence: Duration = .seconds(30), startup: Duration = .seconds(10),
         arguments: [String] = []
@@ -42,7 +42,7 @@ public struct CodecPoolConfiguration: Sendable {
         // on two: a batch of photographs is 3 to 4 % quicker.
         self.codecs = max(1, codecs ?? Self.usableProcessors + 1)
         self.sandbox = sandbox
-        self.sourcesPerTemplate = max(1, sourcesPerTemplate)
+        self.sourcesPerZygote = max(1, sourcesPerZygote)
         self.sourcesBeforeReserve = sourcesBeforeReserve
         self.sourcesPerProcess = max(1, sourcesPerProcess)
         self.memory = memory ?? Self.usableMemory / 2

@@ -38,7 +38,7 @@ struct Conversation {
             return checked
         case .failed(let error): throw try refusal(error)
         case .beyondRepertoire:
-            guard child.template.repertoire == .common else {
+            guard child.zygote.repertoire == .common else {
                 throw abandon(Breach("a source beyond the full repertoire"))
             }
             return nil
@@ -66,7 +66,7 @@ struct Conversation {
             files[output.role] = file
             writers.append(writer)
         }
-        let address = UInt64(max(0, child.template.addressSpace + Ceilings.addressSpaceSlack + granted))
+        let address = UInt64(max(0, child.zygote.addressSpace + Ceilings.addressSpaceSlack + granted))
         child.limit(sandbox_address_space, address, configuration.sourcesPerProcess == 1 ? address : sandbox_unlimited)
         let goAhead = GoAhead(
             memory: granted, outputs: outputs.map(\.role), effort: effort,
@@ -159,7 +159,7 @@ struct Conversation {
 
     private func limit(memory: Int64) {
         let isLast = configuration.sourcesPerProcess == 1
-        let base = child.template.addressSpace + Ceilings.addressSpaceSlack
+        let base = child.zygote.addressSpace + Ceilings.addressSpaceSlack
         let most = UInt64(max(0, base + order.ceilings.memory))
         child.limit(sandbox_address_space, UInt64(max(0, base + memory)), isLast ? most : sandbox_unlimited)
         let seconds = UInt64(max(0, child.cpuSeconds ?? 0)) + UInt64(max(1, order.ceilings.cpuSeconds))
@@ -205,9 +205,9 @@ struct Conversation {
         guard await child.dies(before: .now + .seconds(1)) else {
             return abandon(Breach("hung up and lived on"))
         }
-        guard let ending = await child.template.ending(of: child.id) else {
+        guard let ending = await child.zygote.ending(of: child.id) else {
             ledger.died(of: .crash)
-            return .crashed(.codecCrashed(reason: "its template died"))
+            return .crashed(.codecCrashed(reason: "its zygote died"))
         }
         ledger.ended(ending)
         let failure = ending.explained(

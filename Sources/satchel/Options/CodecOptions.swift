@@ -44,7 +44,7 @@ struct CodecOptions: ParsableArguments {
         }
     }
 
-    /// For a command, which may be over before a second template would be of use.
+    /// For a command, which may be over before a second zygote would be of use.
     var poolConfiguration: CodecPoolConfiguration {
         get throws {
             var configuration = CodecPoolConfiguration(

@@ -3,7 +3,7 @@ import CFFmpeg
 import Glibc
 import Synchronization
 
-/// The libraries as a whole: their log, and the work that the template does once for all its forks.
+/// The libraries as a whole: their log, and the work that the zygote does once for all its forks.
 package enum FFmpegLibraries {
     private static let prepared = Mutex<Repertoire?>(nil)
 

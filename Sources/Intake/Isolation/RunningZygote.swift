@@ -4,8 +4,8 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// A template that was started and reported that its forks are confined.
-final class RunningTemplate: Sendable {
+/// A zygote that was started and reported that its forks are confined.
+final class RunningZygote: Sendable {
     let process: pid_t
     let repertoire: Repertoire
     private let pidfd: Descriptor
@@ -51,7 +51,7 @@ final class RunningTemplate: Sendable {
     /// Starts the executable and waits until it says what holds.
     static func start(
         _ configuration: CodecPoolConfiguration, _ repertoire: Repertoire
-    ) async throws(CodecPoolError) -> RunningTemplate {
+    ) async throws(CodecPoolError) -> RunningZygote {
         let path = configuration.executable.path(percentEncoded: false)
         func failure(_ reason: String) -> CodecPoolError { .cannotStart(path: path, reason: reason) }
 
@@ -74,11 +74,11 @@ final class RunningTemplate: Sendable {
                 await end(process, pidfd)
                 throw .unconfined(missing, configuration.sandbox)
             }
-            let template = RunningTemplate(
+            let zygote = RunningZygote(
                 process: process, repertoire: repertoire, pidfd: pidfd, control: control, report: report,
                 addressSpace: max(0, addressSpace))
-            Task { await template.listen() }
-            return template
+            Task { await zygote.listen() }
+            return zygote
         case .failed(let word): reason = word.sanitized(500)
         case nil: reason = "it is no codec, or it ended before it was ready"
         default: reason = "it is no codec: its first message is not about what holds"
@@ -104,11 +104,11 @@ final class RunningTemplate: Sendable {
 
     private static func firstWord(
         _ control: borrowing PacketEnd, until moment: ContinuousClock.Instant
-    ) async -> TemplateMessage? {
+    ) async -> ZygoteMessage? {
         guard await Readiness.shared.wait(for: control.socket.number, until: moment) == .ready,
-            case .packet(let bytes, _) = control.receive(capacity: TemplateMessage.maximumBytes)
+            case .packet(let bytes, _) = control.receive(capacity: ZygoteMessage.maximumBytes)
         else { return nil }
-        return try? JSON.decode(TemplateMessage.self, from: bytes)
+        return try? JSON.decode(ZygoteMessage.self, from: bytes)
     }
 
     /// Waits until the process is gone, at first patiently, and reaps it.
@@ -137,7 +137,7 @@ final class RunningTemplate: Sendable {
         state.withLock { $0.taken += 1 }
     }
 
-    /// Has a process forked; nil where the template is dead or the kernel refuses.
+    /// Has a process forked; nil where the zygote is dead or the kernel refuses.
     func fork() async -> CodecChild? {
         var sockets: [Int32] = [-1, -1]
         guard unsafe sandbox_packet_pair(&sockets) == 0 else { return nil }
@@ -152,17 +152,17 @@ final class RunningTemplate: Sendable {
                 if !state.isDead { state.forking[id] = continuation }
                 return state.isDead
             }
-            if isDead { return continuation.resume(returning: .refused("the template is dead")) }
-            if control.send(TemplateCommand.fork(id: id), descriptors: [far.number]) != 0 {
-                settle(id, .refused("the template takes no commands"))
+            if isDead { return continuation.resume(returning: .refused("the zygote is dead")) }
+            if control.send(ZygoteCommand.fork(id: id), descriptors: [far.number]) != 0 {
+                settle(id, .refused("the zygote takes no commands"))
             }
         }
         guard case .forked(let process, let pidfd) = fork else { return nil }
         return CodecChild(
-            id: id, process: process, pidfd: Descriptor(owning: pidfd), socket: near, template: self)
+            id: id, process: process, pidfd: Descriptor(owning: pidfd), socket: near, zygote: self)
     }
 
-    /// Waits for the end of a process; nil where the template died before it could tell.
+    /// Waits for the end of a process; nil where the zygote died before it could tell.
     func ending(of id: Int) async -> ProcessEnding? {
         await withCheckedContinuation { continuation in
             let known: ProcessEnding?? = state.withLock { state in
@@ -191,7 +191,7 @@ final class RunningTemplate: Sendable {
 
     // MARK: End
 
-    /// Lets the processes that run finish, then ends the template.
+    /// Lets the processes that run finish, then ends the zygote.
     func retire() {
         let isIdle = state.withLock { state in
             state.isRetired = true
@@ -200,12 +200,12 @@ final class RunningTemplate: Sendable {
         if isIdle { hangUp() }
     }
 
-    /// Ends the template and all its processes.
+    /// Ends the zygote and all its processes.
     func hangUp() {
         control.hangUp()
     }
 
-    /// Waits until the template is reaped.
+    /// Waits until the zygote is reaped.
     func gone() async {
         await withCheckedContinuation { continuation in
             let isGone = state.withLock { state in
@@ -221,7 +221,7 @@ final class RunningTemplate: Sendable {
         while isOpen {
             _ = await Readiness.shared.wait(for: control.socket.number, until: nil)
             reading: while true {
-                switch control.receive(capacity: TemplateMessage.maximumBytes, descriptors: 1) {
+                switch control.receive(capacity: ZygoteMessage.maximumBytes, descriptors: 1) {
                 case .packet(let bytes, let descriptors):
                     isOpen = hear(bytes, descriptors)
                     if !isOpen { break reading }
@@ -244,7 +244,7 @@ final class RunningTemplate: Sendable {
     }
 
     private func hear(_ bytes: Data, _ descriptors: [Int32]) -> Bool {
-        switch try? JSON.decode(TemplateMessage.self, from: bytes) {
+        switch try? JSON.decode(ZygoteMessage.self, from: bytes) {
         case .forked(let id, let process) where descriptors.count == 1:
             settle(id, .forked(process, pidfd: descriptors[0]))
             return true
@@ -277,7 +277,7 @@ final class RunningTemplate: Sendable {
             }
             return (state.forking.values, state.watchers.values)
         }
-        for continuation in forking { continuation.resume(returning: .refused("the template died")) }
+        for continuation in forking { continuation.resume(returning: .refused("the zygote died")) }
         for continuation in watchers { continuation.resume(returning: nil) }
     }
 }

@@ -1,20 +1,20 @@
-/// The messages between the service and a template, which forks the codec processes. One message is one packet of a
-/// `SOCK_SEQPACKET` socket, JSON of at most ``TemplateMessage/maximumBytes``.
+/// The messages between the service and a zygote, which forks the codec processes. One message is one packet of a
+/// `SOCK_SEQPACKET` socket, JSON of at most ``ZygoteMessage/maximumBytes``.
 ///
-/// The end of the service's side ends the template and all its codec processes.
-public enum TemplateCommand: Hashable, Sendable, Codable {
+/// The end of the service's side ends the zygote and all its codec processes.
+public enum ZygoteCommand: Hashable, Sendable, Codable {
     /// Fork a codec process that talks over the socket that travels with this. `id` names it from then on.
     case fork(id: Int)
 }
 
-/// What a template says; see ``TemplateCommand``.
-public enum TemplateMessage: Hashable, Sendable, Codable {
-    /// The first word: what holds, and the bytes of address space that every fork starts with. The template ends
+/// What a zygote says; see ``ZygoteCommand``.
+public enum ZygoteMessage: Hashable, Sendable, Codable {
+    /// The first word: what holds, and the bytes of address space that every fork starts with. The zygote ends
     /// where its policy demands more.
     case ready(SandboxReport, addressSpace: Int64)
     /// It cannot work at all; it has ended. For the log.
     case failed(reason: String)
-    /// The process's pidfd travels with it; `pid` is its number where the template was started.
+    /// The process's pidfd travels with it; `pid` is its number where the zygote was started.
     case forked(id: Int, pid: Int32)
     /// The kernel refused a fork.
     case refused(id: Int, reason: String)
@@ -24,14 +24,14 @@ public enum TemplateMessage: Hashable, Sendable, Codable {
     public static let maximumBytes = 64 << 10
 }
 
-/// How a codec process ended, as the kernel told its template.
+/// How a codec process ended, as the kernel told its zygote.
 public struct ProcessEnding: Hashable, Sendable, Codable {
     /// Nil where a signal ended it.
     public var exitCode: Int32?
     public var signal: Int32?
     /// User and system time.
     public var cpuSeconds: Double
-    /// Bytes resident at the peak; what it shares with its template counts.
+    /// Bytes resident at the peak; what it shares with its zygote counts.
     public var peakMemory: Int64
 
     public init(exitCode: Int32?, signal: Int32?, cpuSeconds: Double, peakMemory: Int64) {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Glibc
 
 /// Forks a process for each source; has one thread, reads no source and relays no report.
-struct Template<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
+struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
     private var codec: Codec
     private let control: Packets
     private let signals: Descriptor
@@ -34,10 +34,10 @@ struct Template<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         self.lifeline = lifeline
     }
 
-    /// Prepares the codec, then shuts the template in.
+    /// Prepares the codec, then shuts the zygote in.
     static func start(
         _ codec: consuming Codec, invocation: CodecInvocation, withholding withheld: Set<SandboxLayer>
-    ) throws(StartFailure) -> Template {
+    ) throws(StartFailure) -> Zygote {
         let control = Packets(Descriptor(owning: CodecInvocation.controlSocket))
         let environmentIsFixed = Confines.environmentIsFixed
         do {
@@ -63,16 +63,16 @@ struct Template<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         let first = sandbox_fork_init(ends[0])
         if first < 0 { throw Self.fail(control, SystemError("fork process 1").description) }
         close(ends[0])
-        return Template(
+        return Zygote(
             codec: codec, control: control, signals: signals, invocation: invocation, confines: confines,
             users: users, addressSpace: addressSpace, first: first, lifeline: ends[1])
     }
 
-    /// A template that can't work has told the service why.
+    /// A zygote that can't work has told the service why.
     struct StartFailure: Error {}
 
     private static func fail(_ control: borrowing Packets, _ reason: String) -> StartFailure {
-        try? control.send(TemplateMessage.failed(reason: reason))
+        try? control.send(ZygoteMessage.failed(reason: reason))
         return StartFailure()
     }
 
@@ -80,13 +80,13 @@ struct Template<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
     mutating func run() {
         var report = trial()
         report.libraries = codec.libraries
-        try? control.send(TemplateMessage.ready(report, addressSpace: addressSpace))
+        try? control.send(ZygoteMessage.ready(report, addressSpace: addressSpace))
         if report.missing(under: invocation.policy).isEmpty {
             while serve() {}
         }
         for child in children.keys { kill(child, SIGKILL) }
         kill(first, SIGKILL)
-        // Until none is left: what they used then counts as the template's, and whoever waits for it knows them gone.
+        // Until none is left: what they used then counts as the zygote's, and whoever waits for it knows them gone.
         while waitpid(-1, nil, 0) > 0 || errno == EINTR {}
     }
 
@@ -112,13 +112,13 @@ struct Template<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
                 exitCode: remains.exit_code >= 0 ? remains.exit_code : nil,
                 signal: remains.signal > 0 ? remains.signal : nil, cpuSeconds: remains.cpu_seconds,
                 peakMemory: remains.peak_memory)
-            guard (try? control.send(TemplateMessage.ended(id: id, ending))) != nil else { return false }
+            guard (try? control.send(ZygoteMessage.ended(id: id, ending))) != nil else { return false }
         }
         return true
     }
 
     private mutating func obey() -> Bool {
-        guard let (command, descriptors) = try? control.receive(TemplateCommand.self) else { return false }
+        guard let (command, descriptors) = try? control.receive(ZygoteCommand.self) else { return false }
         guard case .fork(let id) = command, descriptors.count == 1 else { return false }
         return fork(id: id, over: Descriptor(owning: descriptors[0]))
     }
@@ -129,7 +129,7 @@ struct Template<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         if child == 0 { live(over: socket, user: user) }
         guard child > 0 else {
             let reason = SystemError("fork").description
-            return (try? control.send(TemplateMessage.refused(id: id, reason: reason))) != nil
+            return (try? control.send(ZygoteMessage.refused(id: id, reason: reason))) != nil
         }
         children[child] = id
         let pidfd = sandbox_pidfd(child)
@@ -137,10 +137,10 @@ struct Template<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
             kill(child, SIGKILL)
             let reason = SystemError("open a process's descriptor", code: -pidfd).description
             children[child] = nil
-            return (try? control.send(TemplateMessage.refused(id: id, reason: reason))) != nil
+            return (try? control.send(ZygoteMessage.refused(id: id, reason: reason))) != nil
         }
         defer { close(pidfd) }
-        return (try? control.send(TemplateMessage.forked(id: id, pid: child), descriptors: [pidfd])) != nil
+        return (try? control.send(ZygoteMessage.forked(id: id, pid: child), descriptors: [pidfd])) != nil
     }
 
     /// The life of a forked process.

@@ -1,18 +1,18 @@
 import Attachments
 import FoundationEssentials
 
-/// Keeps a template of one repertoire at work, another in reserve, and processes ready.
-actor TemplateShelf {
+/// Keeps a zygote of one repertoire at work, another in reserve, and processes ready.
+actor ZygoteShelf {
     private let configuration: CodecPoolConfiguration
     private let repertoire: Repertoire
-    private var templates: [RunningTemplate] = []
-    private var retired: [RunningTemplate] = []
+    private var zygotes: [RunningZygote] = []
+    private var retired: [RunningZygote] = []
     private var spares: [ObjectIdentifier: [CodecChild]] = [:]
-    /// Forks under way, by template.
+    /// Forks under way, by zygote.
     private var expected: [ObjectIdentifier: Int] = [:]
     /// Between two sources of one owner, oldest first.
     private var kept: [(owner: CodecPool.Owner, child: CodecChild, served: Int)] = []
-    private var starting: Task<RunningTemplate, any Error>?
+    private var starting: Task<RunningZygote, any Error>?
     private var isShut = false
     private let ledger: CodecLedger
 
@@ -22,62 +22,62 @@ actor TemplateShelf {
         self.ledger = ledger
     }
 
-    var isReady: Bool { !isShut && templates.contains { !$0.isDead } }
+    var isReady: Bool { !isShut && zygotes.contains { !$0.isDead } }
 
-    /// The first template at work.
+    /// The first zygote at work.
     func open() async throws(CodecPoolError) -> SandboxReport {
-        let template = try await newTemplate()
-        await fill(template)
+        let zygote = try await newZygote()
+        await fill(zygote)
         restock()
-        return template.report
+        return zygote.report
     }
 
     /// A process for a source, and how many it served before.
     ///
-    /// - Parameter avoided: The template in whose process the source crashed before.
+    /// - Parameter avoided: The zygote in whose process the source crashed before.
     func take(
-        for owner: CodecPool.Owner?, avoiding avoided: RunningTemplate?
+        for owner: CodecPool.Owner?, avoiding avoided: RunningZygote?
     ) async throws(CodecPoolError) -> (child: CodecChild, served: Int) {
-        if let owner, let index = kept.lastIndex(where: { $0.owner == owner && $0.child.template !== avoided }) {
+        if let owner, let index = kept.lastIndex(where: { $0.owner == owner && $0.child.zygote !== avoided }) {
             let (_, child, served) = kept.remove(at: index)
             if child.isAlive { return (child, served) }
         }
         while !isShut {
             sweep()
-            let template: RunningTemplate
-            if let present = templates.first(where: { $0 !== avoided }) {
-                template = present
+            let zygote: RunningZygote
+            if let present = zygotes.first(where: { $0 !== avoided }) {
+                zygote = present
             } else {
-                template = try await newTemplate()
+                zygote = try await newZygote()
             }
             let child: CodecChild
-            if let spare = spares[ObjectIdentifier(template)]?.popLast() {
+            if let spare = spares[ObjectIdentifier(zygote)]?.popLast() {
                 guard spare.isAlive else { continue }
                 child = spare
-            } else if let fork = await template.fork() {
+            } else if let fork = await zygote.fork() {
                 child = fork
             } else {
-                // It died, or the kernel refuses: a second template decides which.
-                template.hangUp()
-                templates.removeAll { $0 === template }
+                // It died, or the kernel refuses: a second zygote decides which.
+                zygote.hangUp()
+                zygotes.removeAll { $0 === zygote }
                 continue
             }
-            template.countTaken()
-            renew(template)
+            zygote.countTaken()
+            renew(zygote)
             Task { await self.refill() }
             return (child, 0)
         }
         throw .cannotStart(path: configuration.executable.path(percentEncoded: false), reason: "the pool is shut")
     }
 
-    /// Whether a template lives, or another can be started.
+    /// Whether a zygote lives, or another can be started.
     var isWorking: Bool {
         get async {
             if isReady { return true }
             sweep()
             guard !isShut else { return false }
             do {
-                _ = try await newTemplate()
+                _ = try await newZygote()
                 return true
             } catch {
                 return false
@@ -92,14 +92,14 @@ actor TemplateShelf {
         if kept.count > configuration.codecs { kept.removeFirst().child.kill() }
     }
 
-    /// A process of `template` crashed: the reserve takes over, which is started where there was no work for one yet, so
+    /// A process of `zygote` crashed: the reserve takes over, which is started where there was no work for one yet, so
     /// that whoever tries the same source again gets another address layout.
-    func crashed(_ template: RunningTemplate) async {
-        if configuration.sourcesBeforeReserve > 0, templates.count == 1, templates[0] === template {
-            _ = try? await newTemplate()
+    func crashed(_ zygote: RunningZygote) async {
+        if configuration.sourcesBeforeReserve > 0, zygotes.count == 1, zygotes[0] === zygote {
+            _ = try? await newZygote()
         }
-        guard templates.count > 1, templates[0] === template else { return }
-        templates.swapAt(0, 1)
+        guard zygotes.count > 1, zygotes[0] === zygote else { return }
+        zygotes.swapAt(0, 1)
         Task { await self.refill() }
     }
 
@@ -109,32 +109,32 @@ actor TemplateShelf {
         for child in kept.map(\.child) + spares.values.joined() { child.kill() }
         kept = []
         spares = [:]
-        let all = templates + retired
-        templates = []
+        let all = zygotes + retired
+        zygotes = []
         retired = []
-        for template in all { template.hangUp() }
-        for template in all { await template.gone() }
+        for zygote in all { zygote.hangUp() }
+        for zygote in all { await zygote.gone() }
     }
 
     // MARK: Stock
 
-    private func newTemplate() async throws(CodecPoolError) -> RunningTemplate {
+    private func newZygote() async throws(CodecPoolError) -> RunningZygote {
         let (configuration, repertoire) = (configuration, repertoire)
-        let task = starting ?? Task { try await RunningTemplate.start(configuration, repertoire) }
+        let task = starting ?? Task { try await RunningZygote.start(configuration, repertoire) }
         starting = task
         do {
-            let template = try await task.value
+            let zygote = try await task.value
             if starting == task {
                 starting = nil
-                ledger.templateStarted()
+                ledger.zygoteStarted()
                 if isShut {
-                    template.hangUp()
-                    retired.append(template)
+                    zygote.hangUp()
+                    retired.append(zygote)
                 } else {
-                    templates.append(template)
+                    zygotes.append(zygote)
                 }
             }
-            return template
+            return zygote
         } catch {
             if starting == task { starting = nil }
             throw error as? CodecPoolError
@@ -145,53 +145,53 @@ actor TemplateShelf {
 
     /// Removes what is dead.
     private func sweep() {
-        templates.removeAll(where: \.isDead)
+        zygotes.removeAll(where: \.isDead)
         retired.removeAll(where: \.isDead)
-        let living = Set(templates.map(ObjectIdentifier.init))
-        for (template, children) in spares where !living.contains(template) {
+        let living = Set(zygotes.map(ObjectIdentifier.init))
+        for (zygote, children) in spares where !living.contains(zygote) {
             for child in children { child.kill() }
-            spares[template] = nil
+            spares[zygote] = nil
         }
         restock()
     }
 
-    /// Has a template in reserve, as soon as there is work enough for it. Where none can be started, the next source that
+    /// Has a zygote in reserve, as soon as there is work enough for it. Where none can be started, the next source that
     /// needs one is told why.
     private func restock() {
-        guard !isShut, templates.count < 2, starting == nil else { return }
-        if let only = templates.first, only.taken < configuration.sourcesBeforeReserve { return }
-        Task { _ = try? await self.newTemplate() }
+        guard !isShut, zygotes.count < 2, starting == nil else { return }
+        if let only = zygotes.first, only.taken < configuration.sourcesBeforeReserve { return }
+        Task { _ = try? await self.newZygote() }
     }
 
-    private func renew(_ template: RunningTemplate) {
-        guard template.taken >= configuration.sourcesPerTemplate else { return }
-        templates.removeAll { $0 === template }
-        for child in spares.removeValue(forKey: ObjectIdentifier(template)) ?? [] { child.kill() }
-        retired.append(template)
-        template.retire()
+    private func renew(_ zygote: RunningZygote) {
+        guard zygote.taken >= configuration.sourcesPerZygote else { return }
+        zygotes.removeAll { $0 === zygote }
+        for child in spares.removeValue(forKey: ObjectIdentifier(zygote)) ?? [] { child.kill() }
+        retired.append(zygote)
+        zygote.retire()
         restock()
     }
 
     private func refill() async {
-        guard let template = templates.first else { return }
-        await fill(template)
+        guard let zygote = zygotes.first else { return }
+        await fill(zygote)
     }
 
     /// Processes that are ready ahead of need: one for each codec. A shared one comes back, so that one more will do.
     private var stock: Int { configuration.sourcesPerProcess > 1 ? 1 : configuration.codecs }
 
     /// Forks until the stock is complete.
-    private func fill(_ template: RunningTemplate) async {
-        let key = ObjectIdentifier(template)
-        while !isShut, templates.first === template,
+    private func fill(_ zygote: RunningZygote) async {
+        let key = ObjectIdentifier(zygote)
+        while !isShut, zygotes.first === zygote,
             (spares[key]?.count ?? 0) + (expected[key] ?? 0) < stock
         {
             expected[key, default: 0] += 1
-            let child = await template.fork()
+            let child = await zygote.fork()
             expected[key, default: 1] -= 1
             if expected[key] == 0 { expected[key] = nil }
             guard let child else { return }
-            guard !isShut, templates.contains(where: { $0 === template }) else { return child.kill() }
+            guard !isShut, zygotes.contains(where: { $0 === zygote }) else { return child.kill() }
             spares[key, default: []].append(child)
         }
     }
