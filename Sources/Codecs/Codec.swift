@@ -13,7 +13,7 @@ public enum Codec {
         try Libvips.prepare(repertoire)
         try Sniffer.prepare()
         try FFmpegLibraries.prepare(repertoire)
-        StillRehearsal.run()
+        StillPrewarming.run()
     }
 
     /// What was prepared and says its version.

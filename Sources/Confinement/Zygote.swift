@@ -49,7 +49,7 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         if prepared != 0 {
             throw Self.fail(control, SystemError("prepare the system call filter", code: prepared).description)
         }
-        Rehearsal.run()
+        Prewarming.run()
         let addressSpace = sandbox_address_space_used()
         let (confines, users) = Confines.enter(
             policy: invocation.policy, environmentIsFixed: environmentIsFixed, withholding: withheld)

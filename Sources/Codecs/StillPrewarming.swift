@@ -4,7 +4,7 @@ import Attachments
 ///
 /// What Swift looks up when it first uses a type, every fork would otherwise look up for itself. No library is called:
 /// libvips' pipelines start threads, and a process with threads can't be forked.
-enum StillRehearsal {
+enum StillPrewarming {
     static func run() {
         _ = WorkTime.isUp
         let order = WorkOrder(profile: .notification)

@@ -5,7 +5,7 @@ import FoundationEssentials
 ///
 /// What Swift looks up when it first codes a type (conformances, generic types) every fork would otherwise look up for
 /// itself: 3 ms of 9 for a small picture.
-enum Rehearsal {
+enum Prewarming {
     static func run() {
         let rect = UnitRect(x: 0, y: 0, width: 1, height: 1)
         let crops = [Crop.rect(rect), .focalPoint(x: 0, y: 0), .attention]
@@ -45,7 +45,7 @@ enum Rehearsal {
         say(CodecMessage.failed(.corrupt(reason: "")))
     }
 
-    /// A rehearsal can't fail: what goes wrong here goes wrong again where it matters.
+    /// Prewarming can't fail: what goes wrong here goes wrong again where it matters.
     private static func say(_ message: some Codable) {
         func read<Message: Decodable>(_ type: Message.Type, _ bytes: Data) { _ = try? JSON.decode(type, from: bytes) }
         guard let bytes = try? JSON.encode(message) else { return }
