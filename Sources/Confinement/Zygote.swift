@@ -9,7 +9,7 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
     private let control: Packets
     private let signals: Descriptor
     private let invocation: CodecInvocation
-    private let confines: Confines
+    private let sandbox: SandboxConfiguration
     private let users: Range<UInt32>?
     private let addressSpace: Int64
     /// Process 1 of the process namespace; it ends with the write end of its pipe.
@@ -20,14 +20,15 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
 
     private init(
         codec: consuming Codec, control: consuming Packets, signals: consuming Descriptor,
-        invocation: CodecInvocation, confines: Confines, users: Range<UInt32>?, addressSpace: Int64, first: pid_t,
+        invocation: CodecInvocation, sandbox: SandboxConfiguration, users: Range<UInt32>?, addressSpace: Int64,
+        first: pid_t,
         lifeline: Int32
     ) {
         self.codec = codec
         self.control = control
         self.signals = signals
         self.invocation = invocation
-        self.confines = confines
+        self.sandbox = sandbox
         self.users = users
         self.addressSpace = addressSpace
         self.first = first
@@ -39,7 +40,7 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         _ codec: consuming Codec, invocation: CodecInvocation, withholding withheld: Set<SandboxLayer>
     ) throws(StartFailure) -> Zygote {
         let control = Packets(Descriptor(owning: CodecInvocation.controlSocket))
-        let environmentIsFixed = Confines.environmentIsFixed
+        let environmentIsFixed = SandboxConfiguration.environmentIsFixed
         do {
             try codec.prepare(invocation.repertoire)
         } catch {
@@ -51,7 +52,7 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         }
         Prewarming.run()
         let addressSpace = sandbox_address_space_used()
-        let (confines, users) = Confines.enter(
+        let (sandbox, users) = SandboxConfiguration.enter(
             policy: invocation.policy, environmentIsFixed: environmentIsFixed, withholding: withheld)
 
         let number = sandbox_child_signals()
@@ -64,7 +65,7 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         if first < 0 { throw Self.fail(control, SystemError("fork process 1").description) }
         close(ends[0])
         return Zygote(
-            codec: codec, control: control, signals: signals, invocation: invocation, confines: confines,
+            codec: codec, control: control, signals: signals, invocation: invocation, sandbox: sandbox,
             users: users, addressSpace: addressSpace, first: first, lifeline: ends[1])
     }
 
@@ -145,7 +146,7 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
 
     /// The life of a forked process.
     private mutating func live(over socket: consuming Descriptor, user: UInt32?) -> Never {
-        let layers = confines.confine(keeping: socket.number, user: user, thorough: false)
+        let layers = sandbox.confine(keeping: socket.number, user: user, thorough: false)
         guard SandboxReport(layers: layers).missing(under: invocation.policy).isEmpty else {
             _exit(ProcessEnding.unconfined)
         }
@@ -163,7 +164,7 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         return users.lowerBound + number % UInt32(users.count)
     }
 
-    /// Confines a process that has nothing else to do, and asks it what holds.
+    /// SandboxConfiguration a process that has nothing else to do, and asks it what holds.
     private mutating func trial() -> SandboxReport {
         func missing(_ reason: String) -> SandboxReport {
             SandboxReport(layers: SandboxLayer.allCases.map { SandboxLayerReport($0, .missing, reason: reason) })
@@ -172,7 +173,7 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         let user = nextUser()
         let child = sandbox_fork()
         if child == 0 {
-            let layers = confines.confine(keeping: pair.far.number, user: user, thorough: true)
+            let layers = sandbox.confine(keeping: pair.far.number, user: user, thorough: true)
             try? Packets(pair.far).send(SandboxReport(layers: layers))
             _exit(0)
         }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Glibc
 
 /// What a zygote found out about its machine before it forks.
-struct Confines: Sendable {
+struct SandboxConfiguration: Sendable {
     var policy: SandboxPolicy
     /// A test's way to a machine that lacks something.
     var withheld: Set<SandboxLayer>
@@ -24,7 +24,7 @@ struct Confines: Sendable {
     static let threads: UInt64 = 128
 }
 
-extension Confines {
+extension SandboxConfiguration {
     /// Gives up, in a process that was just forked, all that it isn't to have.
     ///
     /// - Parameters:
@@ -112,13 +112,13 @@ extension Confines {
     }
 }
 
-extension Confines {
+extension SandboxConfiguration {
     /// Enters the namespaces; the caller has one thread.
     ///
     /// - Returns: Also the user ids that forks can take on; nil where the caller isn't root or has none to give.
     static func enter(
         policy: SandboxPolicy, environmentIsFixed: Bool, withholding withheld: Set<SandboxLayer>
-    ) -> (confines: Confines, users: Range<UInt32>?) {
+    ) -> (sandbox: SandboxConfiguration, users: Range<UInt32>?) {
         let root = geteuid() == 0
         var users: Range<UInt32>?
         if root {
@@ -153,8 +153,8 @@ extension Confines {
         note(.mountNamespace, entered.mount, entered.empty_root ? "empty root" : "the root stays as it was")
         note(.ipcNamespace, entered.ipc)
         note(.processNamespace, entered.process)
-        let confines = Confines(policy: policy, withheld: withheld, zygote: reports, startedAsRoot: root)
-        return (confines, users)
+        let sandbox = SandboxConfiguration(policy: policy, withheld: withheld, zygote: reports, startedAsRoot: root)
+        return (sandbox, users)
     }
 
     /// Whether the environment is what the service gives; libraries set variables of their own later.
