@@ -4,15 +4,15 @@ public import Attachments
 ///
 /// Synchronous from top to bottom, and for one source at a time: libvips' errors and FFmpeg's log are global.
 public enum Codec {
-    /// Initialises libvips and libmagic and, for the full repertoire, FFmpeg; in the zygote, once.
+    /// Initialises libvips and libmagic and, for the full decoder set, FFmpeg; in the zygote, once.
     ///
     /// Loads all modules and tables, so that nothing is opened later. Never runs a pipeline, which would start threads.
     ///
     /// - Throws: ``AttachmentError/codecCrashed(reason:)`` where a library or a decoder of this list is missing.
-    public static func prepare(_ repertoire: Repertoire = .full) throws(AttachmentError) {
-        try Libvips.prepare(repertoire)
+    public static func prepare(_ decoderSet: DecoderSet = .full) throws(AttachmentError) {
+        try Libvips.prepare(decoderSet)
         try Sniffer.prepare()
-        try FFmpegLibraries.prepare(repertoire)
+        try FFmpegLibraries.prepare(decoderSet)
         StillPrewarming.run()
     }
 
@@ -25,8 +25,8 @@ public enum Codec {
         return versions.compactMap { name, version in version.map { CodecLibrary(name, version: $0) } }
     }
 
-    /// What ``identify(_:order:)`` throws of a source that needs the full repertoire, where the common one was prepared.
-    public static let beyondRepertoire = AttachmentError.codecCrashed(reason: "its decoder isn't loaded")
+    /// What ``identify(_:order:)`` throws of a source that needs the full decoder set, where the common one was prepared.
+    public static let beyondDecoderSet = AttachmentError.codecCrashed(reason: "its decoder isn't loaded")
 
     /// Looks at a source: with libmagic over its first 64 KiB, then with the decoder that this names.
     ///

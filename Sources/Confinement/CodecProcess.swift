@@ -38,7 +38,7 @@ struct CodecProcess: ~Copyable {
         } catch {
             switch error {
             case .refused(let error): return try packets.send(CodecMessage.failed(error))
-            case .beyondRepertoire: return try packets.send(CodecMessage.beyondRepertoire)
+            case .beyondDecoderSet: return try packets.send(CodecMessage.beyondDecoderSet)
             }
         }
         try packets.send(CodecMessage.findings(findings))

@@ -4,8 +4,8 @@ public import Attachments
 ///
 /// A codec starts no thread before it is asked to identify: forks of a process with threads are broken.
 public protocol ConfinedCodec: ~Copyable {
-    /// Loads and initialises what the sources of `repertoire` need. Called once, in the zygote, unconfined.
-    mutating func prepare(_ repertoire: Repertoire) throws(AttachmentError)
+    /// Loads and initialises what the sources of `decoderSet` need. Called once, in the zygote, unconfined.
+    mutating func prepare(_ decoderSet: DecoderSet) throws(AttachmentError)
 
     /// What was prepared, for whoever looks after the machine.
     var libraries: [CodecLibrary] { get }
@@ -34,5 +34,5 @@ public protocol ConfinedCodec: ~Copyable {
 public enum Unidentified: Error {
     case refused(AttachmentError)
     /// What it prepared isn't enough.
-    case beyondRepertoire
+    case beyondDecoderSet
 }

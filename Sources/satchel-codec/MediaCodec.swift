@@ -6,8 +6,8 @@ import Confinement
 struct MediaCodec: ConfinedCodec, ~Copyable {
     private var identified: Identified?
 
-    mutating func prepare(_ repertoire: Repertoire) throws(AttachmentError) {
-        try Codec.prepare(repertoire)
+    mutating func prepare(_ decoderSet: DecoderSet) throws(AttachmentError) {
+        try Codec.prepare(decoderSet)
     }
 
     var libraries: [CodecLibrary] { Codec.libraries }
@@ -19,7 +19,7 @@ struct MediaCodec: ConfinedCodec, ~Copyable {
             identified = consume source
             return findings
         } catch {
-            throw error == Codec.beyondRepertoire ? .beyondRepertoire : .refused(error)
+            throw error == Codec.beyondDecoderSet ? .beyondDecoderSet : .refused(error)
         }
     }
 

@@ -14,11 +14,11 @@ struct Workshop {
     /// Opens the store and starts the codecs.
     static func open(
         _ storeOptions: StoreOptions, _ codecOptions: CodecOptions, fetch: FetchOptions? = nil,
-        timeLimit: Duration? = nil, expecting repertoire: Repertoire
+        timeLimit: Duration? = nil, expecting decoderSet: DecoderSet
     ) async throws -> Workshop {
         let store = try openStore(storeOptions, create: true)
         let codecs = CodecPool(try codecOptions.poolConfiguration)
-        try await startCodecs(codecs, repertoire)
+        try await startCodecs(codecs, decoderSet)
         let spool = try Spool(at: store.spool)
         let pipeline = Pipeline(
             records: store.records, blobs: store.blobs, codecs: codecs,
@@ -46,10 +46,10 @@ func openStore(_ options: StoreOptions, create: Bool = false, exclusively: Bool 
 
 /// Starts the codecs, with one sentence when they can't be.
 ///
-/// - Parameter repertoire: What the first source probably needs.
-func startCodecs(_ codecs: CodecPool, _ repertoire: Repertoire) async throws {
+/// - Parameter decoder set: What the first source probably needs.
+func startCodecs(_ codecs: CodecPool, _ decoderSet: DecoderSet) async throws {
     do {
-        let missing = try await codecs.start(repertoire).missing(under: .standard)
+        let missing = try await codecs.start(decoderSet).missing(under: .standard)
         if !missing.isEmpty {
             let layers = missing.map(\.layer.title).joined(separator: ", ")
             Console.say(

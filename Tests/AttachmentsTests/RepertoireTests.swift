@@ -1,8 +1,8 @@
 import Attachments
 import Testing
 
-@Suite struct RepertoireTests {
-    private static let cases: [(type: String?, name: String?, Repertoire)] = [
+@Suite struct DecoderSetTests {
+    private static let cases: [(type: String?, name: String?, DecoderSet)] = [
         ("image/jpeg", "a.mp4", .common), ("video/mp4", "a.jpg", .full),
         ("application/octet-stream", "a.MOV", .full), ("application/octet-stream", "a.jpeg", .common),
         (nil, "holiday.heic", .full), (nil, "holiday.PNG", .common), (nil, "a.b.tar.gz", .common),
@@ -11,15 +11,15 @@ import Testing
 
     @Test(arguments: cases)
     func `the declared type, then the name's ending, say what a source probably needs`(
-        type: String?, name: String?, expected: Repertoire
+        type: String?, name: String?, expected: DecoderSet
     ) {
-        #expect(Repertoire(declaredType: type, name: name) == expected)
+        #expect(DecoderSet(declaredType: type, name: name) == expected)
     }
 
-    @Test(arguments: Repertoire.allCases)
-    func `an invocation is read as it was written`(repertoire: Repertoire) {
+    @Test(arguments: DecoderSet.allCases)
+    func `an invocation is read as it was written`(decoderSet: DecoderSet) {
         let invocation = CodecInvocation(
-            policy: .full, repertoire: repertoire, sourcesPerProcess: 7, rest: ["--withhold=user"])
+            policy: .full, decoderSet: decoderSet, sourcesPerProcess: 7, rest: ["--withhold=user"])
         #expect(CodecInvocation(arguments: invocation.arguments) == invocation)
     }
 }

@@ -13,11 +13,11 @@ import Misdeeds
 struct FaultCodec: ConfinedCodec, ~Copyable {
     private var command = ""
     private var argument = ""
-    private var repertoire = Repertoire.full
+    private var decoderSet = DecoderSet.full
     let libraries: [CodecLibrary] = []
 
-    mutating func prepare(_ repertoire: Repertoire) throws(AttachmentError) {
-        self.repertoire = repertoire
+    mutating func prepare(_ decoderSet: DecoderSet) throws(AttachmentError) {
+        self.decoderSet = decoderSet
         if CommandLine.arguments.contains("--unprepared") { throw .corrupt(reason: "told not to prepare") }
     }
 
@@ -28,7 +28,7 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
         } catch {
             throw .refused(error)
         }
-        if command == "rare", repertoire == .common || argument == "always" { throw .beyondRepertoire }
+        if command == "rare", decoderSet == .common || argument == "always" { throw .beyondDecoderSet }
         return findings
     }
 

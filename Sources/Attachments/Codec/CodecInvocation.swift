@@ -1,16 +1,16 @@
 /// How a zygote is started: the service writes it, the codec's side reads it.
 public struct CodecInvocation: Hashable, Sendable {
     public var policy: SandboxPolicy
-    public var repertoire: Repertoire
+    public var decoderSet: DecoderSet
     public var sourcesPerProcess: Int
     /// For the executable itself; the fault codec takes orders there.
     public var rest: [String]
 
     public init(
-        policy: SandboxPolicy, repertoire: Repertoire = .full, sourcesPerProcess: Int = 1, rest: [String] = []
+        policy: SandboxPolicy, decoderSet: DecoderSet = .full, sourcesPerProcess: Int = 1, rest: [String] = []
     ) {
         self.policy = policy
-        self.repertoire = repertoire
+        self.decoderSet = decoderSet
         self.sourcesPerProcess = sourcesPerProcess
         self.rest = rest
     }
@@ -42,7 +42,7 @@ public struct CodecInvocation: Hashable, Sendable {
     /// Without the program's name.
     public var arguments: [String] {
         [
-            "--zygote", "--sandbox=\(policy.rawValue)", "--repertoire=\(repertoire.rawValue)",
+            "--zygote", "--sandbox=\(policy.rawValue)", "--decoders=\(decoderSet.rawValue)",
             "--sources-per-process=\(sourcesPerProcess)",
         ] + rest
     }
@@ -52,11 +52,11 @@ public struct CodecInvocation: Hashable, Sendable {
         let list = Array(arguments)
         guard list.count >= 4, list[0] == "--zygote",
             let policy = Self.value(of: "--sandbox", in: list[1]).flatMap(SandboxPolicy.init(rawValue:)),
-            let repertoire = Self.value(of: "--repertoire", in: list[2]).flatMap(Repertoire.init(rawValue:)),
+            let decoderSet = Self.value(of: "--decoder set", in: list[2]).flatMap(DecoderSet.init(rawValue:)),
             let sources = Self.value(of: "--sources-per-process", in: list[3]).flatMap({ Int($0) }), sources > 0
         else { return nil }
         self.init(
-            policy: policy, repertoire: repertoire, sourcesPerProcess: sources, rest: Array(list.dropFirst(4)))
+            policy: policy, decoderSet: decoderSet, sourcesPerProcess: sources, rest: Array(list.dropFirst(4)))
     }
 
     private static func value(of name: String, in argument: String) -> String? {

@@ -1,7 +1,7 @@
 /// The messages between the service and a codec process, in this order:
 ///
 ///     service → codec   order (with the source's descriptor)
-///     codec → service   findings                                | failed | beyondRepertoire
+///     codec → service   findings                                | failed | beyondDecoderSet
 ///     service → codec   proceed (a descriptor for each output)  | stop
 ///     codec → service   rendition, smallest first, one each     | failed
 ///     codec → service   finished
@@ -20,8 +20,8 @@ public enum CodecMessage: Hashable, Sendable, Codable {
     case finished(Ending)
     /// The source is refused; nothing more follows.
     case failed(AttachmentError)
-    /// The source is for a process of the full repertoire; nothing more follows.
-    case beyondRepertoire
+    /// The source is for a process of the full decoder set; nothing more follows.
+    case beyondDecoderSet
 
     /// A longer packet breaks the protocol.
     public static let maximumBytes = 64 << 10

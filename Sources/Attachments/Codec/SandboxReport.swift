@@ -86,7 +86,7 @@ public struct SandboxLayerReport: Hashable, Sendable, Codable {
 /// What confines the codec processes on this machine, by the zygote's own trial, and what they decode with.
 public struct SandboxReport: Hashable, Sendable, Codable {
     public var layers: [SandboxLayerReport]
-    /// Of the repertoire that was prepared.
+    /// Of the decoder set that was prepared.
     public var libraries: [CodecLibrary]
 
     public init(layers: [SandboxLayerReport], libraries: [CodecLibrary] = []) {

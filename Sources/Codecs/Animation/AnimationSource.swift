@@ -81,7 +81,7 @@ struct AnimationSource: ~Copyable {
             return .still([Loss("its animation of \(chunks.announced) frames", because: defect.reason)])
         }
         try AnimationFacts.check(frames: facts.frames, size: facts.size, limits: limits)
-        // The common repertoire reads PNG, and not this.
+        // The common decoder set reads PNG, and not this.
         try FFmpegLibraries.demand()
         let source = Readable(descriptor: descriptor, limits: limits)
         return .animation(AnimationSource(facts: facts, origin: .apng(source, damaged: chunks.damaged)))

@@ -47,7 +47,7 @@ enum ImageFormat: String, Hashable, Sendable, CaseIterable {
         self = .heif
     }
 
-    /// Whether its stills belong to ``Repertoire/common``: libvips reads them without a module.
+    /// Whether its stills belong to ``DecoderSet/common``: libvips reads them without a module.
     var isCommon: Bool {
         switch self {
         case .jpeg, .png, .webp, .tiff: true

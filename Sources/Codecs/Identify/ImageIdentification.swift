@@ -7,7 +7,7 @@ enum ImageIdentification {
     ) throws(AttachmentError) -> Identified.Content {
         var losses: [Loss] = []
         var notes: [String] = []
-        // The common repertoire has no module of libvips for HEIF and JXL, and no FFmpeg, which reads BMP and makes videos of
+        // The common decoder set has no module of libvips for HEIF and JXL, and no FFmpeg, which reads BMP and makes videos of
         // animations.
         if !format.isCommon { try FFmpegLibraries.demand() }
         switch format {

@@ -6,25 +6,25 @@ import Synchronization
 
 /// libvips as a whole.
 enum Libvips {
-    private static let ready = Mutex<Repertoire?>(nil)
+    private static let ready = Mutex<DecoderSet?>(nil)
 
     /// Initialises libvips and allows it to load and save what the list below says, and nothing else.
     ///
     /// Starts no thread.
-    static func prepare(_ repertoire: Repertoire = .full) throws(AttachmentError) {
+    static func prepare(_ decoderSet: DecoderSet = .full) throws(AttachmentError) {
         let missing = ready.withLock { ready -> String? in
-            if ready == .full || ready == repertoire { return nil }
-            guard start(repertoire) == 0 else { return "libvips does not start" }
+            if ready == .full || ready == decoderSet { return nil }
+            guard start(decoderSet) == 0 else { return "libvips does not start" }
             // One worker: equal throughput over many processes, and less memory.
             vips_concurrency_set(1)
             // A process has one source; nothing is asked for twice.
             vips_cache_set_max(0)
             allow()
-            let operations = needed + (repertoire == .full ? ["heifload_source", "jxlload_source"] : [])
+            let operations = needed + (decoderSet == .full ? ["heifload_source", "jxlload_source"] : [])
             let lacking = operations.first { unsafe satchel_operation_prepare($0) == 0 }
             guard let name = lacking else {
                 LanczosWeights.prepare()
-                ready = repertoire
+                ready = decoderSet
                 return nil
             }
             return "libvips lacks \(name)"
@@ -34,8 +34,8 @@ enum Libvips {
 
     /// Without the modules for ImageMagick, OpenSlide and Poppler: nothing may use them, they bring 20 libraries, and
     /// loading them takes half of libvips' start.
-    private static func start(_ repertoire: Repertoire) -> Int32 {
-        guard repertoire == .full else { return satchel_vips_start(0) }
+    private static func start(_ decoderSet: DecoderSet) -> Int32 {
+        guard decoderSet == .full else { return satchel_vips_start(0) }
         guard let directory = moduleDirectory else { return satchel_vips_start(1) }
         let result = satchel_vips_start(0)
         for name in ["heif", "jxl"] where result == 0 { unsafe satchel_load_module("\(directory)/vips-\(name).so") }
@@ -46,7 +46,7 @@ enum Libvips {
 
     static var version: String { (0..<3).map { String(vips_version($0)) }.joined(separator: ".") }
 
-    /// Nil where the repertoire has none.
+    /// Nil where the decoder set has none.
     static var heifVersion: String? { unsafe satchel_heif_version().map { unsafe String(cString: $0) } }
 
     static var jxlVersion: String? {
@@ -84,7 +84,7 @@ enum Libvips {
         "VipsForeignSaveCgif",
     ]
 
-    /// What is used, and what that uses; for the full repertoire the loaders of HEIF and JXL besides. Looking an operation
+    /// What is used, and what that uses; for the full decoder set the loaders of HEIF and JXL besides. Looking an operation
     /// up registers it, which must not happen later; setting it up here saves every fork the time.
     private static let needed = [
         "jpegload_source", "pngload_source", "gifload_source", "webpload_source", "tiffload_source",

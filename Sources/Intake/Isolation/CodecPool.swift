@@ -75,14 +75,14 @@ public final class CodecPool: Sendable {
 
     /// Starts the first zygote and looks at what confines its processes.
     ///
-    /// A zygote of the other repertoire is started when a source needs it.
+    /// A zygote of the other decoder set is started when a source needs it.
     ///
-    /// - Parameter repertoire: What the first sources need.
+    /// - Parameter decoder set: What the first sources need.
     /// - Returns: What holds on this machine.
     /// - Throws: ``CodecPoolError``: nothing was started.
     @discardableResult
-    public func start(_ repertoire: Repertoire = .common) async throws(CodecPoolError) -> SandboxReport {
-        let report = try await shelf(repertoire).open()
+    public func start(_ decoderSet: DecoderSet = .common) async throws(CodecPoolError) -> SandboxReport {
+        let report = try await shelf(decoderSet).open()
         let lacking = report.missing(under: .standard)
         if configuration.sandbox == .allowUnsandboxed, !lacking.isEmpty {
             let list = lacking.map(\.layer.title).joined(separator: ", ")
@@ -102,7 +102,7 @@ public final class CodecPool: Sendable {
     ///
     /// - Parameters:
     ///   - source: Read-only; the process gets a duplicate.
-    ///   - repertoire: What the source probably needs. One that turns out to need more is given to another process.
+    ///   - decoder set: What the source probably needs. One that turns out to need more is given to another process.
     ///   - owner: Whose file it is; nil shares a process with nobody.
     ///   - turn: Whom it goes before, and how much it may use.
     ///   - party: For whom; among equal turns places are shared fairly between parties.
@@ -113,7 +113,7 @@ public final class CodecPool: Sendable {
     /// - Throws: What the codec refused the source for; `codec_crashed`, `too_expensive`, `deadline_exceeded` (also
     ///   where the task was cancelled); `store_failed` where no process can be had.
     public func process(
-        _ source: borrowing Descriptor, order: WorkOrder, repertoire: Repertoire = .common, owner: Owner? = nil,
+        _ source: borrowing Descriptor, order: WorkOrder, decoderSet: DecoderSet = .common, owner: Owner? = nil,
         turn: Turn = .prompt, party: String = "", deadline: ContinuousClock.Instant? = nil,
         finishBy: ContinuousClock.Instant? = nil,
         decide: (Findings) async throws(AttachmentError) -> CodecDecision,
@@ -134,10 +134,10 @@ public final class CodecPool: Sendable {
             places.release(1, sparing: turn.isSparing)
         }
 
-        var repertoire = repertoire
+        var decoderSet = decoderSet
         var crashed: RunningZygote?
         while true {
-            let (child, served) = try await take(repertoire, for: owner, avoiding: crashed)
+            let (child, served) = try await take(decoderSet, for: owner, avoiding: crashed)
             ledger.processTaken()
             let conversation = Conversation(
                 child: child, configuration: configuration, ledger: ledger, order: order, turn: turn, started: started,
@@ -148,7 +148,7 @@ public final class CodecPool: Sendable {
             } catch {
                 switch error {
                 case .crashed(let error):
-                    await shelf(repertoire).crashed(child.zygote)
+                    await shelf(decoderSet).crashed(child.zygote)
                     guard crashed == nil else { throw error }
                     crashed = child.zygote
                     continue
@@ -158,7 +158,7 @@ public final class CodecPool: Sendable {
                 }
             }
             guard let findings else {
-                repertoire = .full
+                decoderSet = .full
                 await pass(child, owner: owner, served: served)
                 continue
             }
@@ -183,18 +183,18 @@ public final class CodecPool: Sendable {
 
     // MARK: Steps
 
-    private func shelf(_ repertoire: Repertoire) -> ZygoteShelf {
-        switch repertoire {
+    private func shelf(_ decoderSet: DecoderSet) -> ZygoteShelf {
+        switch decoderSet {
         case .common: common
         case .full: full
         }
     }
 
     private func take(
-        _ repertoire: Repertoire, for owner: Owner?, avoiding crashed: RunningZygote?
+        _ decoderSet: DecoderSet, for owner: Owner?, avoiding crashed: RunningZygote?
     ) async throws(AttachmentError) -> (child: CodecChild, served: Int) {
         do {
-            return try await shelf(repertoire).take(
+            return try await shelf(decoderSet).take(
                 for: configuration.sourcesPerProcess > 1 ? owner : nil, avoiding: crashed)
         } catch {
             throw .storeFailed(reason: error.description)
@@ -254,7 +254,7 @@ public final class CodecPool: Sendable {
         } catch {
             switch error {
             case .crashed(let error):
-                await shelf(child.zygote.repertoire).crashed(child.zygote)
+                await shelf(child.zygote.decoderSet).crashed(child.zygote)
                 throw error
             case .refused(let error):
                 await letGo(of: child, after: error, owner: owner, served: served)
@@ -313,7 +313,7 @@ public final class CodecPool: Sendable {
         if turn == .costly { costlyMemory.release(min(granted, configuration.costlyMemory)) }
     }
 
-    /// Lets go of a process that was given a source beyond its repertoire; its end isn't waited for.
+    /// Lets go of a process that was given a source beyond its decoder set; its end isn't waited for.
     private func pass(_ child: CodecChild, owner: Owner?, served: Int) async {
         if await keeps(child, for: owner, served: served) { return }
         child.packets.hangUp()
@@ -323,7 +323,7 @@ public final class CodecPool: Sendable {
     /// Keeps a process for its owner's next source, where it may serve one.
     private func keeps(_ child: CodecChild, for owner: Owner?, served: Int) async -> Bool {
         guard let owner, served + 1 < configuration.sourcesPerProcess else { return false }
-        await shelf(child.zygote.repertoire).keep(child, for: owner, served: served + 1)
+        await shelf(child.zygote.decoderSet).keep(child, for: owner, served: served + 1)
         return true
     }
 

@@ -24,7 +24,7 @@ struct Conversation {
         case crashed(AttachmentError)
     }
 
-    /// Sends the order and hears what the source is; nil where a process of the full repertoire must say.
+    /// Sends the order and hears what the source is; nil where a process of the full decoder set must say.
     func identify(_ source: borrowing Descriptor) async throws(Failure) -> Findings? {
         limit(memory: min(configuration.identifyMemory, order.ceilings.memory))
         guard let packet = Self.packet(of: order) else { throw abandon(Breach("an order that can't be written")) }
@@ -37,9 +37,9 @@ struct Conversation {
             }
             return checked
         case .failed(let error): throw try refusal(error)
-        case .beyondRepertoire:
-            guard child.zygote.repertoire == .common else {
-                throw abandon(Breach("a source beyond the full repertoire"))
+        case .beyondDecoderSet:
+            guard child.zygote.decoderSet == .common else {
+                throw abandon(Breach("a source beyond the full decoder set"))
             }
             return nil
         case .rendition, .finished: throw abandon(Breach("a rendition before the findings"))
@@ -92,7 +92,7 @@ struct Conversation {
                 }
             case .finished(let ending): return try believe { () throws(Breach) in try ending.checked() }
             case .failed(let error): throw try refusal(error)
-            case .findings, .beyondRepertoire: throw abandon(Breach("findings a second time"))
+            case .findings, .beyondDecoderSet: throw abandon(Breach("findings a second time"))
             }
         }
     }

@@ -7,7 +7,7 @@ import Synchronization
 /// A zygote that was started and reported that its forks are confined.
 final class RunningZygote: Sendable {
     let process: pid_t
-    let repertoire: Repertoire
+    let decoderSet: DecoderSet
     private let pidfd: Descriptor
     private let control: PacketEnd
     let report: SandboxReport
@@ -35,11 +35,11 @@ final class RunningZygote: Sendable {
     }
 
     private init(
-        process: pid_t, repertoire: Repertoire, pidfd: consuming Descriptor, control: consuming PacketEnd,
+        process: pid_t, decoderSet: DecoderSet, pidfd: consuming Descriptor, control: consuming PacketEnd,
         report: SandboxReport, addressSpace: Int64
     ) {
         self.process = process
-        self.repertoire = repertoire
+        self.decoderSet = decoderSet
         self.pidfd = pidfd
         self.control = control
         self.report = report
@@ -50,7 +50,7 @@ final class RunningZygote: Sendable {
 
     /// Starts the executable and waits until it says what holds.
     static func start(
-        _ configuration: CodecPoolConfiguration, _ repertoire: Repertoire
+        _ configuration: CodecPoolConfiguration, _ decoderSet: DecoderSet
     ) async throws(CodecPoolError) -> RunningZygote {
         let path = configuration.executable.path(percentEncoded: false)
         func failure(_ reason: String) -> CodecPoolError { .cannotStart(path: path, reason: reason) }
@@ -59,7 +59,7 @@ final class RunningZygote: Sendable {
         let code = unsafe sandbox_packet_pair(&sockets)
         guard code == 0 else { throw failure(SystemError("make a pair of sockets", code: code).description) }
         let control = PacketEnd(Descriptor(owning: sockets[0]))
-        let process = spawn(path, configuration, repertoire, socket: Descriptor(owning: sockets[1]))
+        let process = spawn(path, configuration, decoderSet, socket: Descriptor(owning: sockets[1]))
         guard process > 0 else { throw failure(SystemError("run it", code: -process).reason) }
         let number = sandbox_pidfd(process)
         guard number >= 0 else { throw failure(SystemError("watch it", code: -number).description) }
@@ -75,7 +75,7 @@ final class RunningZygote: Sendable {
                 throw .unconfined(missing, configuration.sandbox)
             }
             let zygote = RunningZygote(
-                process: process, repertoire: repertoire, pidfd: pidfd, control: control, report: report,
+                process: process, decoderSet: decoderSet, pidfd: pidfd, control: control, report: report,
                 addressSpace: max(0, addressSpace))
             Task { await zygote.listen() }
             return zygote
@@ -89,11 +89,11 @@ final class RunningZygote: Sendable {
     }
 
     private static func spawn(
-        _ path: String, _ configuration: CodecPoolConfiguration, _ repertoire: Repertoire,
+        _ path: String, _ configuration: CodecPoolConfiguration, _ decoderSet: DecoderSet,
         socket: consuming Descriptor
     ) -> pid_t {
         let invocation = CodecInvocation(
-            policy: configuration.sandbox, repertoire: repertoire,
+            policy: configuration.sandbox, decoderSet: decoderSet,
             sourcesPerProcess: configuration.sourcesPerProcess, rest: configuration.arguments)
         func block(_ strings: [String]) -> [CChar] { strings.flatMap { Array($0.utf8CString) } }
         let arguments = block(["satchel-codec"] + invocation.arguments)

@@ -1,10 +1,10 @@
 import Attachments
 import FoundationEssentials
 
-/// Keeps a zygote of one repertoire at work, another in reserve, and processes ready.
+/// Keeps a zygote of one decoder set at work, another in reserve, and processes ready.
 actor ZygoteShelf {
     private let configuration: CodecPoolConfiguration
-    private let repertoire: Repertoire
+    private let decoderSet: DecoderSet
     private var zygotes: [RunningZygote] = []
     private var retired: [RunningZygote] = []
     private var spares: [ObjectIdentifier: [CodecChild]] = [:]
@@ -16,9 +16,9 @@ actor ZygoteShelf {
     private var isShut = false
     private let ledger: CodecLedger
 
-    init(_ configuration: CodecPoolConfiguration, _ repertoire: Repertoire, _ ledger: CodecLedger) {
+    init(_ configuration: CodecPoolConfiguration, _ decoderSet: DecoderSet, _ ledger: CodecLedger) {
         self.configuration = configuration
-        self.repertoire = repertoire
+        self.decoderSet = decoderSet
         self.ledger = ledger
     }
 
@@ -119,8 +119,8 @@ actor ZygoteShelf {
     // MARK: Stock
 
     private func newZygote() async throws(CodecPoolError) -> RunningZygote {
-        let (configuration, repertoire) = (configuration, repertoire)
-        let task = starting ?? Task { try await RunningZygote.start(configuration, repertoire) }
+        let (configuration, decoderSet) = (configuration, decoderSet)
+        let task = starting ?? Task { try await RunningZygote.start(configuration, decoderSet) }
         starting = task
         do {
             let zygote = try await task.value

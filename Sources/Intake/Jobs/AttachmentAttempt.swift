@@ -277,7 +277,7 @@ struct AttachmentAttempt: Sendable {
         do throws(AttachmentError) {
             let result = try await pipeline.codecs.process(
                 source.descriptor, order: order,
-                repertoire: Repertoire(declaredType: source.declaredType, name: source.name),
+                decoderSet: DecoderSet(declaredType: source.declaredType, name: source.name),
                 owner: pipeline.configuration.owner, turn: turn, party: claim.tenant.rawValue, deadline: end,
                 finishBy: deadline?.finish,
                 decide: { findings throws(AttachmentError) in

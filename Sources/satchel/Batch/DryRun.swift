@@ -18,7 +18,7 @@ struct DryRun {
     func run() async throws {
         let configuration = try codecs.poolConfiguration
         let pool = CodecPool(configuration)
-        try await startCodecs(pool, files.repertoire)
+        try await startCodecs(pool, files.decoderSet)
         var tallies: [String: Tally] = [:]
         var refused: [ErrorCode: Int] = [:]
         var cpuSeconds = 0.0
@@ -74,7 +74,7 @@ func inspect(
     try await pool.process(
         source,
         order: WorkOrder(profile: profile, request: request, limits: limits, wantsForecasts: wantsForecasts),
-        repertoire: Repertoire(declaredType: nil, name: name),
+        decoderSet: DecoderSet(declaredType: nil, name: name),
         decide: { _ throws(AttachmentError) in .stop }, received: { _ throws(AttachmentError) in }
     ).findings
 }

@@ -70,9 +70,9 @@ struct FileSupply: Sendable {
     }
 
     /// What the first file probably needs, by the first name that comes to hand.
-    var repertoire: Repertoire {
+    var decoderSet: DecoderSet {
         guard let first = arguments.first else { return .common }
-        return Repertoire(declaredType: nil, name: Self.anyName(in: first) ?? first.displayPath)
+        return DecoderSet(declaredType: nil, name: Self.anyName(in: first) ?? first.displayPath)
     }
 
     /// Nil of what is no directory, or has no file whose name isn't hidden.

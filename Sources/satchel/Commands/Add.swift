@@ -60,7 +60,7 @@ struct Add: AsyncParsableCommand {
             try submission(of: source, identifier: index < identifiers.count ? identifiers[index] : "")
         }
         let workshop = try await Workshop.open(
-            store, codecs, fetch: fetch, expecting: Repertoire(declaredType: nil, name: sources.first))
+            store, codecs, fetch: fetch, expecting: DecoderSet(declaredType: nil, name: sources.first))
         var writer = try ResultWriter(format.format)
         var isComplete = true
         do {

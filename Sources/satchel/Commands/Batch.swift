@@ -115,7 +115,7 @@ struct Batch: AsyncParsableCommand {
             return
         }
         let workshop = try await Workshop.open(
-            store, codecs, timeLimit: timeout.map { .seconds(fraction: $0) }, expecting: files.repertoire)
+            store, codecs, timeLimit: timeout.map { .seconds(fraction: $0) }, expecting: files.decoderSet)
         let mirror = try output.map {
             try Mirror(
                 root: URL(filePath: $0, directoryHint: .isDirectory),

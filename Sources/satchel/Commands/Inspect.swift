@@ -49,7 +49,7 @@ struct Inspect: AsyncParsableCommand {
     func run() async throws {
         let profile = try profiles.chosen()
         let pool = CodecPool(try codecs.poolConfiguration)
-        try await startCodecs(pool, Repertoire(declaredType: nil, name: files.first))
+        try await startCodecs(pool, DecoderSet(declaredType: nil, name: files.first))
         var hasRefused = false
         do {
             for (index, file) in files.enumerated() {

@@ -5,23 +5,23 @@ import Synchronization
 
 /// The libraries as a whole: their log, and the work that the zygote does once for all its forks.
 package enum FFmpegLibraries {
-    private static let prepared = Mutex<Repertoire?>(nil)
+    private static let prepared = Mutex<DecoderSet?>(nil)
 
-    /// Loads, for the full repertoire, what a clip needs, so that every fork finds it ready. Starts no thread.
-    package static func prepare(_ repertoire: Repertoire) throws(AttachmentError) {
+    /// Loads, for the full decoder set, what a clip needs, so that every fork finds it ready. Starts no thread.
+    package static func prepare(_ decoderSet: DecoderSet) throws(AttachmentError) {
         let missing = prepared.withLock { prepared -> String? in
-            guard prepared != .full, prepared != repertoire else { return nil }
-            if repertoire == .full {
+            guard prepared != .full, prepared != decoderSet else { return nil }
+            if decoderSet == .full {
                 if let missing = unsafe satchel_load_ffmpeg() { return unsafe String(cString: missing) }
                 lookUp()
             }
-            prepared = repertoire
+            prepared = decoderSet
             return nil
         }
         if let missing { throw .codecCrashed(reason: "FFmpeg cannot be loaded: \(missing)") }
     }
 
-    /// Nil where the repertoire has none.
+    /// Nil where the decoder set has none.
     static var version: String? {
         prepared.withLock { $0 } == .full ? unsafe String(cString: av_version_info()) : nil
     }
@@ -38,11 +38,11 @@ package enum FFmpegLibraries {
 
     /// Nothing of FFmpeg may be called before this, or where it throws. Prepares what ``prepare(_:)`` wasn't asked about.
     ///
-    /// - Throws: ``Codec/beyondRepertoire`` where the common repertoire was prepared.
+    /// - Throws: ``Codec/beyondDecoderSet`` where the common decoder set was prepared.
     static func demand() throws(AttachmentError) {
         switch prepared.withLock({ $0 }) {
         case .full: return
-        case .common: throw Codec.beyondRepertoire
+        case .common: throw Codec.beyondDecoderSet
         case nil: try prepare(.full)
         }
     }

@@ -2,7 +2,7 @@
 ///
 /// FFmpeg's libraries and those for HEIF and JXL are two thirds of what a codec loads when it starts, and of the mappings
 /// that every process has to copy; a photograph needs none of them.
-public enum Repertoire: String, Hashable, Sendable, CaseIterable {
+public enum DecoderSet: String, Hashable, Sendable, CaseIterable {
     /// JPEG, PNG, WebP and TIFF, as stills.
     case common
     /// Everything.

@@ -7,20 +7,20 @@ import Testing
 
 extension Isolation {
     /// Libraries are loaded where a source needs them: most need few.
-    @Suite struct RepertoireTests {
-        @Test func `a source beyond the common repertoire is given to a process of the full one`() async throws {
+    @Suite struct DecoderSetTests {
+        @Test func `a source beyond the common decoder set is given to a process of the full one`() async throws {
             let scratch = try Scratch()
             let alias = try scratch.place.alias(of: "fault-codec")
             var configuration = try CodecPoolConfiguration.faulty(at: alias.executable)
             configuration.sourcesBeforeReserve = 100
             try await withPool(configuration) { pool, _ in
                 #expect(try await pool.run("fault: null", in: scratch.place).error == nil)
-                #expect(Place.zygotes(named: alias.name).map(Self.repertoire) == [.common])
+                #expect(Place.zygotes(named: alias.name).map(Self.decoderSet) == [.common])
                 let outcome = try await pool.run("fault: rare", in: scratch.place)
                 #expect(outcome.error == nil)
                 #expect(outcome.decisions == 1)
                 #expect(outcome.reports.count == 2)
-                #expect(Set(Place.zygotes(named: alias.name).map(Self.repertoire)) == [.common, .full])
+                #expect(Set(Place.zygotes(named: alias.name).map(Self.decoderSet)) == [.common, .full])
                 #expect(pool.statistics.deaths.isEmpty)
             }
         }
@@ -49,7 +49,7 @@ extension Isolation {
             }
         }
 
-        @Test func `a process of the full repertoire that passes a source on has lied`() async throws {
+        @Test func `a process of the full decoder set that passes a source on has lied`() async throws {
             let scratch = try Scratch()
             try await withPool(.faulty()) { pool, _ in
                 let outcome = try await pool.run("fault: rare always", in: scratch.place)
@@ -82,16 +82,16 @@ extension Isolation {
                         let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
                         #expect(maps.contains("libvips."))
                         for library in rare {
-                            #expect(maps.contains(library) == (Self.repertoire(of: zygote) == .full), "\(library)")
+                            #expect(maps.contains(library) == (Self.decoderSet(of: zygote) == .full), "\(library)")
                         }
                     }
                 }
             }
         }
 
-        private static func repertoire(of zygote: ProcessStatus) -> Repertoire? {
+        private static func decoderSet(of zygote: ProcessStatus) -> DecoderSet? {
             let words = (try? String(contentsOfFile: "/proc/\(zygote.number)/cmdline", encoding: .utf8)) ?? ""
-            return CodecInvocation(arguments: words.split(separator: "\0").dropFirst().map(String.init))?.repertoire
+            return CodecInvocation(arguments: words.split(separator: "\0").dropFirst().map(String.init))?.decoderSet
         }
     }
 }
