@@ -16,7 +16,7 @@ enum Rendering {
             let identified = try Codec.identify(source, order: order)
             var size: PixelSize?
             _ = try Codec.render(
-                identified, goAhead: GoAhead(memory: 1 << 30, outputs: [.main]), outputs: [.main: result]
+                identified, command: RenderCommand(memory: 1 << 30, outputs: [.main]), outputs: [.main: result]
             ) { report in
                 size = report.size
                 close(result)

@@ -19,8 +19,8 @@ enum Trimming {
             let began = milliseconds(CLOCK_PROCESS_CPUTIME_ID)
             let identified = try Codec.identify(source, order: order)
             var spent = identified.findings.seconds
-            let goAhead = GoAhead(memory: 2 << 30, outputs: [.main])
-            let ending = try Codec.render(identified, goAhead: goAhead, outputs: [.main: result]) { report in
+            let command = RenderCommand(memory: 2 << 30, outputs: [.main])
+            let ending = try Codec.render(identified, command: command, outputs: [.main: result]) { report in
                 spent += report.seconds
                 close(result)
             }

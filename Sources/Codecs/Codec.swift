@@ -48,7 +48,7 @@ public enum Codec {
         return try Identified(content, order: order, watch: watch)
     }
 
-    /// Makes the renditions of `goAhead.outputs`, smallest first.
+    /// Makes the renditions of `command.outputs`, smallest first.
     ///
     /// Where the go-ahead's time is up first, the work stops: what was delivered by then is all there is, and no error.
     ///
@@ -56,16 +56,16 @@ public enum Codec {
     ///   - outputs: An empty file for each rendition, open for writing.
     ///   - deliver: Called when an output is written and no library holds its descriptor; closes it and sends the report.
     public static func render(
-        _ source: consuming Identified, goAhead: GoAhead, outputs: [RenditionRole: Int32],
+        _ source: consuming Identified, command: RenderCommand, outputs: [RenditionRole: Int32],
         deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
-        WorkTime.begin(secondsLeft: goAhead.secondsLeft)
+        WorkTime.begin(secondsLeft: command.secondsLeft)
         defer { WorkTime.begin(secondsLeft: nil) }
-        var missing = goAhead.outputs
+        var missing = command.outputs
         var ending = Ending()
         var wasStopped = false
         do {
-            ending = try renderInTime(source, goAhead: goAhead, outputs: outputs) { report throws(AttachmentError) in
+            ending = try renderInTime(source, command: command, outputs: outputs) { report throws(AttachmentError) in
                 try deliver(report)
                 missing.removeAll { $0 == report.role }
             }
@@ -80,17 +80,17 @@ public enum Codec {
     }
 
     private static func renderInTime(
-        _ source: consuming Identified, goAhead: GoAhead, outputs: [RenditionRole: Int32],
+        _ source: consuming Identified, command: RenderCommand, outputs: [RenditionRole: Int32],
         deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
         let order = source.order
         switch consume source.content {
         case .still(let still):
-            return try StillRendering(order: order, goAhead: goAhead, outputs: outputs).run(still, deliver)
+            return try StillRendering(order: order, command: command, outputs: outputs).run(still, deliver)
         case .animation(let animation):
-            return try AnimationRendering(order: order, goAhead: goAhead, outputs: outputs).run(animation, deliver)
+            return try AnimationRendering(order: order, command: command, outputs: outputs).run(animation, deliver)
         case .clip(var clip):
-            return try clip.render(goAhead: goAhead, outputs: outputs, deliver: deliver)
+            return try clip.render(command: command, outputs: outputs, deliver: deliver)
         }
     }
 }

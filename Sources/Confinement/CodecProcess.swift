@@ -45,22 +45,22 @@ struct CodecProcess: ~Copyable {
 
         let (answer, writers) = try packets.receive(ServiceMessage.self)
         var outputs = Outputs(numbers: writers)
-        guard case .proceed(let goAhead) = answer else {
+        guard case .proceed(let command) = answer else {
             guard case .stop = answer else { throw Packets.Ended() }
             return
         }
-        guard outputs.name(goAhead.outputs) else { throw Packets.Ended() }
-        let memory = UInt64(max(0, addressSpace + Ceilings.addressSpaceSlack + goAhead.memory))
+        guard outputs.name(command.outputs) else { throw Packets.Ended() }
+        let memory = UInt64(max(0, addressSpace + Ceilings.addressSpaceSlack + command.memory))
         _ = sandbox_limit(0, sandbox_address_space, memory, sandbox_unlimited)
         // Before the decoders start their threads, which inherit it.
-        if goAhead.niceness > 0 {
-            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(min(goAhead.niceness, 19)))
+        if command.niceness > 0 {
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(min(command.niceness, 19)))
         }
 
         // What ends the conversation inside `deliver` can't be thrown through the codec as what it is.
         var hungUp = false
         do {
-            let ending = try codec.render(goAhead, outputs: outputs.byRole) { report throws(AttachmentError) in
+            let ending = try codec.render(command, outputs: outputs.byRole) { report throws(AttachmentError) in
                 guard outputs.close(report.role) else {
                     throw .codecCrashed(reason: "'\(report.role.rawValue)' was delivered twice or never ordered")
                 }

@@ -22,7 +22,7 @@ public protocol ConfinedCodec: ~Copyable {
     ///     them.
     ///   - deliver: Closes the rendition's descriptor, then reports it. Called once for each.
     mutating func render(
-        _ goAhead: GoAhead, outputs: [RenditionRole: Int32],
+        _ command: RenderCommand, outputs: [RenditionRole: Int32],
         deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending
 

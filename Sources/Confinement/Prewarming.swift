@@ -19,7 +19,7 @@ enum Prewarming {
         for _ in 0..<2 {
             _ = (try? JSON.encode(ServiceMessage.order(WorkOrder(profile: .notification)))).map { orders.read($0) }
         }
-        say(ServiceMessage.proceed(GoAhead(memory: 0, outputs: RenditionRole.allCases)))
+        say(ServiceMessage.proceed(RenderCommand(memory: 0, outputs: RenditionRole.allCases)))
         var outputs = Outputs(numbers: [-1])
         _ = outputs.name([.main]) && outputs.close(.main)
         say(ServiceMessage.stop)

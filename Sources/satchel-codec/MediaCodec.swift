@@ -24,13 +24,13 @@ struct MediaCodec: ConfinedCodec, ~Copyable {
     }
 
     mutating func render(
-        _ goAhead: GoAhead, outputs: [RenditionRole: Int32],
+        _ command: RenderCommand, outputs: [RenditionRole: Int32],
         deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
         guard let source = identified.take() else {
             throw .codecCrashed(reason: "asked to render before it identified")
         }
-        return try Codec.render(source, goAhead: goAhead, outputs: outputs, deliver: deliver)
+        return try Codec.render(source, command: command, outputs: outputs, deliver: deliver)
     }
 
     mutating func forget() {

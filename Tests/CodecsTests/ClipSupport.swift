@@ -81,7 +81,7 @@ enum Clips {
             }
             var reports: [RenditionReport] = []
             let ending = try clip.render(
-                goAhead: GoAhead(memory: 1 << 30, outputs: planned, effort: effort), outputs: outputs
+                command: RenderCommand(memory: 1 << 30, outputs: planned, effort: effort), outputs: outputs
             ) { report in
                 reports.append(report)
             }

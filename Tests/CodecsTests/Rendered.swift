@@ -39,9 +39,10 @@ struct Rendered {
                 outputs[role] = unsafe open(file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             }
             var reports: [RenditionReport] = []
-            let goAhead = GoAhead(memory: 1 << 30, outputs: findings.planned, effort: effort, secondsLeft: secondsLeft)
+            let command = RenderCommand(
+                memory: 1 << 30, outputs: findings.planned, effort: effort, secondsLeft: secondsLeft)
             let watch = Stopwatch()
-            let ending = try Codec.render(identified, goAhead: goAhead, outputs: outputs) { report in
+            let ending = try Codec.render(identified, command: command, outputs: outputs) { report in
                 reports.append(report)
                 if let descriptor = outputs.removeValue(forKey: report.role) { close(descriptor) }
             }

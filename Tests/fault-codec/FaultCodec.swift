@@ -49,10 +49,10 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
     }
 
     mutating func render(
-        _ goAhead: GoAhead, outputs: [RenditionRole: Int32],
+        _ command: RenderCommand, outputs: [RenditionRole: Int32],
         deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
-        for role in goAhead.outputs {
+        for role in command.outputs {
             guard let output = outputs[role] else { continue }
             let content =
                 switch command {
@@ -66,7 +66,7 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
             }
             var report = RenditionReport(
                 role: role, type: .jpeg, size: PixelSize(width: 4, height: 3), bytes: Int64(bytes.count),
-                note: "effort \(goAhead.effort.rawValue)", effort: goAhead.effort)
+                note: "effort \(command.effort.rawValue)", effort: command.effort)
             try Misdeed.late(command, argument, output, &report, deliver)
             try deliver(report)
             try Misdeed.afterwards(command, report, deliver)

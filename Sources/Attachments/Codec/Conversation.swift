@@ -9,7 +9,7 @@
 /// One message is one packet of a `SOCK_SEQPACKET` socket, JSON of at most ``CodecMessage/maximumBytes``.
 public enum ServiceMessage: Hashable, Sendable, Codable {
     case order(WorkOrder)
-    case proceed(GoAhead)
+    case proceed(RenderCommand)
     case stop
 }
 
@@ -107,7 +107,7 @@ public struct Estimate: Hashable, Sendable, Codable {
 
 /// The service's consent to the renditions in `outputs`; their descriptors, opened for reading and writing, travel
 /// with it in the same order.
-public struct GoAhead: Hashable, Sendable, Codable {
+public struct RenderCommand: Hashable, Sendable, Codable {
     /// Bytes of memory granted; the process's limit was lowered to it.
     public var memory: Int64
     public var outputs: [RenditionRole]

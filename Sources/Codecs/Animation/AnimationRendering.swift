@@ -4,7 +4,7 @@ import GIF
 /// Makes the renditions of an animation: a still of one frame first, then the animation.
 struct AnimationRendering {
     var order: WorkOrder
-    var goAhead: GoAhead
+    var command: RenderCommand
     var outputs: [RenditionRole: Int32]
 
     func run(
@@ -23,7 +23,7 @@ struct AnimationRendering {
             ending.notes.append(
                 "the first of its \(source.facts.frames) frames, as this profile takes a still of an animation")
         }
-        guard policies.main == nil, let policy = order.profile.animation, goAhead.outputs.contains(.main),
+        guard policies.main == nil, let policy = order.profile.animation, command.outputs.contains(.main),
             let descriptor = outputs[.main]
         else { return ending }
         let region = policies.region(of: source.facts.size)
@@ -35,7 +35,7 @@ struct AnimationRendering {
             return ending
         }
         var rendering = self
-        if choice == .reduced { rendering.goAhead.effort = .reduced }
+        if choice == .reduced { rendering.command.effort = .reduced }
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
             var (report, loss) = try rendering.animation(of: source, region, policy, to: descriptor)
             if let loss { ending.losses.append(loss) }
@@ -70,7 +70,7 @@ struct AnimationRendering {
         let working = policies.workingSize(of: region.size)
         let scaled = try picture.scaled(region, to: working)
         var ending = try StillRenditions(
-            order: order, goAhead: goAhead, outputs: outputs, policies: policies,
+            order: order, command: command, outputs: outputs, policies: policies,
             region: region, size: source.facts.size
         ).write(scaled, since: watch, deliver)
         if let loss { ending.losses.append(loss) }
@@ -83,7 +83,7 @@ struct AnimationRendering {
     ) throws(AttachmentError) -> (RenditionReport, Loss?) {
         let watch = Stopwatch()
         let facts = source.facts
-        let isHasty = goAhead.effort == .reduced
+        let isHasty = command.effort == .reduced
         let format = AnimationFormat(policy.type)
         let side = isHasty ? AnimationFacts.reducedSide(of: region, policy) : policy.longestSide
         let wanted = format.size(of: region.size, side: side)
@@ -104,7 +104,7 @@ struct AnimationRendering {
             let report = RenditionReport(
                 role: .main, type: policy.type, size: attempt.size, duration: facts.duration, bytes: encoded.bytes,
                 seconds: watch.seconds, note: note(policy, facts, plan, encoded, wanted: wanted),
-                effort: goAhead.effort, encodes: plan.attempts)
+                effort: command.effort, encodes: plan.attempts)
             return (report, try defects.defect.loss(when: order.profile.damaged))
         }
     }

@@ -55,7 +55,7 @@ package struct Clip: ~Copyable {
         self.cutOff = cutOff
     }
 
-    /// Makes the renditions in `goAhead.outputs`, smallest first.
+    /// Makes the renditions in `command.outputs`, smallest first.
     ///
     /// - Parameters:
     ///   - outputs: A descriptor for each, at an empty file, open for reading and writing.
@@ -64,15 +64,15 @@ package struct Clip: ~Copyable {
     ///   ``AttachmentError/capUnreachable(rendition:bytes:cap:advice:)``, ``AttachmentError/storeFailed(reason:)`` and
     ///   ``AttachmentError/storeFull`` where an output can't be written.
     package mutating func render(
-        goAhead: GoAhead, outputs: [RenditionRole: Int32],
+        command: RenderCommand, outputs: [RenditionRole: Int32],
         deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
-        let wanted = outputs.filter { goAhead.outputs.contains($0.key) }
+        let wanted = outputs.filter { command.outputs.contains($0.key) }
         // A clip is never cropped: a rectangle of the source is one of the output.
         var ending = Ending(thumbnailClippingRect: facts.kind == .video ? order.request.thumbnailClippingRect : nil)
         switch facts.kind {
-        case .video: try renderVideo(wanted, goAhead.effort, &ending, deliver)
-        default: try renderAudio(wanted, goAhead.effort, &ending, deliver)
+        case .video: try renderVideo(wanted, command.effort, &ending, deliver)
+        default: try renderAudio(wanted, command.effort, &ending, deliver)
         }
         ending.losses = [cutOff].compactMap(\.self) + facts.losses + ending.losses
         ending.notes += facts.notes

@@ -3,7 +3,7 @@ import Attachments
 /// Makes the renditions of a still: one decode serves them all.
 struct StillRendering {
     var order: WorkOrder
-    var goAhead: GoAhead
+    var command: RenderCommand
     var outputs: [RenditionRole: Int32]
 
     func run(
@@ -14,28 +14,28 @@ struct StillRendering {
         let size = source.facts.size
         // The service grants no less than the estimate, or refuses by it itself.
         let needed = source.facts.estimate(for: policies).memory
-        guard needed <= goAhead.memory else { throw .tooMuchMemory(needed: needed, granted: goAhead.memory) }
+        guard needed <= command.memory else { throw .tooMuchMemory(needed: needed, granted: command.memory) }
         let cost = source.facts.cost(for: policies)
         let left = WorkTime.secondsLeft
         let choice = EffortChoice(cost, secondsLeft: left)
-        var goAhead = goAhead
+        var command = command
         // Even where it comes nowhere near: there is nothing else to deliver.
         let isHurried = choice != .full && cost.reduced < cost.full
-        if isHurried { goAhead.effort = .reduced }
-        if goAhead.effort == .reduced { policies = policies.reduced(for: size) }
+        if isHurried { command.effort = .reduced }
+        if command.effort == .reduced { policies = policies.reduced(for: size) }
         let region = policies.region(of: size)
         let working = policies.workingSize(of: region.size)
         let speed = isHurried ? .fast : order.profile.speed
         // What is quick is encoded so; of the others the encoder decides by the picture. Small ones keep their colours.
         let isHalved =
             speed == .fast && working.area > FineColours.mostPixels
-            && policies.stills(goAhead.outputs).allSatisfy(\.halvesChroma)
+            && policies.stills(command.outputs).allSatisfy(\.halvesChroma)
         var faults = StillFaults()
         let picture = try source.decode(
             region, scaledTo: working, speed: speed, chroma: isHalved ? .half : .full, damaged: order.profile.damaged,
             faults: &faults)
         var ending = try StillRenditions(
-            order: order, goAhead: goAhead, outputs: outputs, policies: policies, region: region, size: size,
+            order: order, command: command, outputs: outputs, policies: policies, region: region, size: size,
             haste: isHurried ? EffortChoice.reduced.shortfall(cost, secondsLeft: left) : nil
         ).write(picture, since: watch, deliver)
         ending.notes += source.facts.notes
@@ -48,7 +48,7 @@ struct StillRendering {
 /// Writes the still renditions of one decoded picture.
 struct StillRenditions {
     var order: WorkOrder
-    var goAhead: GoAhead
+    var command: RenderCommand
     var outputs: [RenditionRole: Int32]
     var policies: ImagePolicies
     /// What part of the upright source the picture is.
@@ -66,9 +66,9 @@ struct StillRenditions {
         var ending = Ending()
         var watch = watch
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
-            for policy in policies.stills(goAhead.outputs) {
+            for policy in policies.stills(command.outputs) {
                 guard let descriptor = outputs[policy.role] else { continue }
-                let written = try StillWriter(policy: policy, effort: goAhead.effort).write(picture, to: descriptor)
+                let written = try StillWriter(policy: policy, effort: command.effort).write(picture, to: descriptor)
                 var report = written.report
                 report.seconds = watch.seconds
                 report.note += "; " + policy.shape(of: region, in: size, size: report.size)

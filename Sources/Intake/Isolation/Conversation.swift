@@ -68,11 +68,11 @@ struct Conversation {
         }
         let address = UInt64(max(0, child.zygote.addressSpace + Ceilings.addressSpaceSlack + granted))
         child.limit(sandbox_address_space, address, configuration.sourcesPerProcess == 1 ? address : sandbox_unlimited)
-        let goAhead = GoAhead(
+        let command = RenderCommand(
             memory: granted, outputs: outputs.map(\.role), effort: effort,
-            niceness: turn.isSparing ? GoAhead.sparingNiceness : 0,
+            niceness: turn.isSparing ? RenderCommand.sparingNiceness : 0,
             secondsLeft: finishBy.map { max(0, ContinuousClock.now.duration(to: $0).inSeconds) })
-        try await say(.proceed(goAhead), descriptors: writers)
+        try await say(.proceed(command), descriptors: writers)
         for output in outputs { output.close() }
 
         while true {
