@@ -17,7 +17,7 @@ enum Identifying {
             let order = WorkOrder(profile: .archive)
             return Piece(name: "identify.\(name)", repetitions: 10) {
                 let identified = try Codec.identify(source, order: order)
-                _ = identified.findings
+                _ = identified.probeResult
             }
         }
     }

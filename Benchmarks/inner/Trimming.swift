@@ -18,7 +18,7 @@ enum Trimming {
             let result = opened(output, O_RDWR | O_CREAT | O_TRUNC)
             let began = milliseconds(CLOCK_PROCESS_CPUTIME_ID)
             let identified = try Codec.identify(source, order: order)
-            var spent = identified.findings.seconds
+            var spent = identified.probeResult.seconds
             let command = RenderCommand(memory: 2 << 30, outputs: [.main])
             let ending = try Codec.render(identified, command: command, outputs: [.main: result]) { report in
                 spent += report.seconds

@@ -98,7 +98,7 @@ public enum Codec {
 /// A source whose decoder is known and has read its header.
 public struct Identified: ~Copyable {
     /// What the source is.
-    public let findings: Findings
+    public let probeResult: ProbeResult
     let order: WorkOrder
     let content: Content
 
@@ -110,17 +110,17 @@ public struct Identified: ~Copyable {
     }
 
     init(_ content: consuming Content, order: WorkOrder, watch: Stopwatch) throws(AttachmentError) {
-        var findings =
+        var probeResult =
             switch content {
-            case .still(let still): still.findings(for: order)
-            case .animation(let animation): try animation.findings(for: order)
-            case .clip(let clip): clip.findings
+            case .still(let still): still.probeResult(for: order)
+            case .animation(let animation): try animation.probeResult(for: order)
+            case .clip(let clip): clip.probeResult
             }
-        guard order.profile.accepts(findings.kind) else {
-            throw .unacceptedKind(kind: findings.kind, profile: order.profile.name)
+        guard order.profile.accepts(probeResult.kind) else {
+            throw .unacceptedKind(kind: probeResult.kind, profile: order.profile.name)
         }
-        findings.seconds = watch.seconds
-        self.findings = findings
+        probeResult.seconds = watch.seconds
+        self.probeResult = probeResult
         self.order = order
         self.content = content
     }

@@ -32,16 +32,16 @@ struct CodecProcess: ~Copyable {
         }
         limit(to: order.ceilings)
 
-        let findings: Findings
+        let probeResult: ProbeResult
         do {
-            findings = try codec.identify(source: source.number, order: order)
+            probeResult = try codec.identify(source: source.number, order: order)
         } catch {
             switch error {
             case .refused(let error): return try packets.send(CodecMessage.failed(error))
             case .beyondDecoderSet: return try packets.send(CodecMessage.beyondDecoderSet)
             }
         }
-        try packets.send(CodecMessage.findings(findings))
+        try packets.send(CodecMessage.probeResult(probeResult))
 
         let (answer, writers) = try packets.receive(ServiceMessage.self)
         var outputs = Outputs(numbers: writers)

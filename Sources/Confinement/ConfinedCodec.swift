@@ -13,7 +13,7 @@ public protocol ConfinedCodec: ~Copyable {
     /// Says what `source` is, before any pixel is decoded, and keeps what rendering needs.
     ///
     /// - Parameter source: A read-only descriptor that stays open until ``forget()``.
-    mutating func identify(source: Int32, order: WorkOrder) throws(Unidentified) -> Findings
+    mutating func identify(source: Int32, order: WorkOrder) throws(Unidentified) -> ProbeResult
 
     /// Makes the renditions of the source that was identified last, smallest first.
     ///

@@ -26,8 +26,8 @@ enum Prewarming {
 
         let size = PixelSize(width: 1, height: 1)
         say(
-            CodecMessage.findings(
-                Findings(
+            CodecMessage.probeResult(
+                ProbeResult(
                     kind: .video, type: .mp4, sniffedType: "", size: size, frames: 1, duration: 0.5, note: "",
                     planned: RenditionRole.allCases, estimate: Estimate(memory: 0, cpuSeconds: 0.5))))
         say(

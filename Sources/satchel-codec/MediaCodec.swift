@@ -12,12 +12,12 @@ struct MediaCodec: ConfinedCodec, ~Copyable {
 
     var libraries: [CodecLibrary] { Codec.libraries }
 
-    mutating func identify(source: Int32, order: WorkOrder) throws(Unidentified) -> Findings {
+    mutating func identify(source: Int32, order: WorkOrder) throws(Unidentified) -> ProbeResult {
         do throws(AttachmentError) {
             let source = try Codec.identify(source, order: order)
-            let findings = source.findings
+            let probeResult = source.probeResult
             identified = consume source
-            return findings
+            return probeResult
         } catch {
             throw error == Codec.beyondDecoderSet ? .beyondDecoderSet : .refused(error)
         }

@@ -90,7 +90,7 @@ import Testing
                 try written(data.prefix(cut), "cut.gif"), in: directory.url, profile: Self.profile(side: side))
             #expect(
                 rendered.ending.losses.map(\.text) == ["1 of 100 frames: the file ends within them"], "\(cut - last)")
-            #expect(rendered.findings.frames == 99)
+            #expect(rendered.probeResult.frames == 99)
             let found = try Self.areFirst(side == nil ? 99 : 0, of: source, in: try rendered.path(.main))
             #expect(found == ["99 2", "True"])
         }
@@ -123,7 +123,7 @@ import Testing
         for cut in stride(from: last - 8, through: data.count, by: 7) {
             let file = try written(data.prefix(cut), "cut.gif")
             let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile())
-            let frames = try #require(rendered.findings.frames)
+            let frames = try #require(rendered.probeResult.frames)
             let told = rendered.ending.losses.map(\.what)
             #expect(frames == 60 ? told.isEmpty : told == ["1 of 60 frames"] || cut == last - 8, "\(cut - last)")
             #expect(frames == 60 || frames == 59)
@@ -281,7 +281,7 @@ import Testing
         }
         let rendered = try Rendered.of(
             try written(data, "\(fault.rawValue).png"), in: directory.url, profile: Self.profile())
-        #expect(rendered.findings.kind == .image)
+        #expect(rendered.probeResult.kind == .image)
         #expect(rendered.ending.losses.map(\.text) == [reason])
         let same = try PictureJudge.run(
             "say((load(args[0]) == load(args[1])).all())", [source.path, try rendered.path(.main)])
@@ -309,15 +309,15 @@ import Testing
         }
         let unmarked = try Rendered.of(
             try written(data.dropLast(12), "unmarked.png"), in: directory.url, profile: Self.profile())
-        #expect(unmarked.ending.losses.isEmpty && unmarked.findings.frames == 100)
+        #expect(unmarked.ending.losses.isEmpty && unmarked.probeResult.frames == 100)
         #expect(unmarked.ending.warnings.contains("its end marker is missing"))
         // More than that is the still, or what there is where that is wanted.
         let half = try written(data.prefix(data.count / 2), "half.png")
         let still = try Rendered.of(half, in: directory.url, profile: Self.profile())
-        #expect(still.findings.kind == .image)
+        #expect(still.probeResult.kind == .image)
         #expect(still.ending.losses.map(\.what) == ["its animation of 100 frames"])
         let salvaged = try Rendered.of(half, in: directory.url, profile: Self.profile(.salvage))
-        let frames = try #require(salvaged.findings.frames)
+        let frames = try #require(salvaged.probeResult.frames)
         #expect((40...60).contains(frames))
         #expect(salvaged.ending.losses.map(\.what) == ["\(100 - frames) of 100 frames"])
     }
@@ -365,7 +365,7 @@ import Testing
         for (index, cut) in [data.count - 10, frames[99] + 12, frames[99] + 4, frames[99]].enumerated() {
             let file = try written(data.prefix(cut), "\(index).webp")
             let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile())
-            #expect(rendered.findings.frames == 99)
+            #expect(rendered.probeResult.frames == 99)
             #expect(rendered.ending.losses.map(\.text) == ["1 of 100 frames: \(reason)"], "\(index)")
             #expect(try Self.areFirst(99, of: source, in: try rendered.path(.main)) == ["99 2", "True"])
         }
@@ -378,7 +378,7 @@ import Testing
         for (cut, range) in [(data.count / 2, 48...50), (frames[1] + 20, 1...1)] {
             let file = try written(data.prefix(cut), "salvaged-\(cut).webp")
             let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
-            let shown = try #require(salvaged.findings.frames)
+            let shown = try #require(salvaged.probeResult.frames)
             #expect(range.contains(shown))
             let loss = try #require(salvaged.ending.losses.first)
             let figures = loss.what.split(separator: " ").compactMap { Int($0) }

@@ -345,7 +345,7 @@ import Testing
         let source = sample(path)
         let rendered = try Rendered.of(source, in: directory.url, profile: Self.profile(.mp4, side: 75))
         let output = try rendered.path(.main)
-        #expect(rendered.findings.kind == .animation)
+        #expect(rendered.probeResult.kind == .animation)
         let report = try #require(rendered.report(.main))
         #expect(report.type == .mp4)
         let size = try #require(report.size)

@@ -84,7 +84,7 @@ import Testing
         for side in [nil, 8] {
             let profile = Self.profile(side: side, cap: 20_000_000)
             let rendered = try Rendered.of(source, in: directory.url, profile: profile)
-            #expect(rendered.findings.frames == 5_000)
+            #expect(rendered.probeResult.frames == 5_000)
             let found = try gifTotals(try rendered.path(.main))
             #expect(found.frames == 5_000 && found.hundredths == 10_000)
         }
@@ -151,7 +151,7 @@ import Testing
                 ("scaled", Self.profile(side: 320, cap: 100_000_000)), ("whole", Self.profile(cap: 100_000_000)),
             ] {
                 let rendered = try Rendered.of(URL(filePath: path), in: directory.url, profile: profile)
-                #expect(rendered.findings.frames == 900, "\(name)")
+                #expect(rendered.probeResult.frames == 900, "\(name)")
             }
             let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
             let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

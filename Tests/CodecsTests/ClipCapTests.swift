@@ -28,7 +28,7 @@ import Testing
         let made = try #require(try Clips.render(source, profile: profile))
         let main = try #require(made.main)
         let report = try #require(made.report(.main))
-        let cap = try #require(profile.cap(of: .main, for: made.findings.kind))
+        let cap = try #require(profile.cap(of: .main, for: made.probeResult.kind))
         let size = try FileManager.default.attributesOfItem(atPath: main.path)[.size] as? Int64
         #expect(size == report.bytes)
         #expect(report.bytes <= cap, "\(report.bytes) over \(cap): \(report.note)")

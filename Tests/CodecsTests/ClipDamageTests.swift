@@ -196,8 +196,8 @@ import Testing
             let source = file("junk.mp3")
             try (Data(repeating: byte, count: count) + Data(contentsOf: whole)).write(to: source)
             let made = try #require(try Clips.render(source), "\(count) of \(byte)")
-            #expect(made.findings.type == .mp3 && made.ending.losses == [])
-            #expect(abs(try #require(made.findings.duration) - 4) < 0.1)
+            #expect(made.probeResult.type == .mp3 && made.ending.losses == [])
+            #expect(abs(try #require(made.probeResult.duration) - 4) < 0.1)
             #expect(try Probe.complaints(made.file(.main)) == "")
         }
     }
@@ -222,7 +222,7 @@ import Testing
         guard !isShown else { return }
         #expect(made.ending.notes == ["there is no thumbnail, as its cover art could not be decoded"])
         let achievement = Achievement(
-            planned: made.findings.planned,
+            planned: made.probeResult.planned,
             made: Dictionary(uniqueKeysWithValues: made.reports.map { ($0.role, $0.effort) }),
             keptOriginal: false, shortfalls: made.ending.omissions, losses: made.ending.losses)
         #expect(achievement.fidelity == .full)
@@ -277,8 +277,8 @@ import Testing
                 "libx264", "-preset", "ultrafast", "-threads", "1",
             ], to: source)
         let made = try #require(try Clips.render(source))
-        #expect(made.findings.size == PixelSize(width: 7680, height: 4320))
-        #expect(made.findings.estimate.memory < 1 << 30)
+        #expect(made.probeResult.size == PixelSize(width: 7680, height: 4320))
+        #expect(made.probeResult.estimate.memory < 1 << 30)
         #expect(try made.pictures().width == 1280)
         #expect(made.ending.losses == [])
     }

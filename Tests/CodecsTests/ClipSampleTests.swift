@@ -25,7 +25,7 @@ import Testing
             do {
                 let made = try #require(try Clips.render(copy), "\(sample.path)")
                 #expect(sample.expect.state == "delivered", "\(sample.path)")
-                #expect(made.findings.kind == sample.expect.kind && made.findings.type == sample.expect.type)
+                #expect(made.probeResult.kind == sample.expect.kind && made.probeResult.type == sample.expect.type)
                 let losses = made.ending.losses.map(\.text)
                 #expect((sample.expect.fidelity == .reduced) == !losses.isEmpty, "\(sample.path): \(losses)")
                 #expect((losses + made.ending.notes).allSatisfy { $0.count <= 200 && !$0.hasSuffix(".") })

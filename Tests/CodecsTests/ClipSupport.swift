@@ -6,7 +6,7 @@ import TestSupport
 
 /// A clip that was rendered, and what is left of it: the files, by role.
 struct RenderedClip {
-    var findings: Findings
+    var probeResult: ProbeResult
     var reports: [RenditionReport]
     var ending: Ending
     var files: [RenditionRole: URL]
@@ -42,16 +42,16 @@ enum Clips {
     }
 
     /// What the codec finds; nil where it is neither sound nor video.
-    static func findings(
+    static func probeResult(
         _ url: URL, profile: Profile = .notification, trim: TrimRequest? = nil, limits: Limits = .service
-    ) throws -> Findings? {
+    ) throws -> ProbeResult? {
         let sniffed = try sniff(url)
         let order = WorkOrder(profile: profile, request: RenditionRequest(trim: trim), limits: limits)
         Rendered.turn.lock()
         defer { Rendered.turn.unlock() }
         return try withDescriptor(url) { descriptor in
             guard let clip = try Clip.open(descriptor, sniffed: sniffed, order: order) else { return nil }
-            return clip.findings
+            return clip.probeResult
         }
     }
 
@@ -72,7 +72,7 @@ enum Clips {
             var outputs: [RenditionRole: Int32] = [:]
             var files: [RenditionRole: URL] = [:]
             defer { outputs.values.forEach { close($0) } }
-            let planned = clip.findings.planned
+            let planned = clip.probeResult.planned
             for role in planned {
                 let file = url.deletingLastPathComponent()
                     .appending(path: "\(url.lastPathComponent).\(UUID().uuidString.prefix(8)).\(role.rawValue)")
@@ -85,7 +85,7 @@ enum Clips {
             ) { report in
                 reports.append(report)
             }
-            return RenderedClip(findings: clip.findings, reports: reports, ending: ending, files: files)
+            return RenderedClip(probeResult: clip.probeResult, reports: reports, ending: ending, files: files)
         }
     }
 }

@@ -171,7 +171,7 @@ import Testing
         let upright = degrees == 180 ? PixelSize(width: 96, height: 64) : PixelSize(width: 64, height: 96)
         for trim in [nil, TrimRequest(start: 0.52, duration: 0.6)] {
             let made = try #require(try Clips.render(source, request: RenditionRequest(trim: trim)))
-            #expect(made.findings.size == upright)
+            #expect(made.probeResult.size == upright)
             #expect(made.report(.main)?.size == upright)
             let main = try #require(made.main)
             let poster = try #require(made.files[.poster])
@@ -226,7 +226,7 @@ import Testing
         #expect(probe.video?.height == 720)
         #expect(probe.video?.codecName == "h264")
         #expect(probe.audio?.codecName == "aac")
-        #expect(made.findings.type == .webm)
+        #expect(made.probeResult.type == .webm)
     }
 
     @Test func `nothing of a source's metadata is left`() throws {
@@ -286,7 +286,7 @@ import Testing
         var profile = Profile.message
         profile.video?.maximumDuration = 2
         #expect(throws: AttachmentError.tooLong(seconds: 3, limit: 2)) {
-            _ = try Clips.findings(source, profile: profile)
+            _ = try Clips.probeResult(source, profile: profile)
         }
         profile.video?.whenLonger = .trim
         let made = try #require(try Clips.render(source, profile: profile))
@@ -373,12 +373,12 @@ import Testing
                 "h264",
             ],
             to: raw)
-        #expect(try Clips.findings(raw) == nil)
+        #expect(try Clips.probeResult(raw) == nil)
         let whole = try counted("whole.mp4", seconds: 1, ["-c:v", "libx264"])
         let cut = file("cut.mp4")
         try Data(contentsOf: whole).prefix(2000).write(to: cut)
         do {
-            _ = try Clips.findings(cut)
+            _ = try Clips.probeResult(cut)
             Issue.record("a file without its index was opened")
         } catch let error as AttachmentError {
             #expect(error.code == .corrupt)
@@ -397,7 +397,7 @@ import Testing
         var profile = Profile.notification
         profile.damaged = .salvage
         let made = try #require(try Clips.render(source, profile: profile))
-        #expect(try #require(made.findings.duration) < 3.9)
+        #expect(try #require(made.probeResult.duration) < 3.9)
         #expect(try Probe.of(try #require(made.main)).duration > 0.5)
     }
 

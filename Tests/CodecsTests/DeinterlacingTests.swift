@@ -163,7 +163,7 @@ import Testing
         }
         for trim in [nil, TrimRequest(start: 0.2, duration: 0.5)] {
             let made = try #require(try Clips.render(source, request: RenditionRequest(trim: trim)))
-            #expect(made.findings.size == upright)
+            #expect(made.probeResult.size == upright)
             let main = try #require(made.main)
             if trim == nil {
                 // The same matrix: what shows the source shows it.
@@ -202,7 +202,7 @@ import Testing
                 "setsar=\(aspect),format=yuv420p", "-c:v", "mpeg4", "-q:v", "3",
             ], to: source)
         let made = try #require(try Clips.render(source))
-        #expect(made.findings.size == PixelSize(width: width, height: height))
+        #expect(made.probeResult.size == PixelSize(width: width, height: height))
         for role in [RenditionRole.main, .poster] {
             let stream = try made.pictures(role)
             #expect(stream.width == width && stream.height == height)

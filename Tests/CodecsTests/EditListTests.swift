@@ -130,7 +130,7 @@ import Testing
         defer { Rendered.turn.unlock() }
         return try withDescriptor(file) { descriptor in
             guard let clip = try Clip.open(descriptor, sniffed: sniffed, order: order) else { return nil }
-            return clip.findings.forecasts.first { $0.role == .main }?.method
+            return clip.probeResult.forecasts.first { $0.role == .main }?.method
         }
     }
 

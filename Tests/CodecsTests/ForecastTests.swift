@@ -52,7 +52,7 @@ import Testing
             return
         }
         let told = try #require(forecasts, "it is refused, and then made")
-        #expect(told.map(\.role) == made.findings.planned)
+        #expect(told.map(\.role) == made.probeResult.planned)
         for forecast in told {
             guard let report = made.report(forecast.role) else { continue }
             let which = "\(forecast.role.rawValue): forecast '\(forecast.note)', made '\(report.note)'"
@@ -78,7 +78,7 @@ import Testing
         let order = WorkOrder(profile: sample.profile, request: sample.request, wantsForecasts: true)
         return try withDescriptor(source) { descriptor in
             do throws(AttachmentError) {
-                return try Codec.identify(descriptor, order: order).findings.forecasts
+                return try Codec.identify(descriptor, order: order).probeResult.forecasts
             } catch {
                 return nil
             }

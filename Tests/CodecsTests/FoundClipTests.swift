@@ -189,9 +189,9 @@ import Testing
         let source = try counted("source.mpg", seconds: 3, ["-map", "0", "-c:v", coding, "-bf", "2", "-f", coding])
         #expect(try Clips.sniff(source) == "video/mpeg")
         let whole = try #require(try Clips.render(source))
-        #expect(whole.findings.kind == .video)
-        #expect(whole.findings.type == .mpeg)
-        #expect(abs(try #require(whole.findings.duration) - 3) < 0.05)
+        #expect(whole.probeResult.kind == .video)
+        #expect(whole.probeResult.type == .mpeg)
+        #expect(abs(try #require(whole.probeResult.duration) - 3) < 0.05)
         let main = try #require(whole.main)
         let shown = try counts(of: main)
         #expect(shown == (0..<75).map { $0 % 40 })
@@ -221,7 +221,7 @@ import Testing
     func `the AVIs of old cameras are videos with sound`(encoding: [String]) throws {
         let source = try counted("source.avi", seconds: 2, encoding)
         let made = try #require(try Clips.render(source))
-        #expect(made.findings.type == .avi)
+        #expect(made.probeResult.type == .avi)
         let main = try #require(made.main)
         let probe = try Probe.of(main)
         #expect(probe.video?.codecName == "h264")
@@ -236,20 +236,20 @@ import Testing
         #expect(try Clips.sniff(source) == "audio/flac")
         // FFmpeg 7 decodes it.
         if try Probe.complaints(source) == "" {
-            #expect(try Clips.findings(source) != nil)
+            #expect(try Clips.probeResult(source) != nil)
         } else {
             #expect(
                 throws: AttachmentError.unsupportedFeature(
                     reason: "its sound is FLAC with 32 bits a sample, which is not taken",
                     advice: "Convert it to 24 bits.")
             ) {
-                _ = try Clips.findings(source)
+                _ = try Clips.probeResult(source)
             }
         }
         let cut = file("cut.flac")
         try Data(FLAC.header(bits: 16, samples: 44100)).write(to: cut)
         #expect(throws: AttachmentError.corrupt(reason: "the file ends before its first audio packet")) {
-            _ = try Clips.findings(cut)
+            _ = try Clips.probeResult(cut)
         }
     }
 

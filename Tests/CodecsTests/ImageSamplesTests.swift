@@ -39,13 +39,13 @@ import Testing
     @Test(arguments: pictures)
     func `a picture becomes renditions that another decoder opens`(sample: MediaSample) throws {
         let rendered = try Rendered.of(sample.url, in: directory.url)
-        #expect(rendered.findings.kind == sample.expect.kind)
-        #expect(rendered.findings.type == sample.expect.type)
-        #expect(rendered.findings.size?.width == sample.expect.width)
-        #expect(rendered.findings.size?.height == sample.expect.height)
-        #expect(rendered.findings.frames == sample.expect.frames)
+        #expect(rendered.probeResult.kind == sample.expect.kind)
+        #expect(rendered.probeResult.type == sample.expect.type)
+        #expect(rendered.probeResult.size?.width == sample.expect.width)
+        #expect(rendered.probeResult.size?.height == sample.expect.height)
+        #expect(rendered.probeResult.frames == sample.expect.frames)
         if let duration = sample.expect.duration {
-            #expect(abs((rendered.findings.duration ?? 0) - duration) < 0.01)
+            #expect(abs((rendered.probeResult.duration ?? 0) - duration) < 0.01)
         }
         #expect(rendered.reports.map(\.role) == [.thumbnail, .main])
         for report in rendered.reports {
@@ -54,7 +54,7 @@ import Testing
             #expect(try rendered.judged(report.role) == "\(format) \(size.width) \(size.height)|")
             let file = try #require(rendered.files[report.role])
             #expect(try file.resourceValues(forKeys: [.fileSizeKey]).fileSize == Int(report.bytes))
-            let cap = Profile.notification.cap(of: report.role, for: rendered.findings.kind) ?? 0
+            let cap = Profile.notification.cap(of: report.role, for: rendered.probeResult.kind) ?? 0
             #expect(report.bytes <= cap)
         }
         #expect(rendered.ending.placeholder?.thumbhash != nil)

@@ -89,7 +89,7 @@ import Testing
         var limits = Limits()
         limits.imageBytes = 1_000_000_000
         let rendered = try Rendered.of(file, in: directory.url, limits: limits)
-        #expect(rendered.findings.size == PixelSize(width: width, height: height))
+        #expect(rendered.probeResult.size == PixelSize(width: width, height: height))
         #expect(try rendered.judged(.main).hasPrefix("JPEG 1038 "))
     }
 

@@ -52,7 +52,7 @@ import Testing
 
     /// What the record tells people of a source and of what was made of it.
     private static func words(_ rendered: Rendered) -> String {
-        (rendered.reports.map(\.note) + [rendered.findings.note] + rendered.ending.warnings).joined(separator: "\n")
+        (rendered.reports.map(\.note) + [rendered.probeResult.note] + rendered.ending.warnings).joined(separator: "\n")
     }
 
     @Test func `no canary, and nothing that isn't needed, is in any rendition of a picture full of canaries`() throws {
@@ -102,7 +102,7 @@ import Testing
             return
         }
         #expect(!Self.words(rendered).contains("SATCHEL-CANARY"), "\(name): \(Self.words(rendered))")
-        #expect(rendered.reports.map(\.role) == rendered.findings.planned, "\(label)")
+        #expect(rendered.reports.map(\.role) == rendered.probeResult.planned, "\(label)")
     }
 
     @Test(arguments: ["pictures", "clips"])

@@ -6,7 +6,7 @@ import TestSupport
 
 /// What the codec made of a source, in files that the tools can judge.
 struct Rendered {
-    var findings: Findings
+    var probeResult: ProbeResult
     var reports: [RenditionReport]
     var ending: Ending
     var files: [RenditionRole: URL]
@@ -30,23 +30,24 @@ struct Rendered {
         let order = WorkOrder(profile: profile, request: request, limits: limits)
         return try withDescriptor(source) { descriptor in
             let identified = try Codec.identify(descriptor, order: order)
-            let findings = identified.findings
+            let probeResult = identified.probeResult
             var files: [RenditionRole: URL] = [:]
             var outputs: [RenditionRole: Int32] = [:]
-            for role in findings.planned {
+            for role in probeResult.planned {
                 let file = directory.appending(path: "\(role.rawValue)-\(UUID().uuidString)")
                 files[role] = file
                 outputs[role] = unsafe open(file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             }
             var reports: [RenditionReport] = []
             let command = RenderCommand(
-                memory: 1 << 30, outputs: findings.planned, effort: effort, secondsLeft: secondsLeft)
+                memory: 1 << 30, outputs: probeResult.planned, effort: effort, secondsLeft: secondsLeft)
             let watch = Stopwatch()
             let ending = try Codec.render(identified, command: command, outputs: outputs) { report in
                 reports.append(report)
                 if let descriptor = outputs.removeValue(forKey: report.role) { close(descriptor) }
             }
-            return Rendered(findings: findings, reports: reports, ending: ending, files: files, seconds: watch.seconds)
+            return Rendered(
+                probeResult: probeResult, reports: reports, ending: ending, files: files, seconds: watch.seconds)
         }
     }
 

@@ -45,8 +45,8 @@ import Testing
     func `an animated AVIF keeps every frame, its delays and its alpha`(hasAlpha: Bool) throws {
         let source = try sequence(frames: 7, hasAlpha: hasAlpha)
         let rendered = try Rendered.of(source, in: directory.url, profile: Self.profile())
-        #expect(rendered.findings.kind == .animation && rendered.findings.type == .avif)
-        #expect(rendered.findings.frames == 7)
+        #expect(rendered.probeResult.kind == .animation && rendered.probeResult.type == .avif)
+        #expect(rendered.probeResult.frames == 7)
         #expect(rendered.ending.losses.isEmpty)
         let judged = try PictureJudge.run(
             """
@@ -234,9 +234,9 @@ import Testing
         let file = directory.url.appending(path: "sequence.heics")
         try Self.asSequence(data).write(to: file)
         let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile())
-        #expect(rendered.findings.kind == .animation && rendered.findings.type == .heic)
-        #expect(rendered.findings.frames == 9)
-        #expect(rendered.findings.size == PixelSize(width: isTurned ? 96 : 128, height: isTurned ? 128 : 96))
+        #expect(rendered.probeResult.kind == .animation && rendered.probeResult.type == .heic)
+        #expect(rendered.probeResult.frames == 9)
+        #expect(rendered.probeResult.size == PixelSize(width: isTurned ? 96 : 128, height: isTurned ? 128 : 96))
         let judged = try PictureJudge.run(
             """
             image = Image.open(args[0])
@@ -259,14 +259,14 @@ import Testing
         let error = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.gif))
         #expect(error?.message.contains("1 of 7 frames are missing") == true)
         let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.gif, .salvage))
-        #expect(salvaged.findings.frames == 6)
+        #expect(salvaged.probeResult.frames == 6)
         #expect(salvaged.ending.losses.map(\.what) == ["1 of 7 frames"])
     }
 
     @Test func `a still beside its sequence tells of it, and a claim that can't be is none`() throws {
         let still = try Rendered.of(
             Repository.media.appending(path: "avif/sequence.avif"), in: directory.url, profile: Self.profile())
-        #expect(still.findings.kind == .image)
+        #expect(still.probeResult.kind == .image)
         #expect(still.ending.losses.isEmpty)
         #expect(still.ending.notes == ["its sequence of 6 frames, as its first brand is a still's"])
         var data = try Data(contentsOf: try sequence(frames: 3))
@@ -275,7 +275,7 @@ import Testing
         let file = directory.url.appending(path: "claim.avif")
         try data.write(to: file)
         let claimed = try Rendered.of(file, in: directory.url, profile: Self.profile())
-        #expect(claimed.findings.kind == .image)
+        #expect(claimed.probeResult.kind == .image)
         #expect(
             claimed.ending.losses.map(\.text) == [
                 "its animation: its header announces 2147483649 frames, more than its \(data.count) bytes can hold"

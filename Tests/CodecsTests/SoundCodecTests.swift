@@ -72,7 +72,7 @@ import Testing
         #expect(try Probe.of(source).audio?.codecName == coding)
         let original = try heard(source)
         let made = try #require(try Clips.render(source))
-        #expect(made.findings.kind == .audio)
+        #expect(made.probeResult.kind == .audio)
         #expect(made.ending.losses == [])
         let (from, to) = try heard(try made.file(.main))
         // The judge drops what the first packet of Windows Media only prepares, 43 ms.
@@ -117,7 +117,7 @@ import Testing
         let source = file(name)
         try Tool.ffmpeg(Self.pictures + Self.tone(rate: 44_100) + ["-c:v", coding, "-c:a", "wmav2"], to: source)
         let made = try #require(try Clips.render(source))
-        #expect(made.findings.kind == .video && made.findings.type == .wmv)
+        #expect(made.probeResult.kind == .video && made.probeResult.type == .wmv)
         let probe = try Probe.of(made.file(.main), frames: true)
         #expect(abs((probe.frames ?? []).count - 75) <= 1)
         #expect(made.ending.losses == [])
@@ -203,7 +203,7 @@ import Testing
                 + (0..<count).flatMap { ["-map", $0 % 3 == 0 ? "1" : "2"] } + ["-map", "0"] + Self.plain
                 + ["-c:a", "aac", "-c:s", "srt"], to: source)
         let made = try #require(try Clips.render(source))
-        #expect(made.findings.kind == .video)
+        #expect(made.probeResult.kind == .video)
         let (from, to) = try heard(try made.file(.main))
         #expect(abs(from - 1) < 0.06 && abs(to - 2) < 0.06)
         #expect(made.ending.notes.first?.hasPrefix("sound track 1 of \((count + 2) / 3) was kept") == true)

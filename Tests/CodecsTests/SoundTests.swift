@@ -49,9 +49,9 @@ import Testing
     ) throws {
         let source = try tone(name, encoding)
         let made = try #require(try Clips.render(source))
-        #expect(made.findings.kind == .audio)
-        #expect(made.findings.type == type)
-        #expect(abs(try #require(made.findings.duration) - 4) < 0.1)
+        #expect(made.probeResult.kind == .audio)
+        #expect(made.probeResult.type == type)
+        #expect(abs(try #require(made.probeResult.duration) - 4) < 0.1)
         #expect(made.reports.map(\.role) == [.waveform, .main])
         let main = try #require(made.main)
         #expect(["aac", "mp3", "pcm_s16le"].contains(try #require(try Probe.of(main).audio?.codecName)))
@@ -102,8 +102,8 @@ import Testing
             ], to: source)
         #expect(try Data(contentsOf: art).count > 64 << 10)
         let made = try #require(try Clips.render(source))
-        #expect(made.findings.kind == .audio)
-        #expect(made.findings.type == .mp3)
+        #expect(made.probeResult.kind == .audio)
+        #expect(made.probeResult.type == .mp3)
         #expect(made.reports.map(\.role) == [.thumbnail, .waveform, .main])
         #expect(made.report(.thumbnail)?.size == PixelSize(width: 256, height: 256))
         let main = try #require(made.main)
@@ -119,9 +119,9 @@ import Testing
         let whole = try tone("whole.mp3", ["-c:a", "libmp3lame", "-id3v2_version", "0", "-write_xing", "0"])
         let source = file("headerless.mp3")
         try Data(contentsOf: whole).dropFirst(1000).write(to: source)
-        let findings = try #require(try Clips.findings(source))
-        #expect(findings.type == .mp3)
-        #expect(abs(try #require(findings.duration) - 4) < 0.2)
+        let probeResult = try #require(try Clips.probeResult(source))
+        #expect(probeResult.type == .mp3)
+        #expect(abs(try #require(probeResult.duration) - 4) < 0.2)
     }
 
     @Test func `surround is mixed down to two channels`() throws {
@@ -344,7 +344,7 @@ import Testing
         let source = file("cut.wav")
         try Data(contentsOf: whole).prefix(44).write(to: source)
         do {
-            _ = try Clips.findings(source)
+            _ = try Clips.probeResult(source)
             Issue.record("a file without sound was opened")
         } catch let error as AttachmentError {
             #expect(error.code == .corrupt, "\(error)")

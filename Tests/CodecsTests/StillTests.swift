@@ -43,7 +43,7 @@ import Testing
         #expect(try rendered.judged(.main) == "JPEG 300 200|")
         let upright = try expected(source, ["-auto-orient"])
         #expect(try likeness(rendered.path(.main), upright) > 33)
-        let note = rendered.findings.note
+        let note = rendered.probeResult.note
         #expect(note.contains("upright after") == (orientation != 1))
         if orientation == 6 { #expect(note == "JPEG, 300×200, upright after rotation by 90°") }
     }
@@ -272,7 +272,7 @@ import Testing
         #expect(try Data(contentsOf: source).range(of: Data("SATCHEL-CANARY".utf8)) != nil)
         for profile in [Profile.notification, .message, .archive] {
             let rendered = try Rendered.of(source, in: directory.url, profile: profile)
-            for role in rendered.findings.planned {
+            for role in rendered.probeResult.planned {
                 let file = try #require(rendered.files[role])
                 #expect(try Data(contentsOf: file).range(of: Data("SATCHEL-CANARY".utf8)) == nil)
                 let groups = try Tool.text("exiftool", ["-j", "-G0", "-a", file.path])

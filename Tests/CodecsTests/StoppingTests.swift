@@ -74,13 +74,13 @@ import Testing
         // Alone on a machine it takes a few hundredths of a second; beside other tests, more.
         #expect(rendered.seconds < 1, "it went on for \(rendered.seconds) s")
         #expect(rendered.report(.main) == nil)
-        #expect(rendered.reports.count < rendered.findings.planned.count)
+        #expect(rendered.reports.count < rendered.probeResult.planned.count)
         try expectReasons(rendered)
     }
 
     /// Whatever was left out or reduced says why.
     private func expectReasons(_ rendered: Rendered) throws {
-        for role in rendered.findings.planned {
+        for role in rendered.probeResult.planned {
             guard let report = rendered.report(role) else {
                 #expect(rendered.ending.omissions[role] != nil, "\(role.rawValue) is missing without a reason")
                 continue

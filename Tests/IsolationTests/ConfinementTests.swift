@@ -50,7 +50,7 @@ extension Isolation {
             try await withPool(.faulty()) { pool, _ in
                 let outcome = try await pool.run("fault: \(command)", in: scratch.place)
                 #expect(outcome.error == nil)
-                #expect(outcome.result?.findings.note == "errno \(answer)")
+                #expect(outcome.result?.probeResult.note == "errno \(answer)")
             }
             #expect(!FileManager.default.fileExists(atPath: "/tmp/satchel-was-here"))
         }
@@ -73,7 +73,7 @@ extension Isolation {
             let canary = try Canary()
             try await withPool(.faulty()) { pool, _ in
                 let outcome = try await pool.run("fault: connect \(canary.port)", in: scratch.place)
-                #expect(outcome.result?.findings.note == "errno \(EPERM)")
+                #expect(outcome.result?.probeResult.note == "errno \(EPERM)")
             }
             let heard = canary.heard
             #expect(!heard)

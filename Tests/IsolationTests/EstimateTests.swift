@@ -43,8 +43,8 @@ extension Isolation {
                         let peak = try #require(result.peakMemory)
                         rows.append(
                             Row(
-                                source: name, profile: profile.name, kind: result.findings.kind,
-                                estimate: result.findings.estimate, cpuSeconds: cpuSeconds, peakMemory: peak))
+                                source: name, profile: profile.name, kind: result.probeResult.kind,
+                                estimate: result.probeResult.estimate, cpuSeconds: cpuSeconds, peakMemory: peak))
                     }
                 }
             }

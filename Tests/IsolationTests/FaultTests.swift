@@ -14,7 +14,7 @@ extension Isolation {
                 #expect(outcome.reports.map(\.role) == [.thumbnail, .main])
                 let result = try #require(outcome.result)
                 #expect(result.processIsDead)
-                #expect(result.findings.note == "null")
+                #expect(result.probeResult.note == "null")
                 #expect(result.ending?.warnings == ["a warning with [31mcolour"])
                 #expect(try #require(result.cpuSeconds) < 1)
                 #expect(try #require(result.peakMemory) > 1 << 20)
@@ -31,7 +31,7 @@ extension Isolation {
             try await withPool(.faulty()) { pool, _ in
                 let outcome = try await pool.run("fault: null", stop: true, in: scratch.place)
                 #expect(outcome.error == nil)
-                #expect(outcome.result?.findings.type == .jpeg)
+                #expect(outcome.result?.probeResult.type == .jpeg)
                 #expect(outcome.result?.ending == nil)
                 #expect(outcome.reports.isEmpty)
             }
@@ -160,7 +160,7 @@ extension Isolation {
         @Test func `what a codec says is cleaned before anyone reads it`() async throws {
             let scratch = try Scratch()
             try await withPool(.faulty()) { pool, _ in
-                let note = try #require(await pool.run("fault: escape", in: scratch.place).result?.findings.note)
+                let note = try #require(await pool.run("fault: escape", in: scratch.place).result?.probeResult.note)
                 #expect(note.hasPrefix("[2Jnotexxx"))
                 #expect(note.count == 500)
                 let warnings = try #require(

@@ -75,11 +75,11 @@ extension CodecPool {
             outcome.result = try await process(
                 source, order: WorkOrder(profile: profile, ceilings: ceilings), owner: owner,
                 deadline: limit.map { .now + $0 },
-                decide: { (findings) async throws(AttachmentError) -> CodecDecision in
+                decide: { (probeResult) async throws(AttachmentError) -> CodecDecision in
                     outcome.decisions += 1
                     if stop { return .stop }
                     var outputs: [CodecOutput] = []
-                    for role in findings.planned {
+                    for role in probeResult.planned {
                         outputs.append(try place.output(role, name: "\(name)-\(role.rawValue)"))
                     }
                     return .proceed(effort: .full, outputs: outputs)

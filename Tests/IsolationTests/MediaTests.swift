@@ -28,7 +28,9 @@ extension Isolation {
                             }
                         #expect(!isOurs, "\(sample.path): \(error.description)")
                     }
-                    if let kind = outcome.result?.findings.kind, outcome.reports.contains(where: { $0.role == .main }) {
+                    if let kind = outcome.result?.probeResult.kind,
+                        outcome.reports.contains(where: { $0.role == .main })
+                    {
                         rendered.insert(kind)
                     }
                 }

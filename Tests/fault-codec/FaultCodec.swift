@@ -21,18 +21,18 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
         if CommandLine.arguments.contains("--unprepared") { throw .corrupt(reason: "told not to prepare") }
     }
 
-    mutating func identify(source: Int32, order: WorkOrder) throws(Unidentified) -> Findings {
-        let findings: Findings
+    mutating func identify(source: Int32, order: WorkOrder) throws(Unidentified) -> ProbeResult {
+        let probeResult: ProbeResult
         do {
-            findings = try identified(source)
+            probeResult = try identified(source)
         } catch {
             throw .refused(error)
         }
         if command == "rare", decoderSet == .common || argument == "always" { throw .beyondDecoderSet }
-        return findings
+        return probeResult
     }
 
-    private mutating func identified(_ source: Int32) throws(AttachmentError) -> Findings {
+    private mutating func identified(_ source: Int32) throws(AttachmentError) -> ProbeResult {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = unsafe pread(source, &bytes, bytes.count, 0)
         let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
@@ -41,11 +41,11 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
         command = words[1]
         argument = words.count > 2 ? words[2] : ""
         let note = try Misdeed.early(command, argument)
-        var findings = Findings(
+        var probeResult = ProbeResult(
             kind: .image, type: .jpeg, sniffedType: "image/jpeg", size: PixelSize(width: 4, height: 3), note: note,
             planned: [.thumbnail, .main], estimate: Estimate(memory: 1 << 20, cpuSeconds: 0.01))
-        Misdeed.lie(command, argument, &findings)
-        return findings
+        Misdeed.lie(command, argument, &probeResult)
+        return probeResult
     }
 
     mutating func render(

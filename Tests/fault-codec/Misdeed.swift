@@ -109,15 +109,15 @@ enum Misdeed {
         }
     }
 
-    static func lie(_ command: String, _ argument: String, _ findings: inout Findings) {
+    static func lie(_ command: String, _ argument: String, _ probeResult: inout ProbeResult) {
         switch command {
-        case "kind": findings.kind = .audio
-        case "plan": findings.planned = [.main, .waveform]
-        case "plan-twice": findings.planned = [.main, .main]
-        case "estimate": findings.estimate.memory = -1
-        case "expensive": findings.estimate.cpuSeconds = 60
-        case "costly": findings.estimate.memory = Int64(argument) ?? 1 << 50
-        case "escape": findings.note = "\u{1b}[2J\u{202e}note" + String(repeating: "x", count: 5000)
+        case "kind": probeResult.kind = .audio
+        case "plan": probeResult.planned = [.main, .waveform]
+        case "plan-twice": probeResult.planned = [.main, .main]
+        case "estimate": probeResult.estimate.memory = -1
+        case "expensive": probeResult.estimate.cpuSeconds = 60
+        case "costly": probeResult.estimate.memory = Int64(argument) ?? 1 << 50
+        case "escape": probeResult.note = "\u{1b}[2J\u{202e}note" + String(repeating: "x", count: 5000)
         default: break
         }
     }

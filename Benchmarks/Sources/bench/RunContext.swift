@@ -44,7 +44,7 @@ struct RunContext: Sendable {
         let start = ContinuousClock.now
         Progress.say(part.name)
         do {
-            result.findings = try part.measure(self)
+            result.probeResult = try part.measure(self)
         } catch {
             result.failure = "\(error)"
             Progress.note("bench: \(part.name): \(error)")

@@ -7,7 +7,7 @@ import Testing
     private func result(_ part: String, _ value: Double, failure: String? = nil) -> PartResult {
         var result = PartResult(
             part: part, extent: "short", rounds: 3, seed: 7, machine: Machine(satchel: "true"))
-        result.findings = Findings(
+        result.probeResult = ProbeResult(
             [Measurement("\(part).cpu", "A title", .milliseconds, [value, value + 1], target: .atMost(5))],
             comparisons: [
                 Comparison(
@@ -20,9 +20,9 @@ import Testing
                         Comparison.Row(name: "gone", title: "Gone", role: .peer, figures: [], absence: "is missing"),
                     ])
             ])
-        result.findings.plots = [
+        result.probeResult.plots = [
             Plot(
-                part, "A plot", of: result.findings.comparisons[0], column: "cpu",
+                part, "A plot", of: result.probeResult.comparisons[0], column: "cpu",
                 axis: Plot.Axis(label: "CPU, ms"))
         ]
         result.failure = failure
@@ -47,16 +47,16 @@ import Testing
         let read = try Results(of: file)
         #expect(read.parts[0].measurements[0].target == .atMost(5))
         #expect(read.parts[0].measurements[0].spread == Spread([2, 3]))
-        #expect(read.parts[0].findings.comparisons[0]["own"]?["cpu"] == Spread([2]))
-        #expect(read.parts[0].findings.plots[0].svg == results.parts[0].findings.plots[0].svg)
+        #expect(read.parts[0].probeResult.comparisons[0]["own"]?["cpu"] == Spread([2]))
+        #expect(read.parts[0].probeResult.plots[0].svg == results.parts[0].probeResult.plots[0].svg)
     }
 
     @Test func `what is no number is written, as null, and read back`() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "results-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: file) }
         var odd = result("photographs", .nan)
-        odd.findings.measurements.append(Measurement("photographs.some", "Some", .ratio, [.infinity, 2]))
-        odd.findings.notes = ["Left out for everybody: a.jpg: it is PNG"]
+        odd.probeResult.measurements.append(Measurement("photographs.some", "Some", .ratio, [.infinity, 2]))
+        odd.probeResult.notes = ["Left out for everybody: a.jpg: it is PNG"]
         var results = Results()
         results.merge(odd)
         try results.write(to: file)
@@ -64,10 +64,10 @@ import Testing
         let read = try Results(of: file).parts[0]
         #expect(read.measurements[0].spread.median.isNaN)
         #expect(read.measurements[1].spread.median == 2)
-        #expect(read.findings.notes == odd.findings.notes)
+        #expect(read.probeResult.notes == odd.probeResult.notes)
         #expect(read.text.contains("| Satchel | – ") && !read.text.lowercased().contains("nan"))
         #expect(read.text.contains("a.jpg: it is PNG"))
-        #expect(!read.findings.plots[0].svg.lowercased().contains("nan"))
+        #expect(!read.probeResult.plots[0].svg.lowercased().contains("nan"))
     }
 
     @Test func `a file of another kind is refused and not overwritten`() throws {

@@ -15,7 +15,7 @@ public enum ServiceMessage: Hashable, Sendable, Codable {
 
 /// What a codec process says. The service believes none of it without a look: see ``ServiceMessage``.
 public enum CodecMessage: Hashable, Sendable, Codable {
-    case findings(Findings)
+    case probeResult(ProbeResult)
     case rendition(RenditionReport)
     case finished(Ending)
     /// The source is refused; nothing more follows.
@@ -28,7 +28,7 @@ public enum CodecMessage: Hashable, Sendable, Codable {
 }
 
 /// What a source is, by the decoder that will decode it, before a pixel was decoded.
-public struct Findings: Hashable, Sendable, Codable {
+public struct ProbeResult: Hashable, Sendable, Codable {
     public var kind: MediaKind
     public var type: MediaType
     /// libmagic's media type.

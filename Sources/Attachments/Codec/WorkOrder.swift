@@ -28,7 +28,7 @@ public struct WorkOrder: Hashable, Sendable, Codable {
     public var request: RenditionRequest
     public var limits: Limits
     public var ceilings: Ceilings
-    /// Whether ``Findings/forecasts`` are wanted, which may take reading all of a clip's part.
+    /// Whether ``ProbeResult/forecasts`` are wanted, which may take reading all of a clip's part.
     public var wantsForecasts: Bool
 
     public init(

@@ -153,14 +153,14 @@ struct AnimationSource: ~Copyable {
     }
 
     /// - Throws: ``AttachmentError/corrupt(reason:)`` where the profile wants an animation, and too much of it is missing.
-    func findings(for order: WorkOrder) throws(AttachmentError) -> Findings {
+    func probeResult(for order: WorkOrder) throws(AttachmentError) -> ProbeResult {
         let policies = ImagePolicies(order: order, kind: .animation)
         if policies.main == nil {
             _ = try FrameDefects(of: facts, when: order.profile.damaged).defect.loss(when: order.profile.damaged)
         }
         var note = "\(facts.type == .png ? "APNG" : facts.type.imageName), \(facts.size.width)×\(facts.size.height)"
         note += ", \(facts.frames) frames, \(facts.plays == 0 ? "for ever" : "\(facts.plays) times")"
-        return Findings(
+        return ProbeResult(
             kind: .animation, type: facts.type, sniffedType: facts.sniffedType, size: facts.size, frames: facts.frames,
             duration: facts.duration, note: note, planned: policies.roles, estimate: estimate(for: order, policies),
             forecasts: order.wantsForecasts ? facts.forecasts(for: order, policies) : [])

@@ -5,7 +5,7 @@ import Glibc
 /// A sound or a video: opened, understood, and made into the renditions that its profile asks for.
 package struct Clip: ~Copyable {
     /// What it is, by the demuxer and the decoders that will be used.
-    package private(set) var findings: Findings
+    package private(set) var probeResult: ProbeResult
 
     let demuxer: Demuxer
     let facts: ClipFacts
@@ -35,21 +35,21 @@ package struct Clip: ~Copyable {
         }
         let cutOff = try facts.cutOff(order)
         let part = try ClipPart(of: facts, order: order)
-        let findings = Findings(
+        let probeResult = ProbeResult(
             kind: facts.kind, type: facts.type, sniffedType: sniffed, size: facts.picture?.upright,
             duration: facts.duration, note: facts.note, planned: facts.renditions(for: order.profile),
             estimate: facts.estimate(for: order.profile, part: part), seconds: watch.seconds)
-        var clip = Clip(probed: probed, findings: findings, order: order, part: part, cutOff: cutOff)
-        if order.wantsForecasts { clip.findings.forecasts = try clip.forecasts() }
+        var clip = Clip(probed: probed, probeResult: probeResult, order: order, part: part, cutOff: cutOff)
+        if order.wantsForecasts { clip.probeResult.forecasts = try clip.forecasts() }
         return clip
     }
 
     private init(
-        probed: consuming ProbedClip, findings: Findings, order: WorkOrder, part: ClipPart, cutOff: Loss?
+        probed: consuming ProbedClip, probeResult: ProbeResult, order: WorkOrder, part: ClipPart, cutOff: Loss?
     ) {
         facts = probed.facts
         demuxer = probed.takeDemuxer()
-        self.findings = findings
+        self.probeResult = probeResult
         self.order = order
         self.part = part
         self.cutOff = cutOff

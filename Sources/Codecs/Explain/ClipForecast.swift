@@ -7,7 +7,7 @@ extension Clip {
     /// - Throws: ``AttachmentError/corrupt(reason:)`` where they can't be read.
     func forecasts() throws(AttachmentError) -> [Forecast] {
         var forecasts: [Forecast] = []
-        for role in findings.planned {
+        for role in probeResult.planned {
             let forecast: Forecast? =
                 switch role {
                 case .main: try main()

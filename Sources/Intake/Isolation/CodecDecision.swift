@@ -5,7 +5,7 @@ import Synchronization
 public enum CodecDecision: Sendable {
     /// No rendition is wanted.
     case stop
-    /// The renditions in `outputs`, in the order of ``Findings/planned``.
+    /// The renditions in `outputs`, in the order of ``ProbeResult/planned``.
     case proceed(effort: Effort, outputs: [CodecOutput])
 }
 
@@ -43,7 +43,7 @@ public final class CodecOutput: Sendable {
 
 /// What a codec process made of a source.
 public struct CodecResult: Hashable, Sendable {
-    public var findings: Findings
+    public var probeResult: ProbeResult
     /// Nil after ``CodecDecision/stop``.
     public var ending: Ending?
     /// Processor seconds of the process, user and system; nil where it lives on for the next source.
@@ -54,9 +54,9 @@ public struct CodecResult: Hashable, Sendable {
     public var processIsDead: Bool
 
     public init(
-        findings: Findings, ending: Ending?, cpuSeconds: Double?, peakMemory: Int64?, processIsDead: Bool
+        probeResult: ProbeResult, ending: Ending?, cpuSeconds: Double?, peakMemory: Int64?, processIsDead: Bool
     ) {
-        self.findings = findings
+        self.probeResult = probeResult
         self.ending = ending
         self.cpuSeconds = cpuSeconds
         self.peakMemory = peakMemory

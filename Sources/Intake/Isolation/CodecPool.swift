@@ -116,7 +116,7 @@ public final class CodecPool: Sendable {
         _ source: borrowing Descriptor, order: WorkOrder, decoderSet: DecoderSet = .common, owner: Owner? = nil,
         turn: Turn = .prompt, party: String = "", deadline: ContinuousClock.Instant? = nil,
         finishBy: ContinuousClock.Instant? = nil,
-        decide: (Findings) async throws(AttachmentError) -> CodecDecision,
+        decide: (ProbeResult) async throws(AttachmentError) -> CodecDecision,
         received: (RenditionReport) async throws(AttachmentError) -> Void
     ) async throws(AttachmentError) -> CodecResult {
         let started = ContinuousClock.now
@@ -142,9 +142,9 @@ public final class CodecPool: Sendable {
             let conversation = Conversation(
                 child: child, configuration: configuration, ledger: ledger, order: order, turn: turn, started: started,
                 deadline: deadline, finishBy: finishBy)
-            let findings: Findings?
+            let probeResult: ProbeResult?
             do {
-                findings = try await conversation.identify(source)
+                probeResult = try await conversation.identify(source)
             } catch {
                 switch error {
                 case .crashed(let error):
@@ -157,13 +157,13 @@ public final class CodecPool: Sendable {
                     throw error
                 }
             }
-            guard let findings else {
+            guard let probeResult else {
                 decoderSet = .full
                 await pass(child, owner: owner, served: served)
                 continue
             }
             return try await finish(
-                conversation, findings, owner: owner, served: served, decide: decide, received: received)
+                conversation, probeResult, owner: owner, served: served, decide: decide, received: received)
         }
     }
 
@@ -203,14 +203,14 @@ public final class CodecPool: Sendable {
 
     /// From the decision on.
     private func finish(
-        _ conversation: Conversation, _ findings: Findings, owner: Owner?, served: Int,
-        decide: (Findings) async throws(AttachmentError) -> CodecDecision,
+        _ conversation: Conversation, _ probeResult: ProbeResult, owner: Owner?, served: Int,
+        decide: (ProbeResult) async throws(AttachmentError) -> CodecDecision,
         received: (RenditionReport) async throws(AttachmentError) -> Void
     ) async throws(AttachmentError) -> CodecResult {
         let child = conversation.child
         let decision: CodecDecision
         do {
-            decision = try await decide(findings)
+            decision = try await decide(probeResult)
         } catch {
             child.kill()
             throw error
@@ -219,7 +219,7 @@ public final class CodecPool: Sendable {
         var granted: Int64 = 0
         if case .proceed = decision {
             do {
-                granted = try await grant(findings.estimate, to: conversation)
+                granted = try await grant(probeResult.estimate, to: conversation)
             } catch {
                 child.kill()
                 throw error
@@ -245,11 +245,11 @@ public final class CodecPool: Sendable {
             case .stop: try await conversation.stop()
             case .proceed(let effort, let outputs):
                 ending = try await conversation.render(
-                    findings, outputs: outputs, effort: effort, granted: granted, received: received)
+                    probeResult, outputs: outputs, effort: effort, granted: granted, received: received)
             }
             let remains = await release(child, owner: owner, served: served, until: conversation.finishBy)
             return CodecResult(
-                findings: findings, ending: ending, cpuSeconds: remains?.cpuSeconds,
+                probeResult: probeResult, ending: ending, cpuSeconds: remains?.cpuSeconds,
                 peakMemory: remains?.peakMemory, processIsDead: !child.isAlive)
         } catch {
             switch error {

@@ -25,13 +25,13 @@ struct Conversation {
     }
 
     /// Sends the order and hears what the source is; nil where a process of the full decoder set must say.
-    func identify(_ source: borrowing Descriptor) async throws(Failure) -> Findings? {
+    func identify(_ source: borrowing Descriptor) async throws(Failure) -> ProbeResult? {
         limit(memory: min(configuration.identifyMemory, order.ceilings.memory))
         guard let packet = Self.packet(of: order) else { throw abandon(Breach("an order that can't be written")) }
         try await sent(child.packets.send(packet: packet, descriptors: [source.number]))
         switch try await hear() {
-        case .findings(let findings):
-            let checked = try believe { () throws(Breach) in try findings.checked(for: order) }
+        case .probeResult(let probeResult):
+            let checked = try believe { () throws(Breach) in try probeResult.checked(for: order) }
             guard order.profile.accepts(checked.kind) else {
                 throw end(.refused(.unacceptedKind(kind: checked.kind, profile: order.profile.name)))
             }
@@ -55,7 +55,7 @@ struct Conversation {
     ///
     /// - Parameter granted: Bytes of memory.
     func render(
-        _ findings: Findings, outputs: [CodecOutput], effort: Effort, granted: Int64,
+        _ probeResult: ProbeResult, outputs: [CodecOutput], effort: Effort, granted: Int64,
         received: (RenditionReport) async throws(AttachmentError) -> Void
     ) async throws(Failure) -> Ending {
         var files: [RenditionRole: OutputFile] = [:]
@@ -83,7 +83,7 @@ struct Conversation {
                 }
                 let actual = file.size
                 let checked = try believe { () throws(Breach) in
-                    try report.checked(for: order, findings: findings, actual: actual)
+                    try report.checked(for: order, probeResult: probeResult, actual: actual)
                 }
                 do {
                     try await received(checked)
@@ -92,7 +92,7 @@ struct Conversation {
                 }
             case .finished(let ending): return try believe { () throws(Breach) in try ending.checked() }
             case .failed(let error): throw try refusal(error)
-            case .findings, .beyondDecoderSet: throw abandon(Breach("findings a second time"))
+            case .probeResult, .beyondDecoderSet: throw abandon(Breach("findings a second time"))
             }
         }
     }

@@ -51,9 +51,9 @@ extension Shortfall {
     }
 }
 
-extension Findings {
+extension ProbeResult {
     /// The findings without what could do harm in a log or on a page.
-    func checked(for order: WorkOrder) throws(Breach) -> Findings {
+    func checked(for order: WorkOrder) throws(Breach) -> ProbeResult {
         let isPicture = type.rawValue.hasPrefix("image/")
         guard isPicture == (kind == .image || kind == .animation) else {
             throw Breach("'\(type.rawValue)' is no type of \(kind.plural)")
@@ -69,28 +69,28 @@ extension Findings {
         guard forecasts.count <= planned.count, Set(forecasts.map(\.role)).isSubset(of: planned),
             forecasts.allSatisfy({ $0.size?.isPlausible ?? true && $0.duration?.isPlausible ?? true })
         else { throw Breach("impossible forecasts") }
-        var findings = self
-        findings.forecasts = forecasts.map { forecast in
+        var probeResult = self
+        probeResult.forecasts = forecasts.map { forecast in
             var forecast = forecast
             forecast.note = forecast.note.sanitized(500)
             return forecast
         }
-        findings.note = note.sanitized(500)
-        findings.sniffedType = sniffedType.sanitized(127)
-        return findings
+        probeResult.note = note.sanitized(500)
+        probeResult.sniffedType = sniffedType.sanitized(127)
+        return probeResult
     }
 }
 
 extension RenditionReport {
     /// - Parameter actual: Bytes of the file, as the kernel says.
-    func checked(for order: WorkOrder, findings: Findings, actual: Int64) throws(Breach) -> RenditionReport {
+    func checked(for order: WorkOrder, probeResult: ProbeResult, actual: Int64) throws(Breach) -> RenditionReport {
         guard bytes == actual, bytes > 0 else {
             throw Breach("'\(role.rawValue)' is reported with \(bytes) bytes and has \(actual)")
         }
-        if let cap = order.profile.cap(of: role, for: findings.kind), bytes > cap {
+        if let cap = order.profile.cap(of: role, for: probeResult.kind), bytes > cap {
             throw Breach("'\(role.rawValue)' has \(bytes) bytes, over its cap of \(cap)")
         }
-        guard order.profile.types(of: role, for: findings).contains(type) else {
+        guard order.profile.types(of: role, for: probeResult).contains(type) else {
             throw Breach("'\(role.rawValue)' is reported as '\(type.rawValue)'")
         }
         guard size?.isPlausible ?? true, duration?.isPlausible ?? true, seconds.isPlausible,
@@ -106,14 +106,14 @@ extension RenditionReport {
 
 extension Profile {
     /// What a rendition may be.
-    fileprivate func types(of role: RenditionRole, for findings: Findings) -> Set<MediaType> {
-        switch (role, findings.kind) {
+    fileprivate func types(of role: RenditionRole, for probeResult: ProbeResult) -> Set<MediaType> {
+        switch (role, probeResult.kind) {
         case (.main, .image): Set(image?.types ?? [])
         case (.main, .animation): Set([animation?.type].compactMap(\.self) + (image?.types ?? []))
         case (.main, .video): Set([video?.type].compactMap(\.self))
         case (.main, .audio): Set(audio?.types ?? [])
         case (.thumbnail, _), (.poster, _), (.waveform, _): [.jpeg, .png]
-        case (.original, _): [findings.type]
+        case (.original, _): [probeResult.type]
         }
     }
 }

@@ -110,7 +110,7 @@ struct AttachmentAttempt: Sendable {
             do {
                 let result = try await deliverable(&progress, foundCostly)
                 return AttachmentOutcome(
-                    id: id, result: .success(result), kind: progress.findings?.kind, source: progress.facts,
+                    id: id, result: .success(result), kind: progress.probeResult?.kind, source: progress.facts,
                     steps: progress.steps)
             } catch {
                 // No codec process knows what the file is called.
@@ -122,7 +122,7 @@ struct AttachmentAttempt: Sendable {
                 else {
                     progress.fail(error)
                     return AttachmentOutcome(
-                        id: id, result: .failure(error), kind: progress.findings?.kind, source: progress.facts,
+                        id: id, result: .failure(error), kind: progress.probeResult?.kind, source: progress.facts,
                         steps: progress.steps)
                 }
                 let step = Step(name: "retry", seconds: wait.inSeconds, note: error.message)
@@ -151,7 +151,9 @@ struct AttachmentAttempt: Sendable {
             run = await render(source, into: sealing, turn: .costly, since: asked)
         }
         progress.note(run)
-        if let findings = progress.findings, let step = passedOver(of: findings.kind, planned: findings.planned) {
+        if let probeResult = progress.probeResult,
+            let step = passedOver(of: probeResult.kind, planned: probeResult.planned)
+        {
             progress.steps.append(step)
             tell(.stage(id, step))
         }
@@ -161,20 +163,22 @@ struct AttachmentAttempt: Sendable {
             try? await abandon(made.delivered.values.map(\.blob))
             throw sealingFailure
         }
-        if let missing = run.findings?.planned.first(where: { made.delivered[$0] == nil }) {
+        if let missing = run.probeResult?.planned.first(where: { made.delivered[$0] == nil }) {
             progress.stage.name = missing.rawValue
         }
         // Only a deadline makes do with less; whatever else went wrong would go wrong again.
-        if let failure = run.failure, failure.code != .deadlineExceeded || deadline == nil || progress.findings == nil {
+        if let failure = run.failure,
+            failure.code != .deadlineExceeded || deadline == nil || progress.probeResult == nil
+        {
             try await abandon(made.delivered.values.map(\.blob))
             try Task.checkCancellation()
             throw failure.code == .deadlineExceeded ? timeIsUp : failure
         }
-        guard let findings = progress.findings else { throw AttachmentError.codecCrashed(reason: "no findings") }
+        guard let probeResult = progress.probeResult else { throw AttachmentError.codecCrashed(reason: "no findings") }
         if profile.keepsOriginal {
             do {
                 let (report, blob) = try await sealing.keep(
-                    source.descriptor, bytes: source.bytes, as: findings, for: profile.name)
+                    source.descriptor, bytes: source.bytes, as: probeResult, for: profile.name)
                 made.add(report, blob)
             } catch {
                 try? await abandon(made.delivered.values.map(\.blob))
@@ -185,11 +189,11 @@ struct AttachmentAttempt: Sendable {
         if let ending = run.ending {
             progress.steps.append(contentsOf: ending.steps(finishing: run.times.finishing))
         }
-        if let step = made.achievement(of: findings, ending: run.ending).step {
+        if let step = made.achievement(of: probeResult, ending: run.ending).step {
             progress.steps.append(step)
             tell(.stage(id, step))
         }
-        guard let result = made.result(of: findings, ending: run.ending, options: submission.options) else {
+        guard let result = made.result(of: probeResult, ending: run.ending, options: submission.options) else {
             throw timeIsUp
         }
         let commit = made.commit(seconds: (ContinuousClock.now - rendered).inSeconds)
@@ -256,7 +260,7 @@ struct AttachmentAttempt: Sendable {
 
     /// What one codec process came to.
     fileprivate struct Run {
-        var findings: Findings?
+        var probeResult: ProbeResult?
         var ending: Ending?
         var failure: AttachmentError?
         /// Nil where the process was not heard to its end.
@@ -271,7 +275,7 @@ struct AttachmentAttempt: Sendable {
         _ source: borrowing OpenedSource, into sealing: Sealing, turn: CodecPool.Turn,
         since asked: ContinuousClock.Instant
     ) async -> Run {
-        let found = Mutex<Findings?>(nil)
+        let found = Mutex<ProbeResult?>(nil)
         let times = Mutex(StageTimes(asked: asked))
         var run = Run(times: StageTimes(asked: asked))
         do throws(AttachmentError) {
@@ -280,12 +284,12 @@ struct AttachmentAttempt: Sendable {
                 decoderSet: DecoderSet(declaredType: source.declaredType, name: source.name),
                 owner: pipeline.configuration.owner, turn: turn, party: claim.tenant.rawValue, deadline: end,
                 finishBy: deadline?.finish,
-                decide: { findings throws(AttachmentError) in
+                decide: { probeResult throws(AttachmentError) in
                     times.withLock { $0.identified() }
-                    if turn != .costly, pipeline.configuration.isCostly(findings) { return .stop }
-                    found.withLock { $0 = findings }
-                    tell(.stage(id, findings.step))
-                    let outputs = try sealing.stage(findings.planned)
+                    if turn != .costly, pipeline.configuration.isCostly(probeResult) { return .stop }
+                    found.withLock { $0 = probeResult }
+                    tell(.stage(id, probeResult.step))
+                    let outputs = try sealing.stage(probeResult.planned)
                     times.withLock { $0.told() }
                     return .proceed(effort: .full, outputs: outputs)
                 },
@@ -300,7 +304,7 @@ struct AttachmentAttempt: Sendable {
         } catch {
             run.failure = error
         }
-        run.findings = found.withLock { $0 }
+        run.probeResult = found.withLock { $0 }
         run.times = times.withLock { $0 }
         return run
     }
@@ -351,7 +355,7 @@ struct Outgrown: Error {}
 /// What is known of an attachment so far; the record shows it even where the attempt fails.
 private struct Progress {
     var facts: SourceFacts
-    var findings: Findings?
+    var probeResult: ProbeResult?
     var steps: [Step] = []
     /// What is being done.
     var stage = (name: "fetch", since: ContinuousClock.now)
@@ -382,21 +386,21 @@ private struct Progress {
     }
 
     mutating func note(_ run: AttachmentAttempt.Run) {
-        guard let findings = run.findings else { return }
-        self.findings = findings
-        facts.width = findings.size?.width
-        facts.height = findings.size?.height
-        facts.duration = findings.duration
-        facts.sniffedType = findings.sniffedType
-        facts.decodedType = findings.type
+        guard let probeResult = run.probeResult else { return }
+        self.probeResult = probeResult
+        facts.width = probeResult.size?.width
+        facts.height = probeResult.size?.height
+        facts.duration = probeResult.duration
+        facts.sniffedType = probeResult.sniffedType
+        facts.decodedType = probeResult.type
         steps.append(
             Step(
-                name: "wait", seconds: run.times.waiting(identifying: findings.seconds),
+                name: "wait", seconds: run.times.waiting(identifying: probeResult.seconds),
                 note: "for a codec process and its memory"))
-        steps.append(findings.step)
+        steps.append(probeResult.step)
     }
 }
 
-extension Findings {
+extension ProbeResult {
     fileprivate var step: Step { Step(name: "identify", seconds: seconds, note: note) }
 }

@@ -45,8 +45,8 @@ public struct Pipeline: Sendable {
         /// Whether there are jobs of others beside each, whose owners wait.
         var isShared: Bool { costlyFrom != nil }
 
-        func isCostly(_ findings: Findings) -> Bool {
-            costlyFrom.map { findings.estimate.cpuSeconds >= $0 } ?? false
+        func isCostly(_ probeResult: ProbeResult) -> Bool {
+            costlyFrom.map { probeResult.estimate.cpuSeconds >= $0 } ?? false
         }
     }
 

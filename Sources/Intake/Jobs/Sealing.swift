@@ -97,7 +97,7 @@ final class Sealing: Sendable {
 
     /// Copies the source itself into the store.
     func keep(
-        _ source: borrowing Descriptor, bytes: Int64, as findings: Findings, for profile: String
+        _ source: borrowing Descriptor, bytes: Int64, as probeResult: ProbeResult, for profile: String
     ) async throws -> (RenditionReport, SealedBlob) {
         let start = ContinuousClock.now
         do {
@@ -114,7 +114,8 @@ final class Sealing: Sendable {
             }
             let blob = try await blobs.seal(file, expecting: bytes, writersAreDead: true)
             let report = RenditionReport(
-                role: .original, type: findings.type, size: findings.size, duration: findings.duration, bytes: bytes,
+                role: .original, type: probeResult.type, size: probeResult.size, duration: probeResult.duration,
+                bytes: bytes,
                 seconds: (ContinuousClock.now - start).inSeconds,
                 note: "\(bytes) bytes as they came, because the profile '\(profile)' keeps its sources", encodes: 0)
             return (report, blob)
@@ -162,23 +163,25 @@ struct MadeRenditions: Sendable {
     /// How much of the promise was kept, and why no more.
     ///
     /// - Parameter ending: Nil where the codec process was ended because the time was up.
-    func achievement(of findings: Findings, ending: Ending?) -> Achievement {
+    func achievement(of probeResult: ProbeResult, ending: Ending?) -> Achievement {
         var achievement = Achievement(
-            planned: findings.planned, made: [:], keptOriginal: delivered[.original] != nil,
+            planned: probeResult.planned, made: [:], keptOriginal: delivered[.original] != nil,
             shortfalls: ending?.omissions ?? [:], losses: ending?.losses ?? [])
         for report in reports where report.role != .original {
             achievement.made[report.role] = report.effort
             achievement.shortfalls[report.role] = report.shortfall
         }
         if ending == nil {
-            for role in findings.planned where achievement.made[role] == nil { achievement.shortfalls[role] = .timeUp }
+            for role in probeResult.planned where achievement.made[role] == nil {
+                achievement.shortfalls[role] = .timeUp
+            }
         }
         return achievement
     }
 
     /// What the record will say; nil when there is nothing to deliver.
-    func result(of findings: Findings, ending: Ending?, options: DisplayOptions) -> AttachmentResult? {
-        let achievement = achievement(of: findings, ending: ending)
+    func result(of probeResult: ProbeResult, ending: Ending?, options: DisplayOptions) -> AttachmentResult? {
+        let achievement = achievement(of: probeResult, ending: ending)
         guard let fidelity = achievement.fidelity, let best = achievement.best, let shown = delivered[best] else {
             return nil
         }

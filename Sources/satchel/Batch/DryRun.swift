@@ -31,12 +31,12 @@ struct DryRun {
             guard case .file(let file) = entry, case .file(let root, let path, _) = file.location else { return }
             do throws(AttachmentError) {
                 let source = try SourceRoot(root).open(path)
-                let findings = try await inspect(
+                let probeResult = try await inspect(
                     source.takeDescriptor(), named: file.name, profile: profile, limits: .commandLine, in: pool)
-                tallies[findings.kind.rawValue, default: Tally()].files += 1
-                tallies[findings.kind.rawValue, default: Tally()].bytes += file.state.bytes
-                tallies[findings.kind.rawValue, default: Tally()].cpuSeconds += findings.estimate.cpuSeconds
-                cpuSeconds += findings.estimate.cpuSeconds
+                tallies[probeResult.kind.rawValue, default: Tally()].files += 1
+                tallies[probeResult.kind.rawValue, default: Tally()].bytes += file.state.bytes
+                tallies[probeResult.kind.rawValue, default: Tally()].cpuSeconds += probeResult.estimate.cpuSeconds
+                cpuSeconds += probeResult.estimate.cpuSeconds
             } catch {
                 refused[error.code, default: 0] += 1
             }
@@ -70,11 +70,11 @@ func inspect(
     _ source: consuming Descriptor, named name: String, profile: Profile,
     request: RenditionRequest = RenditionRequest(), limits: Limits,
     wantsForecasts: Bool = false, in pool: CodecPool
-) async throws(AttachmentError) -> Findings {
+) async throws(AttachmentError) -> ProbeResult {
     try await pool.process(
         source,
         order: WorkOrder(profile: profile, request: request, limits: limits, wantsForecasts: wantsForecasts),
         decoderSet: DecoderSet(declaredType: nil, name: name),
         decide: { _ throws(AttachmentError) in .stop }, received: { _ throws(AttachmentError) in }
-    ).findings
+    ).probeResult
 }

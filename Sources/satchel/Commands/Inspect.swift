@@ -67,7 +67,7 @@ struct Inspect: AsyncParsableCommand {
 
     private func look(
         at file: String, profile: Profile, in pool: CodecPool
-    ) async -> Result<Findings, AttachmentError> {
+    ) async -> Result<ProbeResult, AttachmentError> {
         do throws(AttachmentError) {
             var walk = try DirectoryWalk(Data(file.utf8))
             guard case .file(let path, _)? = walk.next(), path.count <= URL(filePath: file).lastPathComponent.utf8.count
@@ -83,19 +83,19 @@ struct Inspect: AsyncParsableCommand {
     }
 
     private func write(
-        _ result: Result<Findings, AttachmentError>, of file: String, isFirst: Bool, profile: Profile
+        _ result: Result<ProbeResult, AttachmentError>, of file: String, isFirst: Bool, profile: Profile
     ) throws {
         let output = ResultOutput()
         switch (result, format) {
-        case (.success(let findings), .json): try output.line(JSON.text(findings, pretty: true))
+        case (.success(let probeResult), .json): try output.line(JSON.text(probeResult, pretty: true))
         case (.failure(let error), .json): try output.line(JSON.text(ErrorReport(error), pretty: true))
-        case (.success(let findings), .jsonl):
-            try output.line(JSON.text(Line(path: file, findings: findings, error: nil)))
+        case (.success(let probeResult), .jsonl):
+            try output.line(JSON.text(Line(path: file, probeResult: probeResult, error: nil)))
         case (.failure(let error), .jsonl):
-            try output.line(JSON.text(Line(path: file, findings: nil, error: ErrorReport(error))))
-        case (.success(let findings), .table):
+            try output.line(JSON.text(Line(path: file, probeResult: nil, error: ErrorReport(error))))
+        case (.success(let probeResult), .table):
             if files.count > 1 { try output.line((isFirst ? "" : "\n") + Data(file.utf8).displayPath) }
-            try output.line(lines(of: findings, profile: profile).joined(separator: "\n"))
+            try output.line(lines(of: probeResult, profile: profile).joined(separator: "\n"))
         case (.failure(let error), .table):
             Console.say("satchel: \(Data(file.utf8).displayPath): \(error.code.rawValue). \(error.message)")
         }
@@ -104,26 +104,26 @@ struct Inspect: AsyncParsableCommand {
     /// A line of `--format jsonl`.
     private struct Line: Encodable {
         var path: String
-        @Nullable var findings: Findings?
+        @Nullable var probeResult: ProbeResult?
         @Nullable var error: ErrorReport?
     }
 
-    private func lines(of findings: Findings, profile: Profile) -> [String] {
+    private func lines(of probeResult: ProbeResult, profile: Profile) -> [String] {
         var facts: [(String, String)] = [
-            ("kind", findings.kind.rawValue),
-            ("type", "\(findings.type.rawValue) (libmagic says \(findings.sniffedType))"),
-            ("found", findings.note),
+            ("kind", probeResult.kind.rawValue),
+            ("type", "\(probeResult.type.rawValue) (libmagic says \(probeResult.sniffedType))"),
+            ("found", probeResult.note),
         ]
-        if let size = findings.size { facts.append(("size", "\(size.width)×\(size.height), upright")) }
-        if let frames = findings.frames { facts.append(("frames", "\(frames)")) }
-        if let duration = findings.duration { facts.append(("duration", Quantity.seconds(duration))) }
+        if let size = probeResult.size { facts.append(("size", "\(size.width)×\(size.height), upright")) }
+        if let frames = probeResult.frames { facts.append(("frames", "\(frames)")) }
+        if let duration = probeResult.duration { facts.append(("duration", Quantity.seconds(duration))) }
         facts.append(
             (
                 "estimate",
-                "\(Quantity.seconds(findings.estimate.cpuSeconds)) of CPU time, \(Quantity.bytes(findings.estimate.memory)) of memory"
+                "\(Quantity.seconds(probeResult.estimate.cpuSeconds)) of CPU time, \(Quantity.bytes(probeResult.estimate.memory)) of memory"
             ))
         var lines = aligned(facts) + ["", "Under the profile '\(profile.name)' it becomes:"]
-        var renditions = findings.forecasts.map { ($0.role.rawValue, $0.summary) }
+        var renditions = probeResult.forecasts.map { ($0.role.rawValue, $0.summary) }
         if profile.keepsOriginal {
             renditions.append(("original", "as it came, because the profile keeps its sources"))
         }

@@ -23,7 +23,7 @@ private struct AnimationContest {
         }
     }
 
-    func measure() throws -> Findings {
+    func measure() throws -> ProbeResult {
         let sources = set.files
         let judge = AnimationJudge(run.options, run.workplace)
         // By contender, for each source.
@@ -52,7 +52,7 @@ private struct AnimationContest {
                     column: "psnr_least", spread: Spread([found.map(\.leastDecibels).reduce(.infinity, min)])),
             ]
         }
-        return Findings(
+        return ProbeResult(
             measurements(comparison, verdicts), comparisons: [comparison],
             plots: [
                 Plot(

@@ -20,7 +20,7 @@ private struct ClipContests {
         judge = ClipJudge(workplace: run.workplace)
     }
 
-    func measure() throws -> Findings {
+    func measure() throws -> ProbeResult {
         let films = (try run.inputs.films(group: 0).files, try run.inputs.films(group: 1).files)
         let trims = try contest(
             .trim("mp4"), "trims-video", "10 s of a video of a minute, copied", "video", films,
@@ -28,8 +28,8 @@ private struct ClipContests {
                 ClipPeers.ffmpeg(.trim("mp4")), ClipPeers.pyav(.trim("mp4"), run),
                 ClipPeers.remux(.trim("mp4"), run.workplace),
             ])
-        var findings = Findings(comparisons: [trims])
-        findings.measurements += ratios(
+        var probeResult = ProbeResult(comparisons: [trims])
+        probeResult.measurements += ratios(
             trims, "trims_video", "10 s of a video, copied: CPU of ffmpeg, in terms of Satchel's", .atLeast(2.5))
         for type in ["m4a", "mp3", "wav"] {
             let task = ClipTask.trim(type)
@@ -39,36 +39,36 @@ private struct ClipContests {
             let trims = try contest(
                 task, "trims-\(type)", "10 s of a recording of three minutes, \(type), copied", "recording", sources,
                 [ClipPeers.ffmpeg(task), ClipPeers.pyav(task, run), ClipPeers.remux(task, run.workplace)])
-            findings.comparisons.append(trims)
-            findings.measurements += ratios(
+            probeResult.comparisons.append(trims)
+            probeResult.measurements += ratios(
                 trims, "trims_\(type)", "10 s of a recording, \(type), copied: CPU of ffmpeg, in terms of Satchel's",
                 .atLeast(7))
         }
         let posters = try contest(
             .poster, "posters", "A poster of 640 pixels of a video of a minute", "video", films,
             [ClipPeers.ffmpeg(.poster), ClipPeers.ffmpegChoosing(), ClipPeers.pyav(.poster, run)])
-        findings.comparisons.append(posters)
-        findings.measurements += self.posters(posters, beside: trims)
+        probeResult.comparisons.append(posters)
+        probeResult.measurements += self.posters(posters, beside: trims)
         let looks = try contest(
             .inspect, "inspections", "A look at a video of a minute", "video", films,
             [ClipPeers.ffprobe(), ClipPeers.pyav(.inspect, run)], measure: "ffprobe")
-        findings.comparisons.append(looks)
-        findings.measurements += ratios(
+        probeResult.comparisons.append(looks)
+        probeResult.measurements += ratios(
             looks, "inspections", "A look at a video: CPU of ffprobe, in terms of Satchel's", .atLeast(3))
         let transcodes = try contest(
             .transcode, "transcodes", "10 s of a video of a minute to 640 pixels, H.264", "video",
             (Array(films.0.prefix(transcoded)), Array(films.1.prefix(transcoded))),
             [ClipPeers.ffmpeg(.transcode), encodingPyAV])
-        findings.comparisons.append(transcodes)
+        probeResult.comparisons.append(transcodes)
         for (form, title) in Self.forms {
             guard let own = transcodes[form]?["cpu_more"], let peer = transcodes["ffmpeg"]?["cpu"] else { continue }
-            findings.measurements.append(
+            probeResult.measurements.append(
                 Measurement(
                     "clips.transcodes_\(form)",
                     "10 s of a video to 640 pixels, \(title): CPU of one more in terms of ffmpeg's", .ratio,
                     zip(own.samples, peer.samples).map { $0 / $1 }, target: .atMost(1.05)))
         }
-        return findings
+        return probeResult
     }
 
     /// One takes longer than a hundred copies.

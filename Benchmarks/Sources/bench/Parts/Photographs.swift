@@ -25,7 +25,7 @@ private struct PhotographContest {
         more = run.corpus == nil ? try run.inputs.photographs(group: 1).files : []
     }
 
-    func measure() throws -> Findings {
+    func measure() throws -> ProbeResult {
         let sources = set.files
         let service = try RunningService(run.workplace, settings: stills.serviceSettings)
         defer { service.stop() }
@@ -56,7 +56,7 @@ private struct PhotographContest {
             // The floor scales by leaving pixels out: only its cost is of interest.
             contender.role == .floor ? [] : try judge.figures(task, sources, in: place)
         }
-        return Findings(
+        return ProbeResult(
             measurements(comparison), comparisons: [comparison], plots: plots(comparison), notes: set.notes)
     }
 

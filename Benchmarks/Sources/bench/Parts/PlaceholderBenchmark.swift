@@ -4,7 +4,8 @@ extension Part {
     static let placeholders = Part(
         "placeholders", "ThumbHash and BlurHash of a picture"
     ) { run in
-        Findings(try PlaceholderBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+        ProbeResult(
+            try PlaceholderBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
     }
 }
 

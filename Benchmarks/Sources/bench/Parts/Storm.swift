@@ -21,7 +21,7 @@ private struct StormBenchmark {
             .photographs, synthetic: { try run.inputs.storm(run.isFull ? 10_000 : 1_000) }, refusals: stills.refusals)
     }
 
-    func measure() throws -> Findings {
+    func measure() throws -> ProbeResult {
         let sources = set.files
         let judge = StillJudge(run.options, run.workplace)
         // All are made; a hundred are looked at.
@@ -58,7 +58,7 @@ private struct StormBenchmark {
             ("shared_standard", "— at full quality, shared processes", "satchel-standard-1000", nil),
             ("alone_standard", "— at full quality, a process for each source", "satchel-standard-1", nil),
         ]
-        return Findings(
+        return ProbeResult(
             figures.compactMap { figure in
                 let samples = ratio(figure.row)
                 return samples.isEmpty

@@ -34,7 +34,7 @@ struct Publisher {
             guard result.failure == nil, let start = page.range(of: mark),
                 let end = page.range(of: "<!-- end -->", range: start.upperBound..<page.endIndex)
             else { return page }
-            let plots = result.findings.plots.map { "![\($0.title)](plots/\($0.name).svg)" }
+            let plots = result.probeResult.plots.map { "![\($0.title)](plots/\($0.name).svg)" }
             let pieces = [result.text] + plots
             return page.replacingCharacters(
                 in: start.upperBound..<end.lowerBound, with: "\n\n\(pieces.joined(separator: "\n\n"))\n\n")
@@ -43,7 +43,7 @@ struct Publisher {
 
     private func draw(into place: URL) throws {
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        for plot in results.parts.flatMap(\.findings.plots) {
+        for plot in results.parts.flatMap(\.probeResult.plots) {
             let file = place.appending(path: "\(plot.name).svg")
             try Data(plot.svg.utf8).write(to: file, options: .atomic)
         }

@@ -13,11 +13,11 @@ struct PartResult: Sendable {
     var measuredAt = Date()
     /// How long it took, with the making of its inputs.
     var seconds = 0.0
-    var findings = Findings()
+    var probeResult = ProbeResult()
     /// Why it has no findings.
     var failure: String?
 
-    var measurements: [Measurement] { findings.measurements }
+    var measurements: [Measurement] { probeResult.measurements }
 }
 
 /// Everything that is kept of runs, by part.
@@ -87,7 +87,7 @@ extension PartResult: Codable {
         machine = try container.decode(Machine.self, forKey: .machine)
         measuredAt = try container.decode(Date.self, forKey: .measuredAt)
         seconds = try container.decode(Double.self, forKey: .seconds)
-        findings = Findings(
+        probeResult = ProbeResult(
             try container.decode([Measurement].self, forKey: .measurements),
             comparisons: try container.decode([Comparison].self, forKey: .comparisons),
             plots: try container.decode([Plot].self, forKey: .plots),
@@ -105,10 +105,10 @@ extension PartResult: Codable {
         try container.encode(machine, forKey: .machine)
         try container.encode(measuredAt, forKey: .measuredAt)
         try container.encode(seconds, forKey: .seconds)
-        try container.encode(findings.measurements, forKey: .measurements)
-        try container.encode(findings.comparisons, forKey: .comparisons)
-        try container.encode(findings.plots, forKey: .plots)
-        if !findings.notes.isEmpty { try container.encode(findings.notes, forKey: .notes) }
+        try container.encode(probeResult.measurements, forKey: .measurements)
+        try container.encode(probeResult.comparisons, forKey: .comparisons)
+        try container.encode(probeResult.plots, forKey: .plots)
+        if !probeResult.notes.isEmpty { try container.encode(probeResult.notes, forKey: .notes) }
         try container.encodeIfPresent(failure, forKey: .failure)
     }
 }

@@ -71,13 +71,13 @@ extension PartResult {
     var text: String {
         var pieces: [String] = []
         if let failure { pieces.append("Not measured: \(failure)") }
-        for comparison in findings.comparisons {
+        for comparison in probeResult.comparisons {
             pieces.append("**\(comparison.title)**\n\n\(Table(comparison).text)")
             let absent = comparison.rows.compactMap { row in row.absence.map { "No figure for \(row.title): \($0)" } }
             if !absent.isEmpty { pieces.append(absent.joined(separator: "\n\n")) }
         }
         if !measurements.isEmpty { pieces.append(Table(measurements).text) }
-        if !findings.notes.isEmpty { pieces.append(findings.notes.joined(separator: "\n\n")) }
+        if !probeResult.notes.isEmpty { pieces.append(probeResult.notes.joined(separator: "\n\n")) }
         let day = measuredAt.formatted(.iso8601.year().month().day())
         let files = corpus.map { ", on the files of '\($0)'" } ?? ""
         pieces.append("Measured on \(day), \(rounds) rounds\(files), on \(machine.text).")

@@ -1,9 +1,9 @@
 import Attachments
 
 extension StillSource {
-    func findings(for order: WorkOrder) -> Findings {
+    func probeResult(for order: WorkOrder) -> ProbeResult {
         let policies = ImagePolicies(order: order, kind: .image)
-        return Findings(
+        return ProbeResult(
             kind: .image, type: facts.type, sniffedType: facts.sniffedType, size: facts.size, note: facts.note,
             planned: policies.roles, estimate: facts.estimate(for: policies),
             forecasts: order.wantsForecasts ? policies.forecasts(of: facts.size, hasAlpha: facts.hasAlpha) : [])
