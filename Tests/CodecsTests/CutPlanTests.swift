@@ -94,7 +94,7 @@ private func packets(_ groups: Int, using generator: inout some RandomNumberGene
             let pictures = packets(4, using: &generator).map(\.pts)
             var known: [Int64?] = pictures.map { $0 }
             known[0] = nil
-            let times = Survey.decodingTimes(of: pictures, known: known)
+            let times = PacketScan.decodingTimes(of: pictures, known: known)
             #expect(times.count == pictures.count)
             #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
             #expect(zip(times, pictures).allSatisfy { $0 <= $1 })

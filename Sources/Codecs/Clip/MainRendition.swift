@@ -77,11 +77,11 @@ struct VideoMaker {
             demuxer.takePacketsAsTheyAre()
         }
         if reason == nil {
-            switch try survey(demuxer) {
+            switch try scan(demuxer) {
             case .failure(let refusal): reason = refusal.reason
-            case .success(let survey):
+            case .success(let scan):
                 switch try copying({ () throws(FFmpegFailure) in
-                    try shortcut(survey, from: demuxer, to: descriptor)
+                    try shortcut(scan, from: demuxer, to: descriptor)
                 }) {
                 case .success(var made):
                     if made.method == .smart { made.encodes = 1 }
@@ -101,11 +101,11 @@ struct VideoMaker {
     }
 
     /// Reads the packets of the part.
-    func survey(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Result<Survey, CutPlan.Refusal> {
+    func scan(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Result<PacketScan, CutPlan.Refusal> {
         let start = facts.origin + part.start
         // A whole source goes to its own end, whatever its container says that is.
         let end = part.isTrimmed ? start + part.duration : start + part.duration + 1
-        return try Survey.take(
+        return try PacketScan.take(
             demuxer, facts, picture, start: start, end: end, slack: part.isLimited ? Self.limitSlack : nil,
             budget: min(policy.aim ?? policy.cap, policy.cap))
     }
@@ -141,24 +141,24 @@ struct VideoMaker {
 
     /// Copies the pictures where the cut lies well, or most of them where it doesn't.
     private func shortcut(
-        _ survey: Survey, from demuxer: borrowing Demuxer, to descriptor: Int32
+        _ scan: PacketScan, from demuxer: borrowing Demuxer, to descriptor: Int32
     ) throws(FFmpegFailure) -> Result<MadeClip, CutPlan.Refusal> {
         let refusal: CutPlan.Refusal
-        switch survey.cut() {
+        switch scan.cut() {
         case .success(let plan):
-            if let reason = excess(of: plan.bytes, survey, seconds: picture.timeBase.seconds(plan.end - plan.start)) {
+            if let reason = excess(of: plan.bytes, scan, seconds: picture.timeBase.seconds(plan.end - plan.start)) {
                 return .failure(CutPlan.Refusal(reason: reason))
             }
-            return .success(try copy(survey, plan, from: demuxer, to: descriptor))
+            return .success(try copy(scan, plan, from: demuxer, to: descriptor))
         case .failure(let reason): refusal = reason
         }
-        switch survey.smartCut(leniency: leniency) {
+        switch scan.smartCut(leniency: leniency) {
         case .success(let plan):
             let bytes = plan.middle.bytes
-            if let reason = excess(of: bytes, survey, seconds: part.duration) {
+            if let reason = excess(of: bytes, scan, seconds: part.duration) {
                 return .failure(CutPlan.Refusal(reason: reason))
             }
-            switch try smart(survey, plan, from: demuxer, to: descriptor) {
+            switch try smart(scan, plan, from: demuxer, to: descriptor) {
             case .success(let made): return .success(made)
             case .failure(let other): return .failure(CutPlan.Refusal(reason: "\(refusal.reason), and \(other.reason)"))
             }
@@ -167,9 +167,9 @@ struct VideoMaker {
     }
 
     /// Why `bytes` of pictures are too many; nil where they aren't.
-    func excess(of bytes: Int64, _ survey: Survey, seconds: Double) -> String? {
+    func excess(of bytes: Int64, _ scan: PacketScan, seconds: Double) -> String? {
         let whole =
-            bytes + (copiesSound ? survey.soundBytes : Int64(Double(Self.soundBitRate / 8) * min(seconds, 1e9)))
+            bytes + (copiesSound ? scan.soundBytes : Int64(Double(Self.soundBitRate / 8) * min(seconds, 1e9)))
             + VideoPlan.overhead(seconds: seconds, frameRate: picture.frameRate)
         let aim = min(policy.aim ?? policy.cap, policy.cap)
         return whole <= aim ? nil : "its \(whole) bytes are over the \(policy.aim == nil ? "cap" : "aim") of \(aim)"

@@ -110,21 +110,21 @@ extension VideoMaker {
     /// be possible.
     private func approach(from demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Approach {
         if let reason = VideoPlan.reasonToEncode(picture, policy) { return .encode(because: reason) }
-        let survey: Survey
-        switch try self.survey(demuxer) {
+        let scan: PacketScan
+        switch try self.scan(demuxer) {
         case .failure(let refusal): return .encode(because: refusal.reason)
-        case .success(let taken): survey = taken
+        case .success(let taken): scan = taken
         }
         let reason: String
-        switch survey.cut() {
+        switch scan.cut() {
         case .success(let plan):
             let seconds = picture.timeBase.seconds(plan.end - plan.start)
-            return excess(of: plan.bytes, survey, seconds: seconds).map { .encode(because: $0) } ?? .copy
+            return excess(of: plan.bytes, scan, seconds: seconds).map { .encode(because: $0) } ?? .copy
         case .failure(let refusal): reason = refusal.reason
         }
-        switch survey.smartCut(leniency: leniency) {
+        switch scan.smartCut(leniency: leniency) {
         case .success(let plan):
-            return excess(of: plan.middle.bytes, survey, seconds: part.duration).map { .encode(because: $0) }
+            return excess(of: plan.middle.bytes, scan, seconds: part.duration).map { .encode(because: $0) }
                 ?? .smart(plan)
         case .failure(let refusal): return .encode(because: "\(reason), and \(refusal.reason)")
         }

@@ -12,7 +12,7 @@ struct EdgePicture: Hashable, Sendable {
 /// Brings the pictures of a part into a container as they are, and those that were encoded before and after them.
 struct PictureCopy: ~Copyable {
     private let facts: PictureFacts
-    private let survey: Survey
+    private let scan: PacketScan
     private let plan: CutPlan
     private let edges: Edges?
     /// Of all pictures, in decoding order.
@@ -28,21 +28,21 @@ struct PictureCopy: ~Copyable {
     ///   - track: Of `muxer`, with the parameter sets of all pictures.
     ///   - end: When the last picture ends.
     init(
-        _ facts: PictureFacts, survey: Survey, plan: CutPlan, edges: Edges?, track: Int, zero: Double, end: Int64
+        _ facts: PictureFacts, scan: PacketScan, plan: CutPlan, edges: Edges?, track: Int, zero: Double, end: Int64
     ) {
         self.facts = facts
-        self.survey = survey
+        self.scan = scan
         self.plan = plan
         self.edges = edges
         self.track = track
         self.zero = zero
         self.end = end
-        let times = survey.packets[plan.packets].map(\.pts)
+        let times = scan.packets[plan.packets].map(\.pts)
         if let edges {
             let all = edges.head.map(\.pts) + times + edges.tail.map(\.pts)
-            decodingTimes = Survey.decodingTimes(of: all, known: [])
+            decodingTimes = PacketScan.decodingTimes(of: all, known: [])
         } else {
-            decodingTimes = Survey.decodingTimes(of: times, known: Array(survey.decodingTimes[plan.packets]))
+            decodingTimes = PacketScan.decodingTimes(of: times, known: Array(scan.decodingTimes[plan.packets]))
         }
     }
 
@@ -58,19 +58,19 @@ struct PictureCopy: ~Copyable {
     /// - Returns: Whether all pictures of the part are out.
     mutating func accept(_ packet: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
         guard !isDone, copied > 0 || (packet.isKey && packet.pts == plan.start) else { return isDone }
-        let known = survey.packets[plan.packets.lowerBound + copied]
+        let known = scan.packets[plan.packets.lowerBound + copied]
         // As it was when it was surveyed.
         guard packet.pts == known.pts, packet.bytes == known.bytes else {
             throw FFmpegFailure(satchel_averror_invaliddata)
         }
         copied += 1
-        if survey.framing != .lengths(4) {
-            guard let slices = unsafe NALUnits.slices(of: packet.contents, framing: survey.framing) else {
+        if scan.framing != .lengths(4) {
+            guard let slices = unsafe NALUnits.slices(of: packet.contents, framing: scan.framing) else {
                 throw FFmpegFailure(satchel_averror_invaliddata)
             }
             try packet.fill(with: slices)
-        } else if survey.hasSupplements {
-            try packet.dropSupplements(framing: survey.framing)
+        } else if scan.hasSupplements {
+            try packet.dropSupplements(framing: scan.framing)
         }
         // A keyframe that is no refresh is none to begin with where what is before it is missing.
         if !known.isRefresh { unsafe packet.raw.pointee.flags &= ~AV_PKT_FLAG_KEY }

@@ -23,44 +23,44 @@ extension VideoMaker {
     ///
     /// - Returns: Why not, where it can't be done so that any decoder gets over the seams.
     func smart(
-        _ survey: Survey, _ plan: SmartPlan, from demuxer: borrowing Demuxer, to descriptor: Int32
+        _ scan: PacketScan, _ plan: SmartPlan, from demuxer: borrowing Demuxer, to descriptor: Int32
     ) throws(FFmpegFailure) -> Result<MadeClip, CutPlan.Refusal> {
         func refused(_ reason: String) -> Result<MadeClip, CutPlan.Refusal> {
             .failure(CutPlan.Refusal(reason: reason))
         }
         let settings: EdgeSettings
         switch EdgeSettings.make(
-            survey.parameters, rateFactor: max(1, policy.rateFactor - Self.finerBy),
+            scan.parameters, rateFactor: max(1, policy.rateFactor - Self.finerBy),
             preset: effort == .full ? "veryfast" : "ultrafast")
         {
         case .success(let made): settings = made
         case .failure(let refusal): return .failure(refusal)
         }
-        var edges = Edges(end: plan.end, parameters: survey.parameters, rateFactor: settings.rateFactor)
-        let maker = EdgeMaker(picture: picture, settings: settings, survey: survey, maximumPixels: maximumPixels)
+        var edges = Edges(end: plan.end, parameters: scan.parameters, rateFactor: settings.rateFactor)
+        let maker = EdgeMaker(picture: picture, settings: settings, scan: scan, maximumPixels: maximumPixels)
         for (pictures, source) in [(plan.head, plan.headSource), (plan.tail, plan.tailSource)]
         where !pictures.isEmpty {
             guard let made = try maker.encode(pictures, from: source, of: demuxer) else {
                 return refused("the pictures at its edges could not be matched")
             }
-            let joined = survey.parameters.joined(with: made.parameters)
-            guard edges.parameters == survey.parameters || edges.parameters == joined else {
+            let joined = scan.parameters.joined(with: made.parameters)
+            guard edges.parameters == scan.parameters || edges.parameters == joined else {
                 return refused("its two edges are coded differently")
             }
             edges.parameters = joined
             if pictures == plan.head { edges.head = made.pictures } else { edges.tail = made.pictures }
         }
         let bytes = (edges.head + edges.tail).reduce(plan.middle.bytes) { $0 + Int64($1.slices.count) }
-        if let reason = excess(of: bytes, survey, seconds: part.duration) { return refused(reason) }
-        guard try isDecoded(edges, survey, plan, from: demuxer) else {
+        if let reason = excess(of: bytes, scan, seconds: part.duration) { return refused(reason) }
+        guard try isDecoded(edges, scan, plan, from: demuxer) else {
             return refused("a decoder doesn't get over its seams")
         }
-        return .success(try copy(survey, plan.middle, edges: edges, from: demuxer, to: descriptor))
+        return .success(try copy(scan, plan.middle, edges: edges, from: demuxer, to: descriptor))
     }
 
     /// Whether all pictures around the seams come out of a decoder, once and in order.
     private func isDecoded(
-        _ edges: Edges, _ survey: Survey, _ plan: SmartPlan, from demuxer: borrowing Demuxer
+        _ edges: Edges, _ scan: PacketScan, _ plan: SmartPlan, from demuxer: borrowing Demuxer
     ) throws(FFmpegFailure) -> Bool {
         guard let stream = unsafe demuxer.stream(picture.stream) else { return false }
         let errors = FFmpegLibraries.errorCount
@@ -82,11 +82,11 @@ extension VideoMaker {
         for picture in edges.head { guard try send(picture.slices, at: picture.pts) else { return false } }
         let source = try Packet()
         let count = min(Self.triedPictures, plan.middle.packets.count)
-        let middle = try survey.slices(
+        let middle = try scan.slices(
             of: plan.middle.packets.prefix(count), from: demuxer, picture: picture, packet: source)
         guard middle.count == count else { return false }
         for (index, slices) in zip(plan.middle.packets, middle) {
-            guard try send(slices, at: survey.packets[index].pts) else { return false }
+            guard try send(slices, at: scan.packets[index].pts) else { return false }
         }
         for picture in edges.tail { guard try send(picture.slices, at: picture.pts) else { return false } }
         decoder.drain()
@@ -95,7 +95,7 @@ extension VideoMaker {
     }
 }
 
-extension Survey {
+extension PacketScan {
     /// Goes to the packet `index`, as it was surveyed; false where it isn't found again.
     fileprivate func seek(
         to index: Int, of demuxer: borrowing Demuxer, picture: PictureFacts, packet: borrowing Packet
@@ -198,7 +198,7 @@ struct EdgeSettings: Hashable, Sendable {
 private struct EdgeMaker {
     var picture: PictureFacts
     var settings: EdgeSettings
-    var survey: Survey
+    var scan: PacketScan
     var maximumPixels: Int64
 
     struct Made {
@@ -242,7 +242,7 @@ private struct EdgeMaker {
             }
             return true
         }
-        guard try survey.seek(to: source, of: demuxer, picture: picture, packet: packet) else { return nil }
+        guard try scan.seek(to: source, of: demuxer, picture: picture, packet: packet) else { return nil }
         repeat {
             guard packet.stream == picture.stream else { continue }
             try decoder.send(packet)
@@ -258,7 +258,7 @@ private struct EdgeMaker {
             pictures.first?.isRefresh == true, !pictures.dropFirst().contains(where: \.isRefresh)
         else { return nil }
         // The first is shown from the start on, however long it was already.
-        let start = survey.wish.start
+        let start = scan.wish.start
         if let first = pictures.first, first.pts < start { pictures[0].pts = start }
         return Made(pictures: pictures, parameters: parameters)
     }

@@ -7,18 +7,18 @@ extension VideoMaker {
     ///
     /// - Parameter edges: What was encoded to stand before and after them.
     func copy(
-        _ survey: Survey, _ plan: CutPlan, edges: Edges? = nil, from demuxer: borrowing Demuxer, to descriptor: Int32
+        _ scan: PacketScan, _ plan: CutPlan, edges: Edges? = nil, from demuxer: borrowing Demuxer, to descriptor: Int32
     ) throws(FFmpegFailure) -> MadeClip {
         // Where the cap leaves no room for a place that is kept too large, packets are moved.
         guard edges == nil, plan.bytes > Self.muchToMove, plan.bytes < policy.cap / 10 * 9 else {
-            return try copy(survey, plan, edges: edges, keepsPlace: false, from: demuxer, to: descriptor)
+            return try copy(scan, plan, edges: edges, keepsPlace: false, from: demuxer, to: descriptor)
         }
         do throws(FFmpegFailure) {
-            return try copy(survey, plan, edges: nil, keepsPlace: true, from: demuxer, to: descriptor)
+            return try copy(scan, plan, edges: nil, keepsPlace: true, from: demuxer, to: descriptor)
         } catch {
             // The place for the index was too small: its sound has more packets than it should.
             guard error.code == satchel_averror(EINVAL) else { throw error }
-            return try copy(survey, plan, edges: nil, keepsPlace: false, from: demuxer, to: descriptor)
+            return try copy(scan, plan, edges: nil, keepsPlace: false, from: demuxer, to: descriptor)
         }
     }
 
@@ -27,7 +27,7 @@ extension VideoMaker {
 
     /// - Parameter keepsPlace: Whether a place is kept for the index, and packets are taken that the survey held.
     private func copy(
-        _ survey: Survey, _ plan: CutPlan, edges: Edges?, keepsPlace: Bool, from demuxer: borrowing Demuxer,
+        _ scan: PacketScan, _ plan: CutPlan, edges: Edges?, keepsPlace: Bool, from demuxer: borrowing Demuxer,
         to descriptor: Int32
     ) throws(FFmpegFailure) -> MadeClip {
         let base = picture.timeBase
@@ -41,7 +41,7 @@ extension VideoMaker {
         let zero = isFromStart ? min(first, facts.origin) : (isLate ? wanted : first)
         let duration = base.seconds(end) - zero
         // Sound that goes on after the last picture stays.
-        let isLastPicture = survey.reachesEnd && !survey.packets.contains { $0.pts >= end }
+        let isLastPicture = scan.reachesEnd && !scan.packets.contains { $0.pts >= end }
         let rest = wanted + part.duration - zero
         let soundEnd = part.isTrimmed ? (isLastPicture ? max(duration, rest) : duration) : max(duration, rest + 0.05)
 
@@ -51,9 +51,9 @@ extension VideoMaker {
         }
         let track = try unsafe muxer.addCopy(
             of: stream, turning: picture.turn.matrix,
-            configuration: (edges?.parameters ?? survey.parameters).configuration)
+            configuration: (edges?.parameters ?? scan.parameters).configuration)
         var pictures = PictureCopy(
-            picture, survey: survey, plan: plan, edges: edges, track: track, zero: zero, end: end)
+            picture, scan: scan, plan: plan, edges: edges, track: track, zero: zero, end: end)
         var copied: SoundCopy?
         var encoded: SoundEncoding?
         if let sound = facts.sound {
@@ -81,9 +81,9 @@ extension VideoMaker {
         let packet = try Packet()
         // Sound may be stored up to a second before its picture, where the container has no index.
         let lead = demuxer.name.hasPrefix("mov") ? 0 : 1.0
-        if keepsPlace, lead == 0, !survey.held.isEmpty {
+        if keepsPlace, lead == 0, !scan.held.isEmpty {
             // What follows them is read on from where the survey ended.
-            for held in survey.held where !(isPictureDone && isSoundDone) { try take(held.packet) }
+            for held in scan.held where !(isPictureDone && isSoundDone) { try take(held.packet) }
         } else if isFromStart, demuxer.rewind() {
             // Sound may begin long before the first picture.
         } else {

@@ -2,7 +2,7 @@ import Attachments
 import CFFmpeg
 
 /// What was found by reading a part of a video's packets without decoding any.
-struct Survey {
+struct PacketScan {
     /// In decoding order, from the last keyframe at the start or before it to one that is decoded after the end.
     var packets: [CutPacket]
     /// When each is decoded, as the source says.
@@ -30,8 +30,10 @@ struct Survey {
     static func take(
         _ demuxer: borrowing Demuxer, _ facts: ClipFacts, _ picture: PictureFacts, start: Double, end: Double,
         slack: Double?, budget: Int64
-    ) throws(FFmpegFailure) -> Result<Survey, CutPlan.Refusal> {
-        func refused(_ reason: String) -> Result<Survey, CutPlan.Refusal> { .failure(CutPlan.Refusal(reason: reason)) }
+    ) throws(FFmpegFailure) -> Result<PacketScan, CutPlan.Refusal> {
+        func refused(_ reason: String) -> Result<PacketScan, CutPlan.Refusal> {
+            .failure(CutPlan.Refusal(reason: reason))
+        }
         guard let configuration = unsafe configuration(of: demuxer.stream(picture.stream)),
             let framing = unsafe NALUnits.Framing(configuration: configuration),
             let parameters = unsafe ParameterSets(configuration: configuration)
@@ -47,7 +49,7 @@ struct Survey {
         }
         let wish = CutPlan.Wish(
             start: base.ticks(start), end: base.ticks(end), tolerance: tolerance, slack: slack.map(base.ticks))
-        var survey = Survey(
+        var scan = PacketScan(
             packets: [], decodingTimes: [], reachesEnd: true, wish: wish, framing: framing, parameters: parameters,
             hasSupplements: false, soundBytes: 0)
         var bytes: Int64 = 0
@@ -57,18 +59,18 @@ struct Survey {
             if packet.stream == picture.stream || packet.stream == facts.sound?.stream {
                 read += packet.bytes
                 if read <= heldBytes {
-                    survey.held.append(try HeldPacket(like: packet))
+                    scan.held.append(try HeldPacket(like: packet))
                 } else {
-                    survey.held = []
+                    scan.held = []
                 }
             }
             if packet.stream == facts.sound?.stream, let time = packet.pts, let sound = facts.sound {
                 let seconds = sound.timeBase.seconds(time)
-                if seconds >= start - 0.05 && seconds < end { survey.soundBytes += Int64(packet.bytes) }
+                if seconds >= start - 0.05 && seconds < end { scan.soundBytes += Int64(packet.bytes) }
             }
             guard packet.stream == picture.stream else { continue }
             guard let pts = packet.pts else { return refused("its pictures have no times") }
-            if survey.packets.isEmpty && !packet.isKey {
+            if scan.packets.isEmpty && !packet.isKey {
                 if pts < wish.start - tolerance { continue }
                 return refused("the start is on no keyframe")
             }
@@ -77,33 +79,33 @@ struct Survey {
             }
             // Of the groups of pictures before the one that is shown at the start nothing is needed.
             if packet.isKey && pts <= wish.start + (look.isRefresh ? tolerance : 0) {
-                survey.packets.removeAll(keepingCapacity: true)
-                survey.decodingTimes.removeAll(keepingCapacity: true)
+                scan.packets.removeAll(keepingCapacity: true)
+                scan.decodingTimes.removeAll(keepingCapacity: true)
                 bytes = 0
             }
             if packet.isCorrupt { return refused("its pictures are damaged") }
             if packet.changesParameters || look.changesParameters { return refused("its coding parameters change") }
             if look.hasPartitions { return refused("its slices are partitioned") }
-            if look.hasSupplement { survey.hasSupplements = true }
+            if look.hasSupplement { scan.hasSupplements = true }
             if pts >= wish.start - tolerance { bytes += Int64(packet.bytes) }
             if bytes > budget, pts < wish.end - tolerance - (wish.slack ?? 0) {
                 return refused("its bit rate is over what \(budget) bytes allow")
             }
             let dts = packet.dts
-            if let dts, let last = survey.decodingTimes.last, let last, dts <= last {
+            if let dts, let last = scan.decodingTimes.last, let last, dts <= last {
                 return refused("its times run backwards")
             }
-            survey.decodingTimes.append(dts)
-            survey.packets.append(
+            scan.decodingTimes.append(dts)
+            scan.packets.append(
                 CutPacket(
                     pts: pts, duration: packet.duration, bytes: packet.bytes,
                     isRefresh: packet.isKey && look.isRefresh, isHidden: packet.isDiscarded))
             if let dts, dts > lastTick {
-                survey.reachesEnd = false
+                scan.reachesEnd = false
                 break
             }
         }
-        return .success(survey)
+        return .success(scan)
     }
 
     /// Where the part can be cut without encoding anything.
