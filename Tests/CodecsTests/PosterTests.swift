@@ -251,27 +251,27 @@ import Testing
 
     // MARK: The decision alone
 
-    private static func look(_ time: Double, _ pixel: (Int, Int) -> Int) -> Look {
+    private static func statistics(_ time: Double, _ pixel: (Int, Int) -> Int) -> FrameStatistics {
         let bytes = (0..<48).flatMap { y in (0..<64).map { x in UInt8(max(0, min(255, pixel(x, y)))) } }
-        return Look(time: time, width: 64, height: 48, luminance: bytes)
+        return FrameStatistics(time: time, width: 64, height: 48, luminance: bytes)
     }
 
     @Test func `what is empty, blurred or in a transition loses against what isn't, at any place`() {
         var generator = SeededGenerator()
-        let sharp = Self.look(0) { x, y in (x / 4 + y / 4) % 2 == 0 ? 40 : 200 }
-        let blurred = Self.look(0) { x, y in 120 + Int(80 * sin(Double(x + y) / 6)) }
-        let black = Self.look(0) { x, _ in x % 2 }
-        let white = Self.look(0) { x, _ in 255 - x % 2 }
+        let sharp = Self.statistics(0) { x, y in (x / 4 + y / 4) % 2 == 0 ? 40 : 200 }
+        let blurred = Self.statistics(0) { x, y in 120 + Int(80 * sin(Double(x + y) / 6)) }
+        let black = Self.statistics(0) { x, _ in x % 2 }
+        let white = Self.statistics(0) { x, _ in 255 - x % 2 }
         for _ in 0..<200 {
             let count = Int.random(in: 2...10, using: &generator)
-            var looks = (0..<count).map { _ in [blurred, black, white].randomElement(using: &generator) ?? black }
+            var candidates = (0..<count).map { _ in [blurred, black, white].randomElement(using: &generator) ?? black }
             let place = Int.random(in: 0..<count, using: &generator)
-            looks[place] = sharp
-            #expect(PosterChoice(looks).best == place)
+            candidates[place] = sharp
+            #expect(PosterChoice(candidates).best == place)
             // A second as good: the earlier one, unless it is in a transition.
             let other = Int.random(in: 0..<count, using: &generator)
-            looks[other] = sharp
-            var choice = PosterChoice(looks)
+            candidates[other] = sharp
+            var choice = PosterChoice(candidates)
             #expect(choice.best == min(place, other))
             if place != other {
                 choice.markTransition(min(place, other))
@@ -283,15 +283,17 @@ import Testing
     }
 
     @Test func `a mixture of what is before and after is a transition, and movement is not`() {
-        let a = Self.look(0) { x, y in (x / 8 + y / 8) % 2 == 0 ? 40 : 200 }
-        let b = Self.look(1) { x, y in (x * 3 + y * 2) % 256 }
-        let mixture = Self.look(0.5) { x, y in
+        let a = Self.statistics(0) { x, y in (x / 8 + y / 8) % 2 == 0 ? 40 : 200 }
+        let b = Self.statistics(1) { x, y in (x * 3 + y * 2) % 256 }
+        let mixture = Self.statistics(0.5) { x, y in
             (Int(a.luminance[y * 64 + x]) + Int(b.luminance[y * 64 + x])) / 2
         }
         #expect(PosterChoice.isTransition(a, mixture, b))
         #expect(!PosterChoice.isTransition(a, a, a))
         #expect(!PosterChoice.isTransition(a, a, b))
-        func moved(_ by: Int) -> Look { Self.look(0) { x, y in ((x + by) / 8 + y / 8) % 2 == 0 ? 40 : 200 } }
+        func moved(_ by: Int) -> FrameStatistics {
+            Self.statistics(0) { x, y in ((x + by) / 8 + y / 8) % 2 == 0 ? 40 : 200 }
+        }
         for step in 1...7 { #expect(!PosterChoice.isTransition(moved(0), moved(step), moved(2 * step)), "\(step)") }
     }
 }

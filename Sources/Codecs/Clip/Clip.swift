@@ -95,7 +95,8 @@ package struct Clip: ~Copyable {
             size: PosterPicker.size(of: picture.upright, for: stills, in: policies))
         let pick = try refusing("decoding a picture") { () throws(FFmpegFailure) in
             let time = request.thumbnailTime.map { $0 + facts.origin }
-            return try stills.isEmpty ? picker.glimpse(from: demuxer, at: time) : picker.pick(from: demuxer, at: time)
+            return try stills.isEmpty
+                ? picker.placeholderFrame(from: demuxer, at: time) : picker.pick(from: demuxer, at: time)
         }
         guard let pick else { throw .corrupt(reason: "none of its pictures could be decoded") }
         let seconds = watch.seconds

@@ -5,7 +5,7 @@ import CFFmpeg
 /// Supplemental information (type 6) is where encoders sign and where text can hide, and filler, extensions and types
 /// without a meaning could hold anything; no player needs them. Parameter sets stand in the decoder's configuration.
 enum NALUnits {
-    struct Look: Equatable {
+    struct UnitSummary: Equatable {
         /// Slices of an instantaneous refresh (type 5): nothing after refers to anything before.
         var isRefresh = false
         /// Other units than slices.
@@ -52,23 +52,23 @@ enum NALUnits {
     /// Looks at a packet's units; nil where their framing is broken.
     ///
     /// - Parameter known: The parameter sets that hold for the whole stream; nil where none are known.
-    static func look(
+    static func summary(
         at packet: UnsafeBufferPointer<UInt8>, framing: Framing, known: ParameterSets? = nil
-    ) -> Look? {
-        var look = Look()
+    ) -> UnitSummary? {
+        var summary = UnitSummary()
         let isSound = unsafe forEach(in: packet, framing: framing) { range, type in
             switch type {
-            case refresh: look.isRefresh = true
+            case refresh: summary.isRefresh = true
             case slice: break
-            case 2...4: look.hasPartitions = true
+            case 2...4: summary.hasPartitions = true
             case sequenceParameters, pictureParameters:
-                look.hasSupplement = true
+                summary.hasSupplement = true
                 let unit = unsafe content(of: range, in: packet, framing: framing)
-                if let known, unsafe !known.contains(packet[unit]) { look.changesParameters = true }
-            default: look.hasSupplement = true
+                if let known, unsafe !known.contains(packet[unit]) { summary.changesParameters = true }
+            default: summary.hasSupplement = true
             }
         }
-        return isSound ? look : nil
+        return isSound ? summary : nil
     }
 
     /// Moves the slices to the front, and gives their bytes' count; nil where the framing is broken.

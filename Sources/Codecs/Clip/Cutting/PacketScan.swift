@@ -74,19 +74,19 @@ struct PacketScan {
                 if pts < wish.start - tolerance { continue }
                 return refused("the start is on no keyframe")
             }
-            guard let look = unsafe NALUnits.look(at: packet.contents, framing: framing, known: parameters) else {
+            guard let summary = unsafe NALUnits.summary(at: packet.contents, framing: framing, known: parameters) else {
                 return refused("its pictures are damaged")
             }
             // Of the groups of pictures before the one that is shown at the start nothing is needed.
-            if packet.isKey && pts <= wish.start + (look.isRefresh ? tolerance : 0) {
+            if packet.isKey && pts <= wish.start + (summary.isRefresh ? tolerance : 0) {
                 scan.packets.removeAll(keepingCapacity: true)
                 scan.decodingTimes.removeAll(keepingCapacity: true)
                 bytes = 0
             }
             if packet.isCorrupt { return refused("its pictures are damaged") }
-            if packet.changesParameters || look.changesParameters { return refused("its coding parameters change") }
-            if look.hasPartitions { return refused("its slices are partitioned") }
-            if look.hasSupplement { scan.hasSupplements = true }
+            if packet.changesParameters || summary.changesParameters { return refused("its coding parameters change") }
+            if summary.hasPartitions { return refused("its slices are partitioned") }
+            if summary.hasSupplement { scan.hasSupplements = true }
             if pts >= wish.start - tolerance { bytes += Int64(packet.bytes) }
             if bytes > budget, pts < wish.end - tolerance - (wish.slack ?? 0) {
                 return refused("its bit rate is over what \(budget) bytes allow")
@@ -99,7 +99,7 @@ struct PacketScan {
             scan.packets.append(
                 CutPacket(
                     pts: pts, duration: packet.duration, bytes: packet.bytes,
-                    isRefresh: packet.isKey && look.isRefresh, isHidden: packet.isDiscarded))
+                    isRefresh: packet.isKey && summary.isRefresh, isHidden: packet.isDiscarded))
             if let dts, dts > lastTick {
                 scan.reachesEnd = false
                 break

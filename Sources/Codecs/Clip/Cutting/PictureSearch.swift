@@ -74,7 +74,8 @@ extension Demuxer {
         var count = 0
         while count < Self.longestRecovery, try read(packet) {
             guard packet.stream == facts.stream else { continue }
-            if packet.isKey, let framing, unsafe NALUnits.look(at: packet.contents, framing: framing)?.isRefresh == true
+            if packet.isKey, let framing,
+                unsafe NALUnits.summary(at: packet.contents, framing: framing)?.isRefresh == true
             {
                 // All after it is whole; what comes before it was asked of a decoder already.
                 return (packet.pts ?? packet.dts ?? .min) <= limit

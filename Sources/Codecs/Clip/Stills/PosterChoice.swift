@@ -1,5 +1,5 @@
 /// A small grey picture of one of a video's pictures, and what it tells.
-struct Look: Hashable, Sendable {
+struct FrameStatistics: Hashable, Sendable {
     /// Longest side in pixels.
     static let side = 256
 
@@ -55,7 +55,7 @@ struct Look: Hashable, Sendable {
     var isDull: Bool { contrast < 0.04 || brightness < 0.06 || brightness > 0.95 }
 
     /// The mean difference to another of the same size, 0…255.
-    func difference(_ other: Look) -> Double {
+    func difference(_ other: FrameStatistics) -> Double {
         guard luminance.count == other.luminance.count, !luminance.isEmpty else { return 255 }
         var sum = 0
         for (a, b) in zip(luminance, other.luminance) { sum += abs(Int(a) - Int(b)) }
@@ -66,12 +66,12 @@ struct Look: Hashable, Sendable {
 /// Which of a video's pictures stands for it: not black, not white, not empty, not blurred, in no transition; of equals
 /// the earliest. A value without input or output.
 struct PosterChoice: Hashable, Sendable {
-    private let looks: [Look]
+    private let candidates: [FrameStatistics]
     private var isInTransition: [Bool]
 
-    init(_ looks: [Look]) {
-        self.looks = looks
-        isInTransition = looks.map { _ in false }
+    init(_ candidates: [FrameStatistics]) {
+        self.candidates = candidates
+        isInTransition = candidates.map { _ in false }
     }
 
     /// Scores this near to the best are equal.
@@ -85,27 +85,27 @@ struct PosterChoice: Hashable, Sendable {
 
     /// The index of the best; nil of none.
     var best: Int? {
-        let scores = looks.indices.map(score)
+        let scores = candidates.indices.map(score)
         guard let highest = scores.max() else { return nil }
         return scores.firstIndex { $0 >= highest * Self.tie }
     }
 
     /// 0 for nothing to see, up to 1.
     func score(_ index: Int) -> Double {
-        let look = looks[index]
-        let contrast = min(1, look.contrast / Self.lively)
-        let exposure = look.brightness < 0.06 || look.brightness > 0.95 ? 0.2 : 1
-        let sharpest = looks.lazy.filter { $0.contrast > 0.02 }.map(\.sharpness).max() ?? 0
-        let sharpness = sharpest > 0 ? min(1, look.sharpness / sharpest) : 1
+        let statistics = candidates[index]
+        let contrast = min(1, statistics.contrast / Self.lively)
+        let exposure = statistics.brightness < 0.06 || statistics.brightness > 0.95 ? 0.2 : 1
+        let sharpest = candidates.lazy.filter { $0.contrast > 0.02 }.map(\.sharpness).max() ?? 0
+        let sharpness = sharpest > 0 ? min(1, statistics.sharpness / sharpest) : 1
         return contrast * exposure * (0.1 + 0.9 * sharpness) * (isInTransition[index] ? Self.transition : 1)
     }
 
     /// Why it was chosen, as a clause.
     func reason(_ index: Int) -> String {
-        guard looks.count > 1 else { return "the only one that was looked at" }
-        let dull = looks.count(where: \.isDull)
+        guard candidates.count > 1 else { return "the only one that was looked at" }
+        let dull = candidates.count(where: \.isDull)
         let crossing = isInTransition.count { $0 }
-        var reason = "the first good one of \(looks.count)"
+        var reason = "the first good one of \(candidates.count)"
         if dull > 0 { reason += ", \(dull) of them empty" }
         if crossing > 0 { reason += ", \(crossing) in a transition" }
         return reason
@@ -113,7 +113,7 @@ struct PosterChoice: Hashable, Sendable {
 
     /// Whether the middle one is a mixture of the others, as in a dissolve or a fade: in a scene that moves, what is at one
     /// place is not between what was there and what will be there.
-    static func isTransition(_ before: Look, _ middle: Look, _ after: Look) -> Bool {
+    static func isTransition(_ before: FrameStatistics, _ middle: FrameStatistics, _ after: FrameStatistics) -> Bool {
         guard before.luminance.count == middle.luminance.count, after.luminance.count == middle.luminance.count,
             !middle.luminance.isEmpty
         else { return false }

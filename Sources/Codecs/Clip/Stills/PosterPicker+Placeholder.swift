@@ -9,10 +9,10 @@ extension PosterPicker {
     /// picture that a poster would show.
     ///
     /// - Parameter time: As in ``pick(from:at:)``.
-    func glimpse(from demuxer: borrowing Demuxer, at time: Double?) throws(FFmpegFailure) -> Pick? {
+    func placeholderFrame(from demuxer: borrowing Demuxer, at time: Double?) throws(FFmpegFailure) -> Pick? {
         var picker = self
         picker.size = Framing(side: Placeholder.side, fit: .inside).scaledSize(of: picture.upright)
-        if time == nil, let pick = try picker.firstKeyframe(in: demuxer), !pick.raster.look.isDull { return pick }
+        if time == nil, let pick = try picker.firstKeyframe(in: demuxer), !pick.raster.statistics.isDull { return pick }
         return try picker.pick(from: demuxer, at: time)
     }
 
@@ -37,12 +37,12 @@ extension PosterPicker {
 
 extension Raster {
     /// What a picture of three channels tells of its content.
-    fileprivate var look: Look {
+    fileprivate var statistics: FrameStatistics {
         var luminance: [UInt8] = []
         for at in stride(from: 0, to: bytes.count - channels + 1, by: channels) {
             let (red, green, blue) = (Int(bytes[at]), Int(bytes[at + 1]), Int(bytes[at + 2]))
             luminance.append(UInt8((red * 54 + green * 183 + blue * 19) / 256))
         }
-        return Look(time: 0, width: width, height: height, luminance: luminance)
+        return FrameStatistics(time: 0, width: width, height: height, luminance: luminance)
     }
 }

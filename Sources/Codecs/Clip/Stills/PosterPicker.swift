@@ -48,7 +48,7 @@ struct PosterPicker {
         let affordable = max(1, Int(Self.decodedPixels / Double(max(1, picture.coded.area))))
         let keyframes = try keyframes(in: demuxer, atMost: effort == .full ? min(Self.candidates, affordable) : 1)
         let hasMany = keyframes.count >= Self.fewKeyframes && affordable > 1
-        if hasMany, let pick = try plainlyGood(keyframes, in: demuxer, affordable: affordable) { return pick }
+        if hasMany, let pick = try clearlyGoodKeyframe(keyframes, in: demuxer, affordable: affordable) { return pick }
         let choice =
             effort == .reduced || hasMany
             ? try chooseKeyframe(keyframes.map(\.time), in: demuxer, affordable: affordable)
@@ -107,25 +107,26 @@ struct PosterPicker {
     ) throws(FFmpegFailure) -> (time: Double, reason: String)? {
         guard let stream = unsafe demuxer.stream(picture.stream) else { return nil }
         let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels, isRough: true)
-        var looks: [Look] = []
+        var candidates: [FrameStatistics] = []
         for time in keyframes {
-            if let look = try self.looks(at: [time], in: demuxer, by: decoder, affordable: affordable).first {
-                looks.append(look)
+            if let statistics = try self.candidates(at: [time], in: demuxer, by: decoder, affordable: affordable).first
+            {
+                candidates.append(statistics)
             }
             if WorkTime.isPast(Self.share) { break }
         }
-        var choice = PosterChoice(looks)
-        guard effort == .full else { return choice.best.map { (looks[$0].time, choice.reason($0)) } }
+        var choice = PosterChoice(candidates)
+        guard effort == .full else { return choice.best.map { (candidates[$0].time, choice.reason($0)) } }
         // The best are looked at again, with what comes after them.
         for _ in 0..<Self.examined {
             guard let best = choice.best, !WorkTime.isPast(Self.share) else { break }
-            let time = looks[best].time
-            let after = try self.looks(
+            let time = candidates[best].time
+            let after = try self.candidates(
                 at: [time, time + Self.step, time + 2 * Self.step], in: demuxer, by: decoder, affordable: affordable)
             guard after.count == 3, PosterChoice.isTransition(after[0], after[1], after[2]) else { break }
             choice.markTransition(best)
         }
-        return choice.best.map { (looks[$0].time, choice.reason($0)) }
+        return choice.best.map { (candidates[$0].time, choice.reason($0)) }
     }
 
     /// Of one group of pictures, every few of them in turn.
@@ -136,45 +137,45 @@ struct PosterPicker {
         let times = (0..<steps).map { start + (end - start) * (Double($0) + 0.5) / Double(steps) }
         guard let stream = unsafe demuxer.stream(picture.stream) else { return nil }
         let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels)
-        let looks = try self.looks(at: times, in: demuxer, by: decoder, affordable: affordable)
-        var choice = PosterChoice(looks)
-        for index in looks.indices.dropFirst().dropLast()
-        where PosterChoice.isTransition(looks[index - 1], looks[index], looks[index + 1]) {
+        let candidates = try self.candidates(at: times, in: demuxer, by: decoder, affordable: affordable)
+        var choice = PosterChoice(candidates)
+        for index in candidates.indices.dropFirst().dropLast()
+        where PosterChoice.isTransition(candidates[index - 1], candidates[index], candidates[index + 1]) {
             choice.markTransition(index)
         }
-        return choice.best.map { (looks[$0].time, choice.reason($0)) }
+        return choice.best.map { (candidates[$0].time, choice.reason($0)) }
     }
 
     /// The same, and nothing is kept.
-    private func looks(
+    private func candidates(
         at times: [Double], in demuxer: borrowing Demuxer, by decoder: borrowing Decoder, affordable: Int
-    ) throws(FFmpegFailure) -> [Look] {
-        try looks(at: times, in: demuxer, by: decoder, affordable: affordable, keeping: Frame())
+    ) throws(FFmpegFailure) -> [FrameStatistics] {
+        try candidates(at: times, in: demuxer, by: decoder, affordable: affordable, keeping: Frame())
     }
 
     /// Looks at the pictures that are shown at `times`, which ascend, as far as `affordable` decoded pictures reach.
     ///
     /// - Parameter kept: The first of them.
-    func looks(
+    func candidates(
         at times: [Double], in demuxer: borrowing Demuxer, by decoder: borrowing Decoder, affordable: Int,
         keeping kept: borrowing Frame
-    ) throws(FFmpegFailure) -> [Look] {
+    ) throws(FFmpegFailure) -> [FrameStatistics] {
         guard let first = times.first else { return [] }
         decoder.flush()
         let packet = try Packet()
         let frame = try Frame()
         guard try demuxer.seek(picture: picture, before: first + picture.frame / 4, packet: packet) else { return [] }
-        var looks: [Look] = []
+        var candidates: [FrameStatistics] = []
         var decoded = 0
         var isDrained = false
-        let sketcher = try Sketcher(picture)
-        while looks.count < times.count {
-            while looks.count < times.count, try decoder.receive(frame) {
+        let reader = try StatisticsReader(picture)
+        while candidates.count < times.count {
+            while candidates.count < times.count, try decoder.receive(frame) {
                 decoded += 1
                 let time = frame.timestamp.map(picture.timeBase.seconds) ?? first
-                guard time >= times[looks.count] - picture.frame / 2, time < end else { continue }
-                if looks.isEmpty { try kept.share(frame) }
-                looks.append(try sketcher.look(at: frame, time: time))
+                guard time >= times[candidates.count] - picture.frame / 2, time < end else { continue }
+                if candidates.isEmpty { try kept.share(frame) }
+                candidates.append(try reader.statistics(at: frame, time: time))
             }
             if isDrained || decoded >= affordable || WorkTime.isPast(Self.share) { break }
             if try demuxer.read(packet) {
@@ -192,7 +193,7 @@ struct PosterPicker {
                 isDrained = true
             }
         }
-        return looks
+        return candidates
     }
 
     // MARK: One picture
@@ -252,7 +253,7 @@ struct PosterPicker {
 }
 
 /// Makes small grey pictures of frames, to compare them.
-private struct Sketcher: ~Copyable {
+private struct StatisticsReader: ~Copyable {
     private let picture: PictureFacts
     private let output: Frame
 
@@ -261,15 +262,16 @@ private struct Sketcher: ~Copyable {
         output = try Frame()
     }
 
-    func look(at frame: borrowing Frame, time: Double) throws(FFmpegFailure) -> Look {
-        let size = VideoPlan.size(of: picture.coded, longestSide: Look.side)
+    func statistics(at frame: borrowing Frame, time: Double) throws(FFmpegFailure) -> FrameStatistics {
+        let size = VideoPlan.size(of: picture.coded, longestSide: FrameStatistics.side)
         picture.colours.mark(frame)
         let chain = try FilterChain(
             [.sketch(width: size.width, height: size.height), .grey], like: frame, timeBase: picture.timeBase.raw)
         try chain.send(frame)
         chain.drain()
         guard try chain.receive(output) else { throw FFmpegFailure(satchel_averror_invaliddata) }
-        return Look(time: time, width: output.width, height: output.height, luminance: try output.rows(bytes: 1))
+        return FrameStatistics(
+            time: time, width: output.width, height: output.height, luminance: try output.rows(bytes: 1))
     }
 }
 

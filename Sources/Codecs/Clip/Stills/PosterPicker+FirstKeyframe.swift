@@ -5,7 +5,7 @@ extension PosterPicker {
     /// others is decoded.
     ///
     /// - Returns: Nil where the others must be looked at as well.
-    func plainlyGood(
+    func clearlyGoodKeyframe(
         _ keyframes: [Keyframe], in demuxer: borrowing Demuxer, affordable: Int
     ) throws(FFmpegFailure) -> Pick? {
         // An encoder spends its bytes on what there is to see.
@@ -15,10 +15,12 @@ extension PosterPicker {
         else { return nil }
         let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels)
         let frame = try Frame()
-        let looks = try looks(
+        let candidates = try candidates(
             at: [first.time, first.time + Self.step, first.time + 2 * Self.step], in: demuxer, by: decoder,
             affordable: affordable, keeping: frame)
-        guard looks.count == 3, looks[0].isPlain, !PosterChoice.isTransition(looks[0], looks[1], looks[2]) else {
+        guard candidates.count == 3, candidates[0].isPlain,
+            !PosterChoice.isTransition(candidates[0], candidates[1], candidates[2])
+        else {
             return nil
         }
         var pick = try pick(frame)
@@ -28,7 +30,7 @@ extension PosterPicker {
     }
 }
 
-extension Look {
+extension FrameStatistics {
     /// Of less there may be a sharper one. At this size a blurred picture has 0.03 and most photographs more than 0.2.
     private static let sharp = 0.08
 
