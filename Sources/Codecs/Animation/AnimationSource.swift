@@ -131,7 +131,7 @@ struct AnimationSource: ~Copyable {
     /// The frames from the first on, each as a player would show it; may be asked for again.
     ///
     /// - Parameter defects: Told of frames that aren't whole, which are shown as far as they can be decoded.
-    borrowing func frames(counting defects: FrameDefects) throws(AttachmentError) -> any FrameMaker {
+    borrowing func frames(counting defects: FrameDefects) throws(AttachmentError) -> any FrameSource {
         switch origin {
         case .gif(let source): return GIFFrames(source, counting: defects)
         case .vips(let source): return try PageFrames.open(source, facts: facts)

@@ -3,7 +3,7 @@ import GIF
 
 /// An animation's frames, cut and scaled one by one; some may be left away.
 final class ScaledFrames {
-    private let maker: any FrameMaker
+    private let source: any FrameSource
     /// For each frame that is shown, how many of the source it stands for.
     private let counts: [Int]
     private var canvas: Canvas
@@ -12,8 +12,8 @@ final class ScaledFrames {
     /// Frames of the source whose pictures are still to be passed over.
     private var passed = 0
 
-    init(_ maker: any FrameMaker, of facts: AnimationFacts, _ region: PixelRect, _ attempt: AnimationAttempt) {
-        self.maker = maker
+    init(_ source: any FrameSource, of facts: AnimationFacts, _ region: PixelRect, _ attempt: AnimationAttempt) {
+        self.source = source
         counts = attempt.counts(of: facts.frames)
         canvas = Canvas(width: facts.size.width, height: facts.size.height)
         scaler = Scaler(
@@ -26,8 +26,8 @@ final class ScaledFrames {
     /// Goes on to the next frame that is shown.
     func advance() throws(AttachmentError) {
         guard position < counts.count else { throw .corrupt(reason: "it has fewer frames than it says") }
-        for _ in 0..<passed { try maker.show(on: &canvas) }
-        try maker.show(on: &canvas)
+        for _ in 0..<passed { try source.show(on: &canvas) }
+        try source.show(on: &canvas)
         passed = counts[position] - 1
         position += 1
         scaler.forgetChanges()
@@ -39,7 +39,7 @@ final class ScaledFrames {
     var pixels: [UInt32] { scaler.pixels }
     var changes: RowSpans { scaler.changes }
     /// The colours that it was mixed from; none where that is not known.
-    var palette: [UInt32] { maker.palette }
+    var palette: [UInt32] { source.palette }
 }
 
 extension PixelRect {

@@ -4,7 +4,7 @@ import GIF
 
 /// Gives an animation's frames in order, each as a player would show it, in memory that does not grow with their
 /// number.
-protocol FrameMaker: AnyObject {
+protocol FrameSource: AnyObject {
     /// Shows the next frame.
     ///
     /// - Parameter canvas: Of the animation's size; always the same, transparent at first.
@@ -16,7 +16,7 @@ protocol FrameMaker: AnyObject {
 }
 
 /// The frames of a GIF.
-final class GIFFrames: FrameMaker {
+final class GIFFrames: FrameSource {
     private let source: GIFSource
     private let defects: FrameDefects?
     private let globalPalette: [UInt32]
@@ -104,7 +104,7 @@ final class GIFFrames: FrameMaker {
 }
 
 /// The pages of a WebP, which libvips composes: it gives them one above the other, in order.
-final class PageFrames: FrameMaker {
+final class PageFrames: FrameSource {
     private let facts: AnimationFacts
     private let pages: Picture
     private var position = 0
@@ -145,7 +145,7 @@ final class PageFrames: FrameMaker {
 }
 
 /// The frames of an APNG, which FFmpeg composes.
-final class DecodedFrames: FrameMaker {
+final class DecodedFrames: FrameSource {
     private let facts: AnimationFacts
     private let damaged: Set<Int>
     private let defects: FrameDefects
@@ -184,7 +184,7 @@ final class DecodedFrames: FrameMaker {
 }
 
 /// The frames of an AVIF or HEIF sequence, each of which FFmpeg decodes whole.
-final class SequenceFrames: FrameMaker {
+final class SequenceFrames: FrameSource {
     private let facts: AnimationFacts
     private let defects: FrameDefects
     private let reader: SequenceReader
