@@ -133,7 +133,7 @@ import Testing
         #expect(report.type == .wav)
         #expect(report.bytes <= cap, "\(report.note)")
         #expect(report.encodes == 1)
-        let stream = try made.sound()
+        let stream = try made.audio()
         let rate = try #require(Int(stream.sampleRate ?? ""))
         let channels = try #require(stream.channels)
         #expect(report.bytes == Int64(10 * rate * channels * 2 + 44), "\(report.note)")
@@ -192,7 +192,7 @@ import Testing
             preset: "veryfast")
         let ladder = PictureLadder(
             settings,
-            soundBitRate: Bool.random(using: &generator) ? Int.random(in: 6_000...128_000, using: &generator) : 0,
+            audioBitRate: Bool.random(using: &generator) ? Int.random(in: 6_000...128_000, using: &generator) : 0,
             upright: upright, seconds: seconds, aim: aim, cap: cap)
         return (ladder, upright, seconds, cap, aim)
     }
@@ -248,7 +248,7 @@ import Testing
             let macroblocks = Int64((size.width + 15) / 16 * ((size.height + 15) / 16))
             let first = Int64(Double(ladder.pictureBytes) * PictureLadder.firstShare)
             #expect(macroblocks * 400 + 200 <= first || size.longestSide <= 16, "\(size) of \(ladder.pictureBytes)")
-            #expect(ladder.pictureBytes + ladder.soundBytes >= 0)
+            #expect(ladder.pictureBytes + ladder.audioBytes >= 0)
         }
     }
 
@@ -258,7 +258,7 @@ import Testing
             var (ladder, _, seconds, _, _) = Self.random(&generator)
             let upright = PixelSize(width: ladder.settings.width, height: ladder.settings.height)
             ladder = PictureLadder(
-                ladder.settings, soundBitRate: 0, upright: upright, seconds: seconds,
+                ladder.settings, audioBitRate: 0, upright: upright, seconds: seconds,
                 aim: 1_000_000, cap: 100_000_000)
             let factor = ladder.settings.rateFactor
             let size = Double(ladder.settings.width * ladder.settings.height)
@@ -303,7 +303,7 @@ import Testing
             let silence = [UInt8](repeating: 0, count: Int.random(in: 1...30, using: &generator))
             let least = packets * (Int64(silence.count) + 44)
             let bytes = least + Int64.random(in: -10...20_000, using: &generator)
-            guard var budget = SoundBudget(bytes: bytes, packets: packets, seconds: 10, silence: silence) else {
+            guard var budget = AudioBudget(bytes: bytes, packets: packets, seconds: 10, silence: silence) else {
                 #expect(bytes < least)
                 continue
             }
@@ -316,24 +316,24 @@ import Testing
             }
             #expect(written <= bytes)
         }
-        #expect(SoundBudget(bytes: .max, packets: .max, seconds: 1, silence: [1]) == nil)
+        #expect(AudioBudget(bytes: .max, packets: .max, seconds: 1, silence: [1]) == nil)
     }
 
     @Test func `PCM is the best that fits`() throws {
         var generator = SeededGenerator()
         for _ in 0..<1_000 {
             let rate = Int.random(in: 4_000...192_000, using: &generator)
-            let facts = SoundFacts(
+            let facts = AudioFacts(
                 stream: 0, codec: .other("flac"), name: "flac", rate: rate,
                 channels: Int.random(in: 1...8, using: &generator),
                 timeBase: TimeBase(1, Int32(rate)))
             let seconds = Double.random(in: 0...4_000, using: &generator)
             let bytes = Int64.random(in: 0...50_000_000, using: &generator)
-            guard let samples = SoundPlan.wave(facts, seconds: seconds, bytes: bytes) else {
+            guard let samples = AudioPlan.wave(facts, seconds: seconds, bytes: bytes) else {
                 #expect(Double(min(rate, 8_000) * 2) * seconds + 100 > Double(bytes) - 4)
                 continue
             }
-            #expect(SoundPlan.waveBytes(samples, seconds: seconds) <= bytes)
+            #expect(AudioPlan.waveBytes(samples, seconds: seconds) <= bytes)
             #expect(samples.rate <= min(rate, 48_000) && samples.channels <= min(2, facts.channels))
             #expect(Double(samples.rate * samples.channels * 2) * seconds <= Double(bytes))
         }

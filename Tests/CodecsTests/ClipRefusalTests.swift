@@ -16,7 +16,7 @@ import Testing
     private borrowing func file(_ name: String) -> URL { directory.url.appending(path: name) }
 
     private static let pictures = ["-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=2"]
-    private static let sound = ["-f", "lavfi", "-i", "sine=duration=2"]
+    private static let audio = ["-f", "lavfi", "-i", "sine=duration=2"]
     private static let h264 = ["-pix_fmt", "yuv420p", "-c:v", "libx264"]
 
     /// What a file is refused for, whether or not its profile takes what is left of damaged files; nil where it is taken.
@@ -49,19 +49,19 @@ import Testing
     func `an encrypted MP4 is named as one`(layout: String) throws {
         let flags = layout.split(separator: " ").map(String.init)
         let video = file("video.mp4")
-        try Tool.ffmpeg(Self.pictures + Self.sound + Self.h264 + ["-c:a", "aac"] + Self.encryption + flags, to: video)
+        try Tool.ffmpeg(Self.pictures + Self.audio + Self.h264 + ["-c:a", "aac"] + Self.encryption + flags, to: video)
         #expect(try refusal(video) == Self.encrypted("video"))
-        let sound = file("sound.mp4")
-        try Tool.ffmpeg(Self.sound + ["-c:a", "aac"] + Self.encryption + flags, to: sound)
-        #expect(try refusal(sound) == Self.encrypted("sound"))
+        let audio = file("sound.mp4")
+        try Tool.ffmpeg(Self.audio + ["-c:a", "aac"] + Self.encryption + flags, to: audio)
+        #expect(try refusal(audio) == Self.encrypted("sound"))
     }
 
     @Test(arguments: ["video", "sound", "beginning"])
     func `of an MP4 a part of which is encrypted nothing is delivered`(part: String) throws {
         let source = file("part.mp4")
-        try Tool.ffmpeg(Self.pictures + Self.sound + Self.h264 + ["-c:a", "aac"] + Self.encryption, to: source)
+        try Tool.ffmpeg(Self.pictures + Self.audio + Self.h264 + ["-c:a", "aac"] + Self.encryption, to: source)
         let clear = file("clear.mp4")
-        try Tool.ffmpeg(Self.pictures + Self.sound + Self.h264 + ["-c:a", "aac"], to: clear)
+        try Tool.ffmpeg(Self.pictures + Self.audio + Self.h264 + ["-c:a", "aac"], to: clear)
         try PictureJudge.run(
             """
             import struct
@@ -136,7 +136,7 @@ import Testing
 
     @Test func `a Windows Media file with content encryption is named as one`() throws {
         let source = file("sound.wma")
-        try Tool.ffmpeg(Self.sound + ["-c:a", "wmav2"], to: source)
+        try Tool.ffmpeg(Self.audio + ["-c:a", "wmav2"], to: source)
         var data = try Data(contentsOf: source)
         // An object of the header, with nothing in it but its length.
         let object: [UInt8] =
@@ -158,7 +158,7 @@ import Testing
         ] as [(String, [String], String?)])
     func `the coding of sound that isn't taken is named`(name: String, encoding: [String], coding: String?) throws {
         let source = file(name)
-        try Tool.ffmpeg(Self.sound + encoding, to: source)
+        try Tool.ffmpeg(Self.audio + encoding, to: source)
         let refusal = try refusal(source)
         #expect(
             refusal
@@ -177,7 +177,7 @@ import Testing
         name: String, encoding: [String], coding: String
     ) throws {
         let source = file(name)
-        try Tool.ffmpeg(Self.pictures + Self.sound + ["-pix_fmt", "yuv420p"] + encoding, to: source)
+        try Tool.ffmpeg(Self.pictures + Self.audio + ["-pix_fmt", "yuv420p"] + encoding, to: source)
         #expect(
             try refusal(source)
                 == .unsupportedFeature(
@@ -188,7 +188,7 @@ import Testing
         for hasPictures in [true, false] {
             let source = file("broadcast.ts")
             try Tool.ffmpeg(
-                (hasPictures ? Self.pictures : []) + Self.sound + (hasPictures ? Self.h264 : [])
+                (hasPictures ? Self.pictures : []) + Self.audio + (hasPictures ? Self.h264 : [])
                     + ["-c:a", "aac", "-pes_payload_size", "200"], to: source)
             // In the programme's table sound of the type 0x0f becomes that of 0x2d; its checksum is not asked by the demuxer.
             try PictureJudge.run(

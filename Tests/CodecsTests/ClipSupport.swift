@@ -29,7 +29,7 @@ struct RenderedClip {
     }
 
     /// The sound of the main rendition, by ffprobe.
-    func sound() throws -> Probe.Stream {
+    func audio() throws -> Probe.Stream {
         guard let stream = try Probe.of(file(.main)).audio else { throw Tool.Failure(description: "no sound") }
         return stream
     }

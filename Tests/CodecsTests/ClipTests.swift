@@ -17,7 +17,7 @@ import Testing
 
     /// 64×48 pictures at 25 a second whose brightness counts them: frame n has luma 16 + 5 × (n mod 40).
     private borrowing func counted(
-        _ name: String, seconds: Double, _ encoding: [String], sound: [String] = ["-c:a", "aac"]
+        _ name: String, seconds: Double, _ encoding: [String], audio: [String] = ["-c:a", "aac"]
     ) throws -> URL {
         let output = file(name)
         try Tool.ffmpeg(
@@ -26,7 +26,7 @@ import Testing
                 "color=c=black:size=64x48:rate=25:duration=\(seconds),geq=lum='16+5*mod(N,40)':cb=128:cr=128",
                 "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100:duration=\(seconds)", "-pix_fmt", "yuv420p",
                 "-sc_threshold", "0",
-            ] + encoding + sound, to: output)
+            ] + encoding + audio, to: output)
         return output
     }
 
@@ -343,8 +343,8 @@ import Testing
         #expect((own.count > 2000 && theirs.range(of: own.dropFirst(1000)) != nil) == isCopied)
         // As long as its pictures, to half a packet at either end.
         guard isCopied else { return }
-        let sound = try #require(try made.sound().duration.flatMap { Double($0) })
-        #expect(abs(sound - (start > 0 ? 2 : 4)) < 0.05, "\(sound)")
+        let audio = try #require(try made.audio().duration.flatMap { Double($0) })
+        #expect(abs(audio - (start > 0 ? 2 : 4)) < 0.05, "\(audio)")
         #expect(try Probe.complaints(made.file(.main)) == "")
     }
 
@@ -409,9 +409,9 @@ import Testing
             try counted("d.avi", seconds: 1, ["-c:v", "mjpeg"]),
         ]
         for source in sources {
-            let sound = try Data(contentsOf: source)
+            let audio = try Data(contentsOf: source)
             for _ in 0..<6 {
-                var data = sound
+                var data = audio
                 for _ in 0..<30 {
                     data[Int.random(in: 0..<data.count, using: &generator)] = .random(in: 0...255, using: &generator)
                 }

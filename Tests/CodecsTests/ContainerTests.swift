@@ -132,18 +132,18 @@ import Testing
             }
         }
         let text = Array("secret".utf8).map { (Int($0), 8) }
-        let sound: [(Int, Int)] = [(0, 3), (0x5a, 8), (0x3c, 8)]
+        let audio: [(Int, Int)] = [(0, 3), (0x5a, 8), (0x3c, 8)]
         // A fill element of 7 bytes: four bits of kind, four of the first byte's rest.
-        var signed = packet([(6, 3), (7, 4), (0, 4)] + text + [(0, 4)] + sound)
+        var signed = packet([(6, 3), (7, 4), (0, 4)] + text + [(0, 4)] + audio)
         #expect(AACElements.clear(&signed))
-        #expect(signed == packet([(6, 3), (7, 4), (0, 4)] + text.map { _ in (0, 8) } + [(0, 4)] + sound))
+        #expect(signed == packet([(6, 3), (7, 4), (0, 4)] + text.map { _ in (0, 8) } + [(0, 4)] + audio))
         #expect(!AACElements.clear(&signed))
         // A data element whose bytes are aligned.
-        var data = packet([(4, 3), (0, 4), (1, 1), (6, 8)] + text + sound)
+        var data = packet([(4, 3), (0, 4), (1, 1), (6, 8)] + text + audio)
         #expect(AACElements.clear(&data))
-        #expect(data == packet([(4, 3), (0, 4), (1, 1), (6, 8)] + text.map { _ in (0, 8) } + sound))
+        #expect(data == packet([(4, 3), (0, 4), (1, 1), (6, 8)] + text.map { _ in (0, 8) } + audio))
         // Kind 13: a band's data. Then the sound, which may look like anything.
-        for fields in [[(6, 3), (7, 4), (13, 4)] + text + [(0, 4)] + sound, sound + text] {
+        for fields in [[(6, 3), (7, 4), (13, 4)] + text + [(0, 4)] + audio, audio + text] {
             let before = packet(fields)
             var after = before
             #expect(!AACElements.clear(&after))

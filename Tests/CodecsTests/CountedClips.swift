@@ -27,8 +27,8 @@ enum CountedClips {
             let time = Double(index) / 48_000
             return Int16(12_000 * sin(2 * .pi * (pitch * time + rise * time * time / 2)))
         }
-        let sound = unsafe samples.withUnsafeBytes { unsafe Data($0) }
-        try sound.write(to: directory.appending(path: "sound.raw"))
+        let audio = unsafe samples.withUnsafeBytes { unsafe Data($0) }
+        try audio.write(to: directory.appending(path: "sound.raw"))
     }
 
     private static func picture(_ number: Int) -> Data {
@@ -63,14 +63,14 @@ enum CountedClips {
 
         var pictures: [Picture] = []
         /// Of the first sample.
-        var soundStart: Double?
-        private(set) var soundEnd: Double?
+        var audioStart: Double?
+        private(set) var audioEnd: Double?
         /// By how much the sound's own coding delays it: what its pitch tells is so much later than its times.
-        private(set) var soundDelay = 0.0
+        private(set) var audioDelay = 0.0
 
         /// Where its clock begins.
         var origin: Double {
-            let first = min(pictures.first?.time ?? .infinity, soundStart ?? .infinity)
+            let first = min(pictures.first?.time ?? .infinity, audioStart ?? .infinity)
             // What primes the sound's decoder is not heard.
             return first < 0 && first > -0.2 ? 0 : first
         }
@@ -82,11 +82,11 @@ enum CountedClips {
         }
 
         /// Pairs of a time in this file and the source's time that the sound of that moment tells.
-        fileprivate(set) var soundTimes: [(time: Double, told: Double)] = []
+        fileprivate(set) var audioTimes: [(time: Double, told: Double)] = []
 
         fileprivate mutating func hear(_ samples: [Int16], from start: Double) {
-            soundStart = start
-            soundEnd = start + Double(samples.count) / 16_000
+            audioStart = start
+            audioEnd = start + Double(samples.count) / 16_000
             var crossings: [Double] = []
             var before = 0.0
             for (index, sample) in samples.enumerated() {
@@ -111,40 +111,40 @@ enum CountedClips {
                 guard abs(halves[0] / halves[1] - risen) < 0.006 else { continue }
                 let middle = (crossings[first] + crossings[first + 2 * half]) / 2
                 let frequency = Double(2 * half) * 16_000 / (halves[0] + halves[1])
-                soundTimes.append((start + middle / 16_000, (frequency - pitch) / rise))
+                audioTimes.append((start + middle / 16_000, (frequency - pitch) / rise))
             }
             // A window that noise distorts is outvoted by its neighbours.
-            let all = soundTimes
+            let all = audioTimes
             for index in all.indices.dropFirst(2).dropLast(2) {
                 let offsets = all[index - 2...index + 2].map { $0.told - $0.time }.sorted()
-                soundTimes[index].told = all[index].time + offsets[2]
+                audioTimes[index].told = all[index].time + offsets[2]
             }
-            if all.count > 4 { soundTimes = Array(soundTimes.dropFirst(2).dropLast(2)) }
-            let delays = soundTimes.map { $0.told - $0.time }.sorted()
-            soundDelay = delays.isEmpty ? 0 : delays[delays.count / 2]
+            if all.count > 4 { audioTimes = Array(audioTimes.dropFirst(2).dropLast(2)) }
+            let delays = audioTimes.map { $0.told - $0.time }.sorted()
+            audioDelay = delays.isEmpty ? 0 : delays[delays.count / 2]
         }
     }
 
     /// What is shown of a file; a complaint of the decoders is an error.
-    static func shown(_ url: URL, hasSound: Bool, in directory: URL) throws -> Shown {
-        try look([(url, [])], hasSound: hasSound, in: directory)[0]
+    static func shown(_ url: URL, hasAudio: Bool, in directory: URL) throws -> Shown {
+        try look([(url, [])], hasAudio: hasAudio, in: directory)[0]
     }
 
     /// What is shown of a file, and all that is in it whether its edit lists show it or not.
-    static func shownAndHeld(_ url: URL, hasSound: Bool, in directory: URL) throws -> (shown: Shown, held: Shown) {
-        let looks = try look([(url, []), (url, ["-ignore_editlist", "1"])], hasSound: hasSound, in: directory)
+    static func shownAndHeld(_ url: URL, hasAudio: Bool, in directory: URL) throws -> (shown: Shown, held: Shown) {
+        let looks = try look([(url, []), (url, ["-ignore_editlist", "1"])], hasAudio: hasAudio, in: directory)
         return (looks[0], looks[1])
     }
 
     /// What is shown of many files, by one process for each few of them.
-    static func shown(_ urls: [URL], hasSound: Bool, in directory: URL) throws -> [Shown] {
+    static func shown(_ urls: [URL], hasAudio: Bool, in directory: URL) throws -> [Shown] {
         try stride(from: 0, to: urls.count, by: 16).flatMap { first in
-            try look(urls[first..<min(first + 16, urls.count)].map { ($0, []) }, hasSound: hasSound, in: directory)
+            try look(urls[first..<min(first + 16, urls.count)].map { ($0, []) }, hasAudio: hasAudio, in: directory)
         }
     }
 
     private static func look(
-        _ options: [(url: URL, options: [String])], hasSound: Bool, in directory: URL
+        _ options: [(url: URL, options: [String])], hasAudio: Bool, in directory: URL
     ) throws -> [Shown] {
         let base = directory.appending(path: "shown-\(UUID().uuidString)").path
         var arguments = ["-v", "error", "-nostdin", "-xerror", "-copyts"]
@@ -155,10 +155,10 @@ enum CountedClips {
             ]
             arguments += video + ["-f", "rawvideo", "\(base).\(input).gray"]
             arguments += video + ["-enc_time_base", "1:90000", "-f", "framecrc", "\(base).\(input).times"]
-            guard hasSound else { continue }
-            let sound = ["-map", "\(input):a:0", "-ac", "1", "-ar", "16000", "-c:a", "pcm_s16le"]
-            arguments += sound + ["-f", "s16le", "\(base).\(input).samples"]
-            arguments += sound + ["-f", "framecrc", "\(base).\(input).starts"]
+            guard hasAudio else { continue }
+            let audio = ["-map", "\(input):a:0", "-ac", "1", "-ar", "16000", "-c:a", "pcm_s16le"]
+            arguments += audio + ["-f", "s16le", "\(base).\(input).samples"]
+            arguments += audio + ["-f", "framecrc", "\(base).\(input).starts"]
         }
         try Tool.run("ffmpeg", arguments)
         return try options.indices.map { input in
@@ -179,7 +179,7 @@ enum CountedClips {
                 let picture = gray[(index * 19_200)...].prefix(19_200)
                 shown.pictures.append(Shown.Picture(time: time, number: number(picture)))
             }
-            guard hasSound else { return shown }
+            guard hasAudio else { return shown }
             let raw = try Data(contentsOf: part("samples"))
             if let start = try Self.times(part("starts")).first {
                 shown.hear(unsafe raw.withUnsafeBytes { unsafe Array($0.bindMemory(to: Int16.self)) }, from: start)

@@ -19,29 +19,29 @@ import Testing
         var name: String
         /// Of the pictures and of the sound; nil for what FFmpeg wrote.
         var pictures: [Edit]?
-        var sound: [Edit]?
+        var audio: [Edit]?
         var testDescription: String { name }
     }
 
     static let cases = [
-        Case(name: "pictures later", pictures: [.empty(1), .of(0, 3)], sound: nil),
-        Case(name: "sound later", pictures: nil, sound: [.empty(1), .of(0, 3)]),
-        Case(name: "both later", pictures: [.empty(2), .of(0, 3)], sound: [.empty(2), .of(0, 3)]),
-        Case(name: "both from within a group", pictures: [.of(0.6, 3)], sound: [.of(0.6, 3)]),
-        Case(name: "both from a moment between pictures", pictures: [.of(0.633, 2.9)], sound: [.of(0.633, 2.9)]),
-        Case(name: "pictures from within a group", pictures: [.of(1.4, 3)], sound: nil),
-        Case(name: "sound from within", pictures: nil, sound: [.of(0.5, 3)]),
-        Case(name: "a part of one group", pictures: [.of(0.4, 0.8)], sound: [.of(0.4, 0.8)]),
+        Case(name: "pictures later", pictures: [.empty(1), .of(0, 3)], audio: nil),
+        Case(name: "sound later", pictures: nil, audio: [.empty(1), .of(0, 3)]),
+        Case(name: "both later", pictures: [.empty(2), .of(0, 3)], audio: [.empty(2), .of(0, 3)]),
+        Case(name: "both from within a group", pictures: [.of(0.6, 3)], audio: [.of(0.6, 3)]),
+        Case(name: "both from a moment between pictures", pictures: [.of(0.633, 2.9)], audio: [.of(0.633, 2.9)]),
+        Case(name: "pictures from within a group", pictures: [.of(1.4, 3)], audio: nil),
+        Case(name: "sound from within", pictures: nil, audio: [.of(0.5, 3)]),
+        Case(name: "a part of one group", pictures: [.of(0.4, 0.8)], audio: [.of(0.4, 0.8)]),
         Case(
-            name: "the middle left out", pictures: [.of(0, 0.8), .of(1.6, 2.8)], sound: [.of(0, 0.8), .of(1.6, 2.8)]),
-        Case(name: "twice the same", pictures: [.of(0, 1), .of(0, 1)], sound: [.of(0, 1), .of(0, 1)]),
-        Case(name: "the end first", pictures: [.of(2, 3), .of(0, 1)], sound: [.of(2, 3), .of(0, 1)]),
+            name: "the middle left out", pictures: [.of(0, 0.8), .of(1.6, 2.8)], audio: [.of(0, 0.8), .of(1.6, 2.8)]),
+        Case(name: "twice the same", pictures: [.of(0, 1), .of(0, 1)], audio: [.of(0, 1), .of(0, 1)]),
+        Case(name: "the end first", pictures: [.of(2, 3), .of(0, 1)], audio: [.of(2, 3), .of(0, 1)]),
         Case(
             name: "the end first, within groups", pictures: [.of(2.2, 3), .of(0.4, 1)],
-            sound: [.of(2.2, 3), .of(0.4, 1)]),
+            audio: [.of(2.2, 3), .of(0.4, 1)]),
         Case(
-            name: "a pause", pictures: [.of(0, 1), .empty(0.5), .of(1, 2)], sound: [.of(0, 1), .empty(0.5), .of(1, 2)]),
-        Case(name: "longer than there is", pictures: [.of(1, 30)], sound: [.of(1, 30)]),
+            name: "a pause", pictures: [.of(0, 1), .empty(0.5), .of(1, 2)], audio: [.of(0, 1), .empty(0.5), .of(1, 2)]),
+        Case(name: "longer than there is", pictures: [.of(1, 30)], audio: [.of(1, 30)]),
     ]
 
     static let codings = [
@@ -67,16 +67,16 @@ import Testing
         try Tool.ffmpeg(
             CountedClips.inputs(in: directory.url) + ["-vf", "scale=64:48", "-pix_fmt", "yuv420p", "-t", "3"]
                 + arguments.split(separator: " ").map(String.init), to: plain)
-        let hasSound = !arguments.hasSuffix("-an")
+        let hasAudio = !arguments.hasSuffix("-an")
         let sniffed = try Clips.sniff(plain)
         var problems: [String] = []
         var count = 0
-        for (index, edited) in Self.cases.enumerated() where hasSound || edited.pictures != nil {
+        for (index, edited) in Self.cases.enumerated() where hasAudio || edited.pictures != nil {
             let file = directory.url.appending(path: "\(index)-\(name)")
-            try EditLists.write(hasSound ? [edited.pictures, edited.sound] : [edited.pictures], into: plain, as: file)
+            try EditLists.write(hasAudio ? [edited.pictures, edited.audio] : [edited.pictures], into: plain, as: file)
             let source: CountedClips.Shown
             do {
-                source = try CountedClips.shown(file, hasSound: hasSound, in: directory.url)
+                source = try CountedClips.shown(file, hasAudio: hasAudio, in: directory.url)
             } catch {
                 // Of leading pictures FFmpeg's own times may run backwards where one part follows another: no judge.
                 guard name == "open.mov", (edited.pictures?.count ?? 0) > 1 else { throw error }
@@ -107,10 +107,10 @@ import Testing
                     problems.append("\(words): \(error)")
                 }
             }
-            let sounding = parts.filter { hasSound && $0.judge.hasSound }.map(\.file)
-            let heard = try CountedClips.shown(sounding, hasSound: true, in: directory.url)
+            let sounding = parts.filter { hasAudio && $0.judge.hasAudio }.map(\.file)
+            let heard = try CountedClips.shown(sounding, hasAudio: true, in: directory.url)
             let silent = parts.map(\.file).filter { !sounding.contains($0) }
-            let seen = try CountedClips.shown(silent, hasSound: false, in: directory.url)
+            let seen = try CountedClips.shown(silent, hasAudio: false, in: directory.url)
             let shown = Dictionary(uniqueKeysWithValues: zip(sounding + silent, heard + seen))
             for part in parts {
                 let found = shown[part.file].map { part.judge.problems(of: $0) } ?? []

@@ -15,7 +15,7 @@ import Testing
 
     private borrowing func file(_ name: String) -> URL { directory.url.appending(path: name) }
 
-    private borrowing func sound(_ name: String, _ encoding: [String]) throws -> URL {
+    private borrowing func audio(_ name: String, _ encoding: [String]) throws -> URL {
         let output = file(name)
         try Tool.ffmpeg(["-f", "lavfi", "-i", "anoisesrc=d=4:r=44100:a=0.3:seed=1"] + encoding, to: output)
         return output
@@ -52,7 +52,7 @@ import Testing
     func `a copied sound does without the packet that the end of its file cuts off`(
         name: String, encoding: [String], cut: Int
     ) throws {
-        let source = try sound(name, encoding)
+        let source = try audio(name, encoding)
         try Data(contentsOf: source).dropLast(cut).write(to: source)
         let made = try #require(try Clips.render(source))
         let note = try #require(made.report(.main)?.note)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `a damaged last packet is named in the report`() throws {
-        let source = try sound("a.aac", ["-c:a", "aac"])
+        let source = try audio("a.aac", ["-c:a", "aac"])
         try Data(contentsOf: source).dropLast(150).write(to: source)
         #expect(try Probe.complaints(source) != "")
         let note = try #require(try Clips.render(source)?.report(.main)?.note)
@@ -72,7 +72,7 @@ import Testing
 
     @Test(arguments: [("a.aac", ["-c:a", "aac"]), ("b.mp3", ["-c:a", "libmp3lame", "-b:a", "128k"])])
     func `a sound with damage inside is encoded, for a copy would keep it`(name: String, encoding: [String]) throws {
-        let source = try sound(name, encoding)
+        let source = try audio(name, encoding)
         var data = try Data(contentsOf: source)
         let middle = data.count / 2
         for index in middle..<middle + 2500 { data[index] = UInt8(truncatingIfNeeded: index &* index >> 3) }
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func `damage after the part doesn't keep it from being copied`() throws {
-        let source = try sound("a.mp3", ["-c:a", "libmp3lame", "-b:a", "128k"])
+        let source = try audio("a.mp3", ["-c:a", "libmp3lame", "-b:a", "128k"])
         var data = try Data(contentsOf: source)
         let late = data.count * 3 / 4
         for index in late..<late + 2500 { data[index] = UInt8(truncatingIfNeeded: index &* index >> 3) }
@@ -109,15 +109,15 @@ import Testing
     /// Whether an MP3's part is taken for whole by its heads, and what decoding it comes upon; nil for no clip.
     private static func damage(
         _ url: URL, _ trim: TrimRequest?
-    ) throws -> (isPlainlyWhole: Bool, decoded: SoundDamage?)? {
+    ) throws -> (isPlainlyWhole: Bool, decoded: AudioDamage?)? {
         Rendered.turn.lock()
         defer { Rendered.turn.unlock() }
         return try withDescriptor(url) { descriptor in
             guard let probed = try ProbedClip.open(descriptor, sniffed: "audio/mpeg", limits: .service),
-                let sound = probed.facts.sound
+                let audio = probed.facts.audio
             else { return nil }
             let part = try ClipPart(of: probed.facts.duration, request: trim, maximum: nil, whenLonger: .trim)
-            var reader = WaveformReader(facts: probed.facts, sound: sound, part: part, policy: nil)
+            var reader = WaveformReader(facts: probed.facts, audio: audio, part: part, policy: nil)
             let isPlainlyWhole = try reader.isPlainlyWhole(probed.demuxer)
             reader.policy = WaveformPolicy()
             return (isPlainlyWhole, try reader.read(probed.demuxer)?.damage)
@@ -132,9 +132,9 @@ import Testing
     func `of an MP3 that is whole by its heads no decoder complains`(
         encoding: [String], trim: TrimRequest?
     ) throws {
-        let source = try sound("source.mp3", ["-c:a", "libmp3lame"] + encoding)
+        let source = try audio("source.mp3", ["-c:a", "libmp3lame"] + encoding)
         let whole = try #require(try Self.damage(source, trim))
-        #expect(whole.isPlainlyWhole && whole.decoded == SoundDamage())
+        #expect(whole.isPlainlyWhole && whole.decoded == AudioDamage())
         let data = try Data(contentsOf: source)
         var generator = SeededGenerator(seed: 7)
         var found = 0
@@ -148,7 +148,7 @@ import Testing
             let file = file("damaged.mp3")
             try damaged.write(to: file)
             guard let seen = try Self.damage(file, trim) else { continue }
-            if seen.decoded != SoundDamage() {
+            if seen.decoded != AudioDamage() {
                 found += 1
                 #expect(!seen.isPlainlyWhole, "round \(round)")
             }
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func `packets count as damaged inside only when a good one follows`() {
-        var damage = SoundDamage()
+        var damage = AudioDamage()
         for (time, isDamaged) in [(0, false), (1, true), (2, true)] as [(Int64, Bool)] {
             damage.add(time: time, isDamaged: isDamaged)
         }

@@ -47,8 +47,8 @@ import Testing
         try Tool.ffmpeg(
             CountedClips.inputs(in: directory.url) + ["-vf", "scale=64:48", "-pix_fmt", "yuv420p", "-t", "1.76"]
                 + arguments.split(separator: " ").map(String.init), to: file)
-        let hasSound = !arguments.hasSuffix("-an")
-        let source = try CountedClips.shown(file, hasSound: hasSound, in: directory.url)
+        let hasAudio = !arguments.hasSuffix("-an")
+        let source = try CountedClips.shown(file, hasAudio: hasAudio, in: directory.url)
         #expect(source.pictures.map(\.number) == Array(0..<Self.frames))
         let times = source.pictures.map { $0.time - source.origin }
 
@@ -57,7 +57,7 @@ import Testing
         for end in times.dropFirst(8) { trims.append(TrimRequest(start: times[6], duration: end - times[6])) }
         let sniffed = try Clips.sniff(file)
         let parts = try trims.map { try CountedClips.part(file, $0, sniffed: sniffed) }
-        let shown = try CountedClips.shown(parts.map(\.file), hasSound: hasSound, in: directory.url)
+        let shown = try CountedClips.shown(parts.map(\.file), hasAudio: hasAudio, in: directory.url)
         var problems: [String] = []
         for (trim, (part, shown)) in zip(trims, zip(parts, shown)) {
             let report = try #require(part.made.ending.trim)

@@ -23,7 +23,7 @@ struct PartJudge {
 
     /// Of the whole source, in seconds.
     var length: Double {
-        max((source.pictures.last?.time ?? 0) + 1 / CountedClips.rate, source.soundEnd ?? 0) - (origin ?? source.origin)
+        max((source.pictures.last?.time ?? 0) + 1 / CountedClips.rate, source.audioEnd ?? 0) - (origin ?? source.origin)
     }
 
     /// The pictures that are shown in the part, and when, in seconds of the part.
@@ -39,17 +39,17 @@ struct PartJudge {
 
     /// What is wrong with what is shown of the part; empty where nothing is.
     func problems(of shown: CountedClips.Shown) -> [String] {
-        pictureProblems(of: shown) + (source.soundStart == nil ? [] : soundProblems(of: shown))
+        pictureProblems(of: shown) + (source.audioStart == nil ? [] : audioProblems(of: shown))
     }
 
     /// What the source's sound tells in the part, away from its edges: windows there reach beyond them.
     private var told: [(time: Double, told: Double)] {
-        let end = duration.map { from + $0 } ?? source.soundEnd ?? 0
-        return source.soundTimes.filter { $0.time > from + 0.06 && $0.time < end - 0.06 }
+        let end = duration.map { from + $0 } ?? source.audioEnd ?? 0
+        return source.audioTimes.filter { $0.time > from + 0.06 && $0.time < end - 0.06 }
     }
 
     /// Whether anything is heard in the part.
-    var hasSound: Bool { !told.isEmpty }
+    var hasAudio: Bool { !told.isEmpty }
 
     private func pictureProblems(of shown: CountedClips.Shown) -> [String] {
         let wanted = wanted
@@ -77,21 +77,21 @@ struct PartJudge {
         }.prefix(1).map { $0 }
     }
 
-    private func soundProblems(of shown: CountedClips.Shown) -> [String] {
+    private func audioProblems(of shown: CountedClips.Shown) -> [String] {
         let told = told
-        guard hasSound else { return [] }
+        guard hasAudio else { return [] }
         var worst = 0.0
         var missing: [Double] = []
         var wrong = 0
-        for sound in told {
-            let time = sound.time - from - shift
-            guard let heard = shown.soundTimes.min(by: { abs($0.time - time) < abs($1.time - time) }),
+        for audio in told {
+            let time = audio.time - from - shift
+            guard let heard = shown.audioTimes.min(by: { abs($0.time - time) < abs($1.time - time) }),
                 abs(heard.time - time) < 0.05
             else {
                 missing.append(time)
                 continue
             }
-            let difference = heard.told - heard.time - (sound.told - time)
+            let difference = heard.told - heard.time - (audio.told - time)
             if abs(difference) >= 0.02 { wrong += 1 }
             if abs(difference) > abs(worst) { worst = difference }
         }

@@ -53,7 +53,7 @@ import Testing
             try Self.facts(sample.url, believesHeader: true) == Self.facts(sample.url, believesHeader: false))
     }
 
-    private static let encodings: [(name: String, sound: [String], picture: [String])] = [
+    private static let encodings: [(name: String, audio: [String], picture: [String])] = [
         ("plain.mp4", ["aac"], ["-bf", "0"]),
         ("reordered.mov", ["aac", "-ac", "2"], ["-bf", "3", "-b_strategy", "0"]),
         ("baseline.mp4", ["aac", "-ar", "22050"], ["-profile:v", "baseline"]),
@@ -70,14 +70,14 @@ import Testing
 
     @Test(arguments: encodings)
     func `of H.264 and AAC the header suffices, and says what decoders say`(
-        name: String, sound: [String], picture: [String]
+        name: String, audio: [String], picture: [String]
     ) throws {
         let source = file(name)
         try Tool.ffmpeg(
             [
                 "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=2", "-f", "lavfi", "-i", "sine=duration=2",
                 "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a",
-            ] + sound + picture, to: source)
+            ] + audio + picture, to: source)
         if name.hasPrefix("turned") { try Clips.turn(source, clockwise: 90) }
         #expect(try Self.suffices(source))
         #expect(try Self.facts(source, believesHeader: true) == Self.facts(source, believesHeader: false))

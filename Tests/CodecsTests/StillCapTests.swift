@@ -125,9 +125,9 @@ import Testing
     @Test func `waveforms and posters are within their caps`() throws {
         var profile = Profile.notification
         profile.audio?.waveform?.cap = 96
-        let sound = try Rendered.of(
+        let audio = try Rendered.of(
             Repository.media.appending(path: "wav/voice.wav"), in: directory.url, profile: profile)
-        let waveform = try #require(sound.files[.waveform])
+        let waveform = try #require(audio.files[.waveform])
         #expect(try Data(contentsOf: waveform).count <= 96)
         #expect(try judged([waveform]).first?.hasPrefix("PNG ") == true)
         profile.video?.poster?.cap = 900

@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized) struct StoppingTests {
     /// Sources that take a multiple of what they are given, by what does the work.
     enum Source: String, CaseIterable, CustomTestStringConvertible {
-        case progressive, interlaced, animation, clip, sound
+        case progressive, interlaced, animation, clip, audio
 
         var testDescription: String { rawValue }
 
@@ -30,7 +30,7 @@ import Testing
                         "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30:duration=10", "-c:v",
                         "mpeg4", "-q:v", "4", file.path,
                     ])
-            case .sound:
+            case .audio:
                 try Tool.run(
                     "ffmpeg",
                     [
@@ -55,7 +55,7 @@ import Testing
             case .interlaced: "png"
             case .animation: "gif"
             case .clip: "mp4"
-            case .sound: "flac"
+            case .audio: "flac"
             }
         }
     }

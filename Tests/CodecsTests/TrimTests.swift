@@ -18,19 +18,19 @@ import Testing
         var arguments: [String]
         /// Changes a finished file, with what FFmpeg is given before and after the input; nil for nothing.
         var remux: (before: [String], after: [String], name: String)?
-        var hasSound = true
+        var hasAudio = true
         var method = TrimMethod.encode
 
         var testDescription: String { "\(name): \(arguments.joined(separator: " "))" }
 
         init(
-            _ name: String, _ arguments: String, sound: String = "-c:a aac", method: TrimMethod = .encode,
+            _ name: String, _ arguments: String, audio: String = "-c:a aac", method: TrimMethod = .encode,
             remux: (before: String, after: String, name: String)? = nil
         ) {
             func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
             self.name = name
-            self.arguments = words(arguments) + words(sound)
-            hasSound = !sound.contains("-an")
+            self.arguments = words(arguments) + words(audio)
+            hasAudio = !audio.contains("-an")
             self.method = method
             self.remux = remux.map { (words($0.before), words($0.after), $0.name) }
         }
@@ -47,13 +47,13 @@ import Testing
         Source("bf0.mp4", "\(x264) -g 250 -bf 0"),
         Source("bf3.mp4", "\(x264) -g 25 -bf 3"),
         Source("long.mov", "\(x264) -g 250 -bf 3"),
-        Source("pcm.mov", "\(x264) -g 30", sound: "-c:a pcm_s16le"),
+        Source("pcm.mov", "\(x264) -g 30", audio: "-c:a pcm_s16le"),
         Source("bf3.mkv", "\(x264) -g 25 -bf 3"),
-        Source("open.mkv", "\(x264) -g 25 -bf 3 -x264-params open-gop=1", sound: "-c:a libvorbis"),
-        Source("bf0.avi", "\(x264) -g 25 -bf 0", sound: "-c:a libmp3lame"),
-        Source("bf2.avi", "\(x264) -g 25 -bf 2", sound: "-c:a libmp3lame"),
+        Source("open.mkv", "\(x264) -g 25 -bf 3 -x264-params open-gop=1", audio: "-c:a libvorbis"),
+        Source("bf0.avi", "\(x264) -g 25 -bf 0", audio: "-c:a libmp3lame"),
+        Source("bf2.avi", "\(x264) -g 25 -bf 2", audio: "-c:a libmp3lame"),
         Source("bf3.ts", "\(x264) -g 25 -bf 3"),
-        Source("open.ts", "\(x264) -g 25 -bf 3 -x264-params open-gop=1", sound: "-c:a ac3"),
+        Source("open.ts", "\(x264) -g 25 -bf 3 -x264-params open-gop=1", audio: "-c:a ac3"),
         Source("hevc.mp4", "-c:v libx265 -preset ultrafast -x265-params log-level=0:keyint=25:open-gop=0 -tag:v hvc1"),
         Source("cra.mov", "-c:v libx265 -preset ultrafast -x265-params log-level=0:keyint=25:open-gop=1:bframes=3"),
         Source("cra.mkv", "-c:v libx265 -preset ultrafast -x265-params log-level=0:keyint=25:open-gop=1:bframes=3"),
@@ -61,18 +61,18 @@ import Testing
         Source("mpeg4.mp4", "-c:v mpeg4 -q:v 3 -bf 2 -g 50"),
         Source("mpeg4.mov", "-c:v mpeg4 -q:v 3 -g 250"),
         Source("mpeg4.mkv", "-c:v mpeg4 -q:v 3 -bf 2 -g 50"),
-        Source("mpeg4.avi", "-c:v mpeg4 -q:v 3 -g 50", sound: "-c:a libmp3lame"),
-        Source("packed.avi", "-c:v libxvid -q:v 1 -bf 2 -g 50", sound: "-c:a libmp3lame"),
-        Source("mpeg2.ts", "-c:v mpeg2video -q:v 3 -bf 2 -g 15", sound: "-c:a mp2"),
-        Source("mpeg2.mpg", "-c:v mpeg2video -q:v 3 -bf 2 -g 15", sound: "-c:a mp2"),
+        Source("mpeg4.avi", "-c:v mpeg4 -q:v 3 -g 50", audio: "-c:a libmp3lame"),
+        Source("packed.avi", "-c:v libxvid -q:v 1 -bf 2 -g 50", audio: "-c:a libmp3lame"),
+        Source("mpeg2.ts", "-c:v mpeg2video -q:v 3 -bf 2 -g 15", audio: "-c:a mp2"),
+        Source("mpeg2.mpg", "-c:v mpeg2video -q:v 3 -bf 2 -g 15", audio: "-c:a mp2"),
         Source(
-            "mpeg2.mkv", "-c:v mpeg2video -q:v 3 -bf 2 -g 15 -flags cgop -sc_threshold 1000000000", sound: "-c:a ac3"),
+            "mpeg2.mkv", "-c:v mpeg2video -q:v 3 -bf 2 -g 15 -flags cgop -sc_threshold 1000000000", audio: "-c:a ac3"),
         Source("mpeg2.mp4", "-c:v mpeg2video -q:v 3 -bf 2 -g 15"),
-        Source("vp8.webm", "-c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M -g 50", sound: "-c:a libvorbis"),
+        Source("vp8.webm", "-c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M -g 50", audio: "-c:a libvorbis"),
         Source("vp8.mkv", "-c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M -auto-alt-ref 1 -lag-in-frames 10 -g 50"),
-        Source("vp9.webm", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 1M -g 50", sound: "-c:a libopus"),
+        Source("vp9.webm", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 1M -g 50", audio: "-c:a libopus"),
         Source("vp9.mp4", "-c:v libvpx-vp9 -deadline good -cpu-used 8 -b:v 1M -lag-in-frames 10 -auto-alt-ref 1"),
-        Source("av1.webm", "-c:v libsvtav1 -preset 12 -g 50", sound: "-c:a libopus"),
+        Source("av1.webm", "-c:v libsvtav1 -preset 12 -g 50", audio: "-c:a libopus"),
         Source("av1.mp4", "-c:v libsvtav1 -preset 12 -g 50"),
         Source("av1.mkv", "-c:v libsvtav1 -preset 12 -g 250"),
         // Times that begin elsewhere, go back, or wrap at 33 bits two seconds in.
@@ -84,14 +84,14 @@ import Testing
         // Sound that begins later, or ends earlier than the pictures.
         Source("g.mp4", "\(x264) -g 250 -bf 2", remux: ("", delayed, "behind.mp4")),
         Source("h.mkv", "-c:v mpeg4 -q:v 3", remux: ("", delayed, "behind.mkv")),
-        Source("i.mp4", "\(x264) -g 250 -bf 2", sound: "-c:a aac -af atrim=0:2"),
+        Source("i.mp4", "\(x264) -g 250 -bf 2", audio: "-c:a aac -af atrim=0:2"),
         // Pictures at a variable rate, and tracks to choose from.
         Source("k.mp4", "\(x264) -g 250 -bf 2 \(varied)"),
         Source("l.mp4", "\(x264) -g 25 -bf 2 \(varied)"),
-        Source("m.webm", "-c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M \(varied)", sound: "-c:a libvorbis"),
+        Source("m.webm", "-c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M \(varied)", audio: "-c:a libvorbis"),
         Source("n.mkv", "\(x264) -g 250 -map 0:v -map 1:a -map 0:v -map 1:a -filter:v:1 negate -filter:a:1 areverse"),
-        Source("silent.mp4", "\(x264) -g 25 -bf 2", sound: "-an"),
-        Source("silent.webm", "-c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M", sound: "-an"),
+        Source("silent.mp4", "\(x264) -g 25 -bf 2", audio: "-an"),
+        Source("silent.webm", "-c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M", audio: "-an"),
     ]
 
     @Test(arguments: sources)
@@ -99,7 +99,7 @@ import Testing
         source: Source
     ) throws {
         let file = try make(source)
-        let shown = try CountedClips.shown(file, hasSound: source.hasSound, in: directory.url)
+        let shown = try CountedClips.shown(file, hasAudio: source.hasAudio, in: directory.url)
         var trims = [TrimRequest(start: 1.48, duration: 1.2)]
         if source.arguments.contains("libx264") && source.name.count > 5 {
             trims += [TrimRequest(start: 0.5), TrimRequest(start: 2, duration: 1)]
@@ -131,10 +131,10 @@ import Testing
         let report = try #require(made.ending.trim)
         let note = made.report(.main)?.note ?? ""
         let start = source.origin + (trim.start ?? 0)
-        let lastTime = max(source.pictures.last?.time ?? 0, (source.soundEnd ?? 0) - 1 / CountedClips.rate)
+        let lastTime = max(source.pictures.last?.time ?? 0, (source.audioEnd ?? 0) - 1 / CountedClips.rate)
         let end = trim.duration.map { start + $0 } ?? lastTime + 1 / CountedClips.rate
 
-        let (shown, all) = try CountedClips.shownAndHeld(main, hasSound: kind.hasSound, in: directory.url)
+        let (shown, all) = try CountedClips.shownAndHeld(main, hasAudio: kind.hasAudio, in: directory.url)
         let first = try #require(shown.pictures.first)
         let last = try #require(shown.pictures.last)
         let wantedFirst = source.shown(at: start).place
@@ -161,21 +161,21 @@ import Testing
             "\(name): lasts \(length)")
         #expect(abs(report.duration - length) < 0.06, "\(name)")
 
-        var soundError = 0.0
-        if source.soundStart != nil {
-            let delay = source.soundDelay
+        var audioError = 0.0
+        if source.audioStart != nil {
+            let delay = source.audioDelay
             let worst =
-                shown.soundTimes.map { ($0.time, $0.told - delay - ($0.time + source.origin + report.start)) }
+                shown.audioTimes.map { ($0.time, $0.told - delay - ($0.time + source.origin + report.start)) }
                 .max { abs($0.1) < abs($1.1) } ?? (0, 9)
-            soundError = abs(worst.1)
-            #expect(soundError < 0.02, "\(name): sound is \(worst.1) s off at \(worst.0); \(note)")
-            #expect((shown.soundStart ?? 9) < 0.02)
-            #expect((shown.soundEnd ?? 0) > min(end, source.soundEnd ?? 0) - start - 0.02, "\(name)")
+            audioError = abs(worst.1)
+            #expect(audioError < 0.02, "\(name): sound is \(worst.1) s off at \(worst.0); \(note)")
+            #expect((shown.audioStart ?? 9) < 0.02)
+            #expect((shown.audioEnd ?? 0) > min(end, source.audioEnd ?? 0) - start - 0.02, "\(name)")
         }
 
         // All that the file holds, shown or not.
         #expect(all.pictures.map(\.number).sorted() == shown.pictures.map(\.number).sorted(), "\(name)")
-        let told = all.soundTimes.map { $0.told - source.soundDelay }
+        let told = all.audioTimes.map { $0.told - source.audioDelay }
         if let earliest = told.min(), let latest = told.max() {
             #expect(earliest > start - 0.045, "\(name): sound of \(earliest); \(note)")
             #expect(latest < end + 0.025, "\(name): sound of \(latest); \(note)")

@@ -119,19 +119,19 @@ package struct Clip: ~Copyable {
         }
 
         if areStillsDone, let descriptor = outputs[.main] {
-            var maker = VideoMaker(
+            var rendering = VideoRendering(
                 facts: facts, picture: picture, policy: policy, part: part, effort: effort,
                 maximumPixels: order.limits.framePixels)
             let watch = Stopwatch()
             try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
-                if let sound = facts.sound {
-                    let listened = try listen(to: sound, &ending)
-                    maker.mayCopySound = listened.damage.isEmpty
+                if let audio = facts.audio {
+                    let listened = try listen(to: audio, &ending)
+                    rendering.mayCopyAudio = listened.damage.isEmpty
                     // A track of which nothing is heard is left out.
-                    if listened.packets > 0, listened.waveform == nil { maker.facts.sound = nil }
+                    if listened.packets > 0, listened.waveform == nil { rendering.facts.audio = nil }
                 }
                 let work = try refusing("decoding it") { () throws(FFmpegFailure) in
-                    try maker.make(from: demuxer, to: descriptor)
+                    try rendering.make(from: demuxer, to: descriptor)
                 }
                 guard case .made(let made) = work else {
                     if case .leftOut(let shortfall) = work { ending.omissions[.main] = shortfall }
@@ -149,7 +149,7 @@ package struct Clip: ~Copyable {
         _ outputs: [RenditionRole: Int32], _ effort: Effort, _ ending: inout Ending,
         _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
-        guard let sound = facts.sound, let policy = order.profile.audio else { return }
+        guard let audio = facts.audio, let policy = order.profile.audio else { return }
         let policies = ImagePolicies(order: order, kind: .audio)
         if let descriptor = outputs[.thumbnail], let cover = facts.cover, let still = policies.thumbnail {
             let raster = try refusing("decoding its cover art") { () throws(FFmpegFailure) in
@@ -167,18 +167,18 @@ package struct Clip: ~Copyable {
             }
         }
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
-            try renderSound(sound, policy, outputs, effort, &ending, deliver)
+            try renderAudio(audio, policy, outputs, effort, &ending, deliver)
         }
     }
 
     /// The renditions that the sound must be decoded for.
-    private func renderSound(
-        _ sound: SoundFacts, _ policy: AudioPolicy, _ outputs: [RenditionRole: Int32], _ effort: Effort,
+    private func renderAudio(
+        _ audio: AudioFacts, _ policy: AudioPolicy, _ outputs: [RenditionRole: Int32], _ effort: Effort,
         _ ending: inout Ending, _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
         // Read even where no waveform is wanted: what a copy would take over must have been decoded once.
         let reading = Stopwatch()
-        let reader = WaveformReader(facts: facts, sound: sound, part: part, policy: policy.waveform)
+        let reader = WaveformReader(facts: facts, audio: audio, part: part, policy: policy.waveform)
         let listened = try refusing("decoding it") { () throws(FFmpegFailure) in try reader.listen(demuxer) }
         let damage = listened.damage
         guard let read = listened.waveform else { throw .corrupt(reason: "none of its sound could be decoded") }
@@ -200,10 +200,10 @@ package struct Clip: ~Copyable {
         }
         if let descriptor = outputs[.main] {
             let watch = Stopwatch()
-            let maker = AudioMaker(
-                facts: facts, sound: sound, policy: policy, part: part, damage: damage, effort: effort)
+            let rendering = AudioRendering(
+                facts: facts, audio: audio, policy: policy, part: part, damage: damage, effort: effort)
             let made = try refusing("decoding it") { () throws(FFmpegFailure) in
-                try maker.make(from: demuxer, to: descriptor)
+                try rendering.make(from: demuxer, to: descriptor)
             }
             try finish(made, cap: policy.cap, watch, effort, &ending, deliver)
         }
@@ -211,9 +211,9 @@ package struct Clip: ~Copyable {
 
     /// Decodes a video's sound to find out what is damaged: a copy would take it over.
     private func listen(
-        to sound: SoundFacts, _ ending: inout Ending
+        to audio: AudioFacts, _ ending: inout Ending
     ) throws(AttachmentError) -> WaveformReader.Listened {
-        let reader = WaveformReader(facts: facts, sound: sound, part: part, policy: nil)
+        let reader = WaveformReader(facts: facts, audio: audio, part: part, policy: nil)
         let listened = try refusing("decoding its sound") { () throws(FFmpegFailure) in try reader.listen(demuxer) }
         if listened.packets > 0, listened.waveform == nil {
             ending.losses.append(Loss("its sound track", because: "none of it could be decoded"))
@@ -224,7 +224,7 @@ package struct Clip: ~Copyable {
     }
 
     /// Tells of the sound that is missing, or refuses the source for it.
-    private func note(_ damage: SoundDamage, _ ending: inout Ending) throws(AttachmentError) {
+    private func note(_ damage: AudioDamage, _ ending: inout Ending) throws(AttachmentError) {
         // The packet in which the file ends is told already.
         if cutOff != nil, damage.inside == 0, damage.atEnd == 1 { return }
         let total = max(part.duration, damage.seconds)
@@ -245,14 +245,14 @@ package struct Clip: ~Copyable {
 
     /// Seconds between where a video's sound should begin and where it does: what is made begins with a picture, at times
     /// later than its sound.
-    private func soundLost(by made: MadeClip) -> Double? {
-        guard facts.kind == .video, let sound = facts.sound, let begin = made.soundStart else { return nil }
+    private func audioLost(by made: MadeClip) -> Double? {
+        guard facts.kind == .video, let audio = facts.audio, let begin = made.audioStart else { return nil }
         guard part.start == 0 else { return made.start - part.start }
-        guard let stream = unsafe demuxer.stream(sound.stream), unsafe stream.pointee.start_time != satchel_no_pts
+        guard let stream = unsafe demuxer.stream(audio.stream), unsafe stream.pointee.start_time != satchel_no_pts
         else {
             return nil
         }
-        let own = max(0, unsafe sound.timeBase.seconds(stream.pointee.start_time) - facts.origin)
+        let own = max(0, unsafe audio.timeBase.seconds(stream.pointee.start_time) - facts.origin)
         return made.start + begin - own
     }
 
@@ -270,7 +270,7 @@ package struct Clip: ~Copyable {
         if let loss = try made.damage?.loss(because: "their data is damaged", when: order.profile.damaged) {
             ending.losses.append(loss)
         }
-        if let late = soundLost(by: made), late > 0.2 {
+        if let late = audioLost(by: made), late > 0.2 {
             ending.losses.append(
                 Loss("\(rounded(late)) s of sound at its beginning", because: "its first picture comes after them"))
         }
@@ -327,8 +327,8 @@ extension ClipFacts {
             if picture.turn.degrees != 0 { parts.append("upright after rotation by \(picture.turn.degrees)°") }
             parts.append("\(rounded(picture.frameRate)) fps")
         }
-        if let sound {
-            parts.append("\(picture == nil ? "" : "with ")\(sound.name), \(sound.rate) Hz, \(sound.channels) ch")
+        if let audio {
+            parts.append("\(picture == nil ? "" : "with ")\(audio.name), \(audio.rate) Hz, \(audio.channels) ch")
         }
         parts.append("\(rounded(duration)) s")
         if let durationNote { parts.append(durationNote) }
@@ -355,7 +355,7 @@ extension ClipFacts {
     fileprivate func estimate(for profile: Profile, part: ClipPart) -> Estimate {
         let seconds = min(max(part.duration, 1), 1e6)
         var memory: Int64 = 64 << 20
-        var cpu = 0.03 + seconds * (sound == nil ? 0 : 0.012)
+        var cpu = 0.03 + seconds * (audio == nil ? 0 : 0.012)
         if let picture, let policy = profile.video {
             let output = VideoPlan.size(of: picture.upright, longestSide: policy.longestSide)
             let kept = max(8, min(17, Self.keptPixels / max(1, picture.coded.area)))

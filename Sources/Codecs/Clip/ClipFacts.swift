@@ -6,7 +6,7 @@ struct ClipFacts: Sendable {
     var kind: MediaKind
     var type: MediaType
     var picture: PictureFacts?
-    var sound: SoundFacts?
+    var audio: AudioFacts?
     /// The stream with the cover art.
     var cover: Int?
     /// What the source's clock shows at its beginning, in seconds.
@@ -51,7 +51,7 @@ struct PictureFacts: Sendable {
 }
 
 /// An audio stream.
-struct SoundFacts: Sendable {
+struct AudioFacts: Sendable {
     enum Codec: Sendable, Hashable {
         /// AAC, low complexity.
         case aac

@@ -21,9 +21,9 @@ struct ClipLength {
 
     /// - Throws: A refusal where there is not one packet to decode.
     static func measure(
-        _ demuxer: borrowing Demuxer, picture: Int?, sound: Int?
+        _ demuxer: borrowing Demuxer, picture: Int?, audio: Int?
     ) throws(FFmpegFailure) -> ClipLength {
-        let used = [picture, sound].compactMap(\.self)
+        let used = [picture, audio].compactMap(\.self)
         let starts = used.compactMap { index -> Double? in
             guard let stream = unsafe demuxer.stream(index), unsafe stream.pointee.start_time != satchel_no_pts else {
                 return nil
@@ -42,7 +42,7 @@ struct ClipLength {
             return ClipLength(origin: origin, duration: announced)
         }
         guard demuxer.bytes <= countedBytes else {
-            try requirePacket(demuxer, picture: picture, sound: sound)
+            try requirePacket(demuxer, picture: picture, audio: audio)
             let duration = indexed.map { min($0.seconds, announced) } ?? announced
             let isCutOff = indexed.map { !$0.isComplete } ?? false
             return ClipLength(
@@ -51,11 +51,11 @@ struct ClipLength {
         }
         // FFmpeg's demuxers of RIFF tell of no more than lies in the file.
         let claimed = announced * demuxer.shortening
-        if used == [sound], try holds(demuxer, sound: used[0], seconds: announced) {
+        if used == [audio], try holds(demuxer, audio: used[0], seconds: announced) {
             return ClipLength(
                 origin: origin, duration: announced, announced: claimed > announced + slack ? claimed : nil)
         }
-        let (counted, uncertainty) = try countedEnd(demuxer, used, origin: origin, picture: picture, sound: sound)
+        let (counted, uncertainty) = try countedEnd(demuxer, used, origin: origin, picture: picture, audio: audio)
         let isCutOff = indexed.map { !$0.isComplete } ?? demuxer.isCutOff
         // Some containers count from their clock's zero, not from their first packet.
         if isCutOff, claimed - max(counted, counted + origin) > slack + uncertainty {
@@ -133,7 +133,7 @@ struct ClipLength {
 
     /// Whether a WAV's samples all lie within the file, which of PCM is arithmetic.
     private static func holds(
-        _ demuxer: borrowing Demuxer, sound index: Int, seconds: Double
+        _ demuxer: borrowing Demuxer, audio index: Int, seconds: Double
     ) throws(FFmpegFailure) -> Bool {
         guard demuxer.name == "wav", seconds > 0, let stream = unsafe demuxer.stream(index),
             let parameters = unsafe stream.pointee.codecpar
@@ -148,15 +148,15 @@ struct ClipLength {
     }
 
     private static func requirePacket(
-        _ demuxer: borrowing Demuxer, picture: Int?, sound: Int?
+        _ demuxer: borrowing Demuxer, picture: Int?, audio: Int?
     ) throws(FFmpegFailure) {
         let packet = try Packet()
-        guard try demuxer.read(packet) else { throw nothing(demuxer, picture: picture, sound: sound) }
+        guard try demuxer.read(packet) else { throw nothing(demuxer, picture: picture, audio: audio) }
         _ = demuxer.rewind()
     }
 
     private static func countedEnd(
-        _ demuxer: borrowing Demuxer, _ used: [Int], origin: Double, picture: Int?, sound: Int?
+        _ demuxer: borrowing Demuxer, _ used: [Int], origin: Double, picture: Int?, audio: Int?
     ) throws(FFmpegFailure) -> (seconds: Double, uncertainty: Double) {
         let packet = try Packet()
         if used.count == 1, let end = try framedEnd(demuxer, used[0], packet: packet) { return (end - origin, 0) }
@@ -176,16 +176,16 @@ struct ClipLength {
             latest = max(latest ?? 0, end - origin)
         }
         _ = demuxer.rewind()
-        guard let latest else { throw nothing(demuxer, picture: picture, sound: sound) }
+        guard let latest else { throw nothing(demuxer, picture: picture, audio: audio) }
         return (latest, step)
     }
 
     /// Where an MP3's sound ends on its clock, by the headers of its frames; nil where they don't follow each other, and
     /// of all else.
     private static func framedEnd(
-        _ demuxer: borrowing Demuxer, _ sound: Int, packet: borrowing Packet
+        _ demuxer: borrowing Demuxer, _ audio: Int, packet: borrowing Packet
     ) throws(FFmpegFailure) -> Double? {
-        guard demuxer.name == "mp3", let stream = unsafe demuxer.stream(sound) else { return nil }
+        guard demuxer.name == "mp3", let stream = unsafe demuxer.stream(audio) else { return nil }
         defer { _ = demuxer.rewind() }
         guard try demuxer.read(packet), let begin = packet.pts ?? packet.dts,
             case let offset = unsafe packet.raw.pointee.pos, offset >= 0
@@ -205,9 +205,9 @@ struct ClipLength {
     }
 
     /// Why there is not one packet.
-    private static func nothing(_ demuxer: borrowing Demuxer, picture: Int?, sound: Int?) -> FFmpegFailure {
+    private static func nothing(_ demuxer: borrowing Demuxer, picture: Int?, audio: Int?) -> FFmpegFailure {
         // FLAC is cut into packets by what its decoder can read: nothing is missing in the file.
-        if picture == nil, let sound, let parameters = unsafe demuxer.stream(sound)?.pointee.codecpar,
+        if picture == nil, let audio, let parameters = unsafe demuxer.stream(audio)?.pointee.codecpar,
             unsafe parameters.pointee.codec_id == AV_CODEC_ID_FLAC
         {
             let bits = unsafe parameters.pointee.bits_per_raw_sample
@@ -219,7 +219,7 @@ struct ClipLength {
             }
         }
         let what = picture == nil ? "sound" : "pictures"
-        if !demuxer.isCutOff, isEmpty(demuxer, [picture, sound].compactMap(\.self)) {
+        if !demuxer.isCutOff, isEmpty(demuxer, [picture, audio].compactMap(\.self)) {
             return FFmpegFailure(
                 refusal: .unsupportedFeature(reason: "it holds no \(what)", advice: "Send a file with \(what) in it."))
         }

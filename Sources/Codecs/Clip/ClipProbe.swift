@@ -81,21 +81,21 @@ struct ProbedClip: ~Copyable {
                 }
             }
         }
-        if let refusal = demuxer.refusalOfEdits(to: [chosen.picture?.stream, chosen.sound?.stream].compactMap(\.self)) {
+        if let refusal = demuxer.refusalOfEdits(to: [chosen.picture?.stream, chosen.audio?.stream].compactMap(\.self)) {
             throw FFmpegFailure(refusal: refusal)
         }
         for index in 0..<demuxer.streamCount {
-            let isUsed = [chosen.picture?.stream, chosen.sound?.stream].contains(index)
+            let isUsed = [chosen.picture?.stream, chosen.audio?.stream].contains(index)
             if let stream = unsafe demuxer.stream(index), !isUsed, index != chosen.cover {
                 unsafe stream.pointee.discard = AVDISCARD_ALL
             }
         }
         if !isExpected, try !decodes(demuxer, chosen, maximumPixels: limits.framePixels) { return nil }
-        let length = try ClipLength.measure(demuxer, picture: chosen.picture?.stream, sound: chosen.sound?.stream)
+        let length = try ClipLength.measure(demuxer, picture: chosen.picture?.stream, audio: chosen.audio?.stream)
         let facts = ClipFacts(
             kind: chosen.picture == nil ? .audio : .video,
             type: type(of: demuxer, sniffed: sniffed, isSound: chosen.picture == nil), picture: chosen.picture,
-            sound: chosen.sound, cover: chosen.cover, origin: length.origin, duration: length.duration,
+            audio: chosen.audio, cover: chosen.cover, origin: length.origin, duration: length.duration,
             durationNote: length.note, announced: length.announced, bytes: demuxer.bytes,
             hasIndex: demuxer.name.hasPrefix("mov"),
             losses: chosen.losses, notes: chosen.notes)
@@ -106,7 +106,7 @@ struct ProbedClip: ~Copyable {
     private static func decodes(
         _ demuxer: borrowing Demuxer, _ chosen: Streams, maximumPixels: Int64
     ) throws(FFmpegFailure) -> Bool {
-        guard let index = chosen.picture?.stream ?? chosen.sound?.stream, let stream = unsafe demuxer.stream(index)
+        guard let index = chosen.picture?.stream ?? chosen.audio?.stream, let stream = unsafe demuxer.stream(index)
         else {
             return false
         }
@@ -169,7 +169,7 @@ struct ProbedClip: ~Copyable {
 /// Which of a container's streams are used.
 private struct Streams {
     var picture: PictureFacts?
-    var sound: SoundFacts?
+    var audio: AudioFacts?
     var cover: Int?
     /// What the profile would have kept of it and can't be decoded.
     var losses: [Loss] = []
@@ -178,14 +178,14 @@ private struct Streams {
     private var foreignPictures: [String] = []
     private var hasForeignDefault = false
     private var pictureIsDefault = false
-    private var tracks: [SoundTrack] = []
+    private var tracks: [AudioTrack] = []
     /// A stream of an accepted coding, be it empty.
     private var hasAcceptedCoding = false
     private var streams = 0
 
     init(_ demuxer: borrowing Demuxer) {
         let isTransport = demuxer.name == "mpegts"
-        var sounds: [SoundFacts?] = []
+        var audioTracks: [AudioFacts?] = []
         streams = demuxer.streamCount
         for index in 0..<demuxer.streamCount {
             guard let stream = unsafe demuxer.stream(index), let parameters = unsafe stream.pointee.codecpar else {
@@ -194,7 +194,7 @@ private struct Streams {
             let coding = unsafe CodingName.of(parameters, isTransport: isTransport)
             var type = unsafe parameters.pointee.codec_type
             var decoder = unsafe Decoders.name(for: parameters.pointee.codec_id)
-            if unsafe CodingName.isForeignSound(parameters, isTransport: isTransport) {
+            if unsafe CodingName.isForeignAudio(parameters, isTransport: isTransport) {
                 (type, decoder) = (AVMEDIA_TYPE_AUDIO, nil)
             }
             let isAttached = unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
@@ -220,20 +220,20 @@ private struct Streams {
             case AVMEDIA_TYPE_AUDIO:
                 let isTaken = decoder.map(Decoders.audio.contains) ?? false
                 hasAcceptedCoding = hasAcceptedCoding || isTaken
-                let facts = unsafe isTaken ? SoundFacts(stream, name: name, index: index, in: demuxer) : nil
+                let facts = unsafe isTaken ? AudioFacts(stream, name: name, index: index, in: demuxer) : nil
                 // Where nothing is known of an accepted one there was not one packet.
                 guard facts != nil || !isTaken else { continue }
-                sounds.append(facts)
+                audioTracks.append(facts)
                 tracks.append(
-                    SoundTrack(
+                    AudioTrack(
                         coding: coding, language: unsafe demuxer.tag("language", of: stream),
                         channels: unsafe Int(parameters.pointee.ch_layout.nb_channels), isDefault: isDefault,
                         isDecodable: facts != nil))
             default: break
             }
         }
-        let choice = SoundChoice(of: tracks)
-        sound = choice.kept.flatMap { sounds[$0] }
+        let choice = AudioChoice(of: tracks)
+        audio = choice.kept.flatMap { audioTracks[$0] }
         losses = [choice.loss].compactMap(\.self)
         notes = [choice.note].compactMap(\.self)
         if picture != nil, !pictureIsDefault, hasForeignDefault {
@@ -242,7 +242,7 @@ private struct Streams {
     }
 
     /// There is something to make a clip of.
-    var isTaken: Bool { picture != nil || (sound != nil && foreignPictures.isEmpty) }
+    var isTaken: Bool { picture != nil || (audio != nil && foreignPictures.isEmpty) }
 
     /// Why there isn't, where nothing is damaged.
     var refusal: AttachmentError? {
@@ -301,7 +301,7 @@ private func displayMatrix(of stream: UnsafeMutablePointer<AVStream>) -> [Int32]
     }
 }
 
-extension SoundFacts {
+extension AudioFacts {
     fileprivate init?(
         _ stream: UnsafeMutablePointer<AVStream>, name: String, index: Int, in demuxer: borrowing Demuxer
     ) {

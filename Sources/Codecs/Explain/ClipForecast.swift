@@ -52,38 +52,38 @@ extension Clip {
 
     private func main() throws(AttachmentError) -> Forecast? {
         if let picture = facts.picture, let policy = order.profile.video {
-            let maker = VideoMaker(
+            let rendering = VideoRendering(
                 facts: facts, picture: picture, policy: policy, part: part, effort: .full,
                 maximumPixels: order.limits.framePixels)
-            return try refusing("reading it") { () throws(FFmpegFailure) in try maker.forecast(from: demuxer) }
+            return try refusing("reading it") { () throws(FFmpegFailure) in try rendering.forecast(from: demuxer) }
         }
-        if let sound = facts.sound, let policy = order.profile.audio {
+        if let audio = facts.audio, let policy = order.profile.audio {
             // Whether a packet is damaged only decoding tells.
-            let maker = AudioMaker(
-                facts: facts, sound: sound, policy: policy, part: part, damage: SoundDamage(), effort: .full)
-            return try refusing("reading it") { () throws(FFmpegFailure) in try maker.forecast(from: demuxer) }
+            let rendering = AudioRendering(
+                facts: facts, audio: audio, policy: policy, part: part, damage: AudioDamage(), effort: .full)
+            return try refusing("reading it") { () throws(FFmpegFailure) in try rendering.forecast(from: demuxer) }
         }
         return nil
     }
 }
 
-extension VideoMaker {
+extension VideoRendering {
     fileprivate func forecast(from demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Forecast {
         let approach = try approach(from: demuxer)
         let note: String
         var size = picture.upright
         switch approach {
-        case .copy: note = "copied: \(part.isTrimmed ? "the cut is on a keyframe" : "it fits as it is"); \(soundWords)"
+        case .copy: note = "copied: \(part.isTrimmed ? "the cut is on a keyframe" : "it fits as it is"); \(audioWords)"
         case .smart(let plan):
-            note = "\(plan.middle.packets.count) pictures copied, those at the edges encoded; \(soundWords)"
+            note = "\(plan.middle.packets.count) pictures copied, those at the edges encoded; \(audioWords)"
         case .encode(let reason):
-            let (rate, copiesSound) = soundRate(in: demuxer)
+            let (rate, copiesAudio) = audioRate(in: demuxer)
             let settings = VideoPlan.pictures(
-                picture, policy, seconds: part.duration, soundBitRate: rate, effort: .full)
+                picture, policy, seconds: part.duration, audioBitRate: rate, effort: .full)
             size = PixelSize(width: settings.width, height: settings.height)
             var clause = "H.264 at rate factor \(settings.rateFactor)"
             if let bound = settings.maximumBitRate { clause += ", at most \(bound / 1000) kbit/s" }
-            if copiesSound { clause += ", sound copied" }
+            if copiesAudio { clause += ", sound copied" }
             note = "\(clause), because \(reason)"
         }
         return Forecast(
@@ -130,13 +130,13 @@ extension VideoMaker {
         }
     }
 
-    private var soundWords: String {
-        guard let sound = facts.sound else { return "no sound" }
-        return copiesSound ? "sound copied" : "sound encoded from \(sound.name)"
+    private var audioWords: String {
+        guard let audio = facts.audio else { return "no sound" }
+        return copiesAudio ? "sound copied" : "sound encoded from \(audio.name)"
     }
 }
 
-extension AudioMaker {
+extension AudioRendering {
     fileprivate func forecast(from demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Forecast {
         let (copied, reason) = try copyType(demuxer)
         if let copied {
@@ -146,7 +146,7 @@ extension AudioMaker {
                 note: "copied: \(part.isTrimmed ? cut : "it fits as it is")")
         }
         let target = policy.types.first { $0 == .m4a || $0 == .wav } ?? .m4a
-        let bitRate = SoundPlan.bitRate(wanted: policy.bitRate, bytes: aim, seconds: part.duration)
+        let bitRate = AudioPlan.bitRate(wanted: policy.bitRate, bytes: aim, seconds: part.duration)
         return Forecast(
             role: .main, type: target, duration: part.duration, method: .encode,
             note: "\(target == .wav ? "PCM" : "AAC, at most \(bitRate / 1000) kbit/s"), because \(reason)")

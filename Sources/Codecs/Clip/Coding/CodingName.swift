@@ -43,7 +43,7 @@ enum CodingName {
     }
 
     /// Whether `parameters` are of sound, whatever FFmpeg takes them for.
-    static func isForeignSound(_ parameters: UnsafeMutablePointer<AVCodecParameters>, isTransport: Bool) -> Bool {
+    static func isForeignAudio(_ parameters: UnsafeMutablePointer<AVCodecParameters>, isTransport: Bool) -> Bool {
         let tag = unsafe parameters.pointee.codec_tag
         return isTransport && (tag == 0x2d || tag == 0x2e)
     }

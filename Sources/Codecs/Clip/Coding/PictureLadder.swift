@@ -15,7 +15,7 @@ struct PictureLadder: Hashable, Sendable {
     }
 
     private(set) var settings: Encoder.Pictures
-    private(set) var soundBitRate: Int
+    private(set) var audioBitRate: Int
     /// Encodes that were made.
     private(set) var encodes = 0
     /// The attempt that can't be too large.
@@ -35,10 +35,10 @@ struct PictureLadder: Hashable, Sendable {
     private static let margins = [0.9, 0.7]
 
     init(
-        _ settings: Encoder.Pictures, soundBitRate: Int, upright: PixelSize, seconds: Double, aim: Int64?, cap: Int64
+        _ settings: Encoder.Pictures, audioBitRate: Int, upright: PixelSize, seconds: Double, aim: Int64?, cap: Int64
     ) {
         self.settings = settings
-        self.soundBitRate = soundBitRate
+        self.audioBitRate = audioBitRate
         self.upright = upright
         self.seconds = max(seconds, 0.04)
         self.aim = min(aim ?? cap, cap)
@@ -80,7 +80,7 @@ struct PictureLadder: Hashable, Sendable {
     private mutating func shrink(to ratio: Double) {
         var left = min(1, ratio)
         if let bound = settings.maximumBitRate { settings.maximumBitRate = max(8_000, Int(Double(bound) * left)) }
-        if soundBitRate > 0 { soundBitRate = max(SoundPlan.leastBitRate, Int(Double(soundBitRate) * max(0.25, left))) }
+        if audioBitRate > 0 { audioBitRate = max(AudioPlan.leastBitRate, Int(Double(audioBitRate) * max(0.25, left))) }
 
         // Six steps of the rate factor halve the bytes.
         let wanted = Int((6 * -log2(left)).rounded(.up))
@@ -106,7 +106,7 @@ struct PictureLadder: Hashable, Sendable {
     // MARK: The last resort
 
     /// The share of the cap that sound may take where there is any.
-    private static let soundShare = 0.25
+    private static let audioShare = 0.25
     /// The part of the pictures' bytes that the first of them may take.
     static let firstShare = 0.4
     /// ISO/IEC 14496-10, A.3.1: a macroblock of 8 bits and 4:2:0 takes at most 3,200 bits.
@@ -115,20 +115,20 @@ struct PictureLadder: Hashable, Sendable {
     private static let pictureBytes: Int64 = 200
 
     /// Bytes for the sound of the last attempt.
-    var soundBytes: Int64 { soundBitRate == 0 ? 0 : Int64(Double(max(0, cap - fixedBytes)) * Self.soundShare) }
+    var audioBytes: Int64 { audioBitRate == 0 ? 0 : Int64(Double(max(0, cap - fixedBytes)) * Self.audioShare) }
 
     /// Bytes for its pictures, with what each adds to the index.
-    var pictureBytes: Int64 { max(0, cap - fixedBytes - soundBytes) }
+    var pictureBytes: Int64 { max(0, cap - fixedBytes - audioBytes) }
 
     /// What the smallest file of this duration takes.
     ///
     /// - Parameter silence: Bytes of its sound, and of the sound's index.
     func leastBytes(silence: Int64) -> Int64 {
         let least = fixedBytes + Self.macroblockBytes + Self.pictureBytes + ContainerSize.sample
-        return max(cap + 1, least + Int64(Double(silence) / Self.soundShare))
+        return max(cap + 1, least + Int64(Double(silence) / Self.audioShare))
     }
 
-    private var fixedBytes: Int64 { ContainerSize.movie(tracks: soundBitRate == 0 ? 1 : 2, configuration: 300) }
+    private var fixedBytes: Int64 { ContainerSize.movie(tracks: audioBitRate == 0 ? 1 : 2, configuration: 300) }
 
     /// Small pictures that stand alone; the worst first one fits.
     private var lastResort: Encoder.Pictures {

@@ -34,14 +34,14 @@ enum VideoPlan {
     ///
     /// The bound holds over each second, so the whole may be over by a second's share at most: hence the extra second.
     static func pictures(
-        _ facts: PictureFacts, _ policy: VideoPolicy, seconds: Double, soundBitRate: Int, effort: Effort
+        _ facts: PictureFacts, _ policy: VideoPolicy, seconds: Double, audioBitRate: Int, effort: Effort
     ) -> Encoder.Pictures {
         var size = size(of: facts.upright, longestSide: side(policy, effort))
         var maximum: Int?
         let budget = min(policy.aim ?? policy.cap, policy.cap)
         let available =
             Double(max(0, budget - overhead(seconds: seconds, frameRate: facts.frameRate))) * 8 * 0.97
-            - Double(soundBitRate) * seconds
+            - Double(audioBitRate) * seconds
         let rate = available / (seconds + 1)
         if rate < 200_000_000 {
             let bound = max(Double(LowestSettings.pictureBitRate), rate)

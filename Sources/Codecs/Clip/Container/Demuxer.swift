@@ -96,7 +96,7 @@ import Glibc
     /// one of either, and what the container marks.
     private func leaveOut(beyond limit: Int) {
         var pictures: [(index: Int, isMarked: Bool)] = []
-        var sounds = pictures
+        var audioTracks = pictures
         for index in 0..<streamCount {
             guard let stream = unsafe stream(index), let parameters = unsafe stream.pointee.codecpar else { continue }
             let disposition = unsafe stream.pointee.disposition
@@ -105,7 +105,7 @@ import Glibc
             let isTaken = unsafe Decoders.name(for: parameters.pointee.codec_id) != nil
             switch unsafe parameters.pointee.codec_type {
             case AVMEDIA_TYPE_VIDEO where isTaken: pictures.append((index, isMarked))
-            case AVMEDIA_TYPE_AUDIO where isTaken: sounds.append((index, isMarked))
+            case AVMEDIA_TYPE_AUDIO where isTaken: audioTracks.append((index, isMarked))
             default:
                 // What has no name yet is given one as it is read.
                 if unsafe parameters.pointee.codec_id != AV_CODEC_ID_NONE {
@@ -116,7 +116,7 @@ import Glibc
         func ordered(_ tracks: [(index: Int, isMarked: Bool)]) -> [Int] {
             (tracks.filter(\.isMarked) + tracks.filter { !$0.isMarked }).map(\.index)
         }
-        let (first, second) = (ordered(pictures), ordered(sounds))
+        let (first, second) = (ordered(pictures), ordered(audioTracks))
         let all = first.prefix(1) + second.prefix(1) + first.dropFirst() + second.dropFirst()
         for index in all.dropFirst(limit) {
             if let stream = unsafe stream(index) { unsafe stream.pointee.discard = AVDISCARD_ALL }

@@ -26,7 +26,7 @@ extension Demuxer {
                 else { return false }
                 stated.append((index, statement))
             case AVMEDIA_TYPE_AUDIO:
-                guard let statement = unsafe Statement(sound: parameters), unsafe stream.pointee.nb_frames > 0 else {
+                guard let statement = unsafe Statement(audio: parameters), unsafe stream.pointee.nb_frames > 0 else {
                     return false
                 }
                 stated.append((index, statement))
@@ -57,7 +57,7 @@ extension Demuxer {
         guard first > 0, samples > 0, block > 0, samples < self.bytes, (self.bytes - first) / block >= samples,
             let bytes = bytes(Int(min(Self.lookedThrough, self.bytes - first)), at: first)
         else { return false }
-        guard !WrappedSound.mayBe(in: bytes) else { return false }
+        guard !WrappedAudio.mayBe(in: bytes) else { return false }
         unsafe parameters.pointee.format = AV_SAMPLE_FMT_S16.rawValue
         takeCodingAsStated()
         return true
@@ -90,7 +90,7 @@ extension Demuxer {
 /// What a header says of a stream, in the words of FFmpeg's decoders.
 private enum Statement {
     case picture(SequenceParameters)
-    case sound(channels: Int32)
+    case audio(channels: Int32)
 
     /// Nil where it doesn't say enough.
     init?(picture parameters: UnsafeMutablePointer<AVCodecParameters>) {
@@ -108,7 +108,7 @@ private enum Statement {
     }
 
     /// Nil where it doesn't say enough.
-    init?(sound parameters: UnsafeMutablePointer<AVCodecParameters>) {
+    init?(audio parameters: UnsafeMutablePointer<AVCodecParameters>) {
         guard unsafe parameters.pointee.codec_id == AV_CODEC_ID_AAC, let data = unsafe parameters.pointee.extradata,
             case let configuration = unsafe Array(
                 UnsafeBufferPointer(start: data, count: Int(parameters.pointee.extradata_size))),
@@ -116,7 +116,7 @@ private enum Statement {
             unsafe Int(parameters.pointee.sample_rate) == rate.samples,
             unsafe Int(parameters.pointee.ch_layout.nb_channels) == rate.channels
         else { return nil }
-        self = .sound(channels: Int32(rate.channels))
+        self = .audio(channels: Int32(rate.channels))
     }
 
     /// Writes down what FFmpeg's decoders would.
@@ -134,7 +134,7 @@ private enum Statement {
             let isFull = unsafe parameters.pointee.color_range == AVCOL_RANGE_JPEG
             unsafe parameters.pointee.format = (isFull ? AV_PIX_FMT_YUVJ420P : AV_PIX_FMT_YUV420P).rawValue
             unsafe parameters.pointee.field_order = AV_FIELD_PROGRESSIVE
-        case .sound(let channels):
+        case .audio(let channels):
             unsafe parameters.pointee.format = AV_SAMPLE_FMT_FLTP.rawValue
             unsafe parameters.pointee.profile = FF_PROFILE_AAC_LOW
             unsafe parameters.pointee.frame_size = 1024
@@ -155,7 +155,7 @@ extension SequenceParameters {
 }
 
 /// Compressed sound that calls itself PCM, as on a disc of DTS.
-enum WrappedSound {
+enum WrappedAudio {
     /// What the frames of DTS (in words of 16 and 14 bits, of either order) and of IEC 61937 begin with.
     private static let marks: [[UInt8]] = [
         [0x7f, 0xfe, 0x80, 0x01], [0xfe, 0x7f, 0x01, 0x80], [0x1f, 0xff, 0xe8, 0x00], [0xff, 0x1f, 0x00, 0xe8],

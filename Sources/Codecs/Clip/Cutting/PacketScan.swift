@@ -15,7 +15,7 @@ struct PacketScan {
     /// Some packets hold other units than slices.
     var hasSupplements: Bool
     /// Of the sound in that part, as it is.
-    var soundBytes: Int64
+    var audioBytes: Int64
     /// All packets that were read, in their order, while they are few enough to be kept; empty otherwise.
     var held: [HeldPacket] = []
 
@@ -51,12 +51,12 @@ struct PacketScan {
             start: base.ticks(start), end: base.ticks(end), tolerance: tolerance, slack: slack.map(base.ticks))
         var scan = PacketScan(
             packets: [], decodingTimes: [], reachesEnd: true, wish: wish, framing: framing, parameters: parameters,
-            hasSupplements: false, soundBytes: 0)
+            hasSupplements: false, audioBytes: 0)
         var bytes: Int64 = 0
         let lastTick = wish.end + 2 * tolerance
         var read = 0
         while try demuxer.read(packet) {
-            if packet.stream == picture.stream || packet.stream == facts.sound?.stream {
+            if packet.stream == picture.stream || packet.stream == facts.audio?.stream {
                 read += packet.bytes
                 if read <= heldBytes {
                     scan.held.append(try HeldPacket(like: packet))
@@ -64,9 +64,9 @@ struct PacketScan {
                     scan.held = []
                 }
             }
-            if packet.stream == facts.sound?.stream, let time = packet.pts, let sound = facts.sound {
-                let seconds = sound.timeBase.seconds(time)
-                if seconds >= start - 0.05 && seconds < end { scan.soundBytes += Int64(packet.bytes) }
+            if packet.stream == facts.audio?.stream, let time = packet.pts, let audio = facts.audio {
+                let seconds = audio.timeBase.seconds(time)
+                if seconds >= start - 0.05 && seconds < end { scan.audioBytes += Int64(packet.bytes) }
             }
             guard packet.stream == picture.stream else { continue }
             guard let pts = packet.pts else { return refused("its pictures have no times") }

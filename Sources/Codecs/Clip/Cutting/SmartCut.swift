@@ -13,7 +13,7 @@ struct Edges: Sendable {
     var rateFactor: Int
 }
 
-extension VideoMaker {
+extension VideoRendering {
     /// Finer than the whole would be encoded: where coded pictures are coded again, the change should not be seen.
     private static let finerBy = 3
     /// Copied pictures that are decoded between the edges to see whether a decoder gets from one to the other.

@@ -3,7 +3,7 @@ import CFFmpeg
 
 /// Brings the samples of a WAV into another as they are, cut to the sample.
 struct SampleCopy {
-    private let facts: SoundFacts
+    private let facts: AudioFacts
     private let rate: Double
     /// On the stream's clock, which counts samples.
     private let first: Int64
@@ -15,7 +15,7 @@ struct SampleCopy {
     ///
     /// - Parameter zero: On the stream's clock, in seconds.
     init?(
-        _ facts: SoundFacts, as samples: Encoder.Samples, of demuxer: borrowing Demuxer, from zero: Double,
+        _ facts: AudioFacts, as samples: Encoder.Samples, of demuxer: borrowing Demuxer, from zero: Double,
         seconds: Double
     ) throws(FFmpegFailure) {
         guard demuxer.name == "wav", facts.codec == .pcm16, samples.rate == facts.rate,
@@ -30,7 +30,7 @@ struct SampleCopy {
         self.facts = facts
         rate = Double(facts.rate)
         first = facts.timeBase.ticks(zero)
-        end = first + SoundPlan.mostSamples(samples, seconds: seconds)
+        end = first + AudioPlan.mostSamples(samples, seconds: seconds)
         block = facts.channels * 2
     }
 
@@ -40,7 +40,7 @@ struct SampleCopy {
     ) throws(FFmpegFailure) -> MadeClip {
         let muxer = try Muxer(type: .wav, descriptor: descriptor)
         guard let stream = unsafe demuxer.stream(facts.stream),
-            try demuxer.seek(sound: facts, before: facts.timeBase.seconds(first))
+            try demuxer.seek(audio: facts, before: facts.timeBase.seconds(first))
         else { throw FFmpegFailure(satchel_averror_invaliddata) }
         let track = try unsafe muxer.addCopy(of: stream)
         try muxer.start()

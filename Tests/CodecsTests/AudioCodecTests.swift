@@ -7,7 +7,7 @@ import Testing
 
 /// Which codings of sound are taken, which of several tracks is kept, and what is said of those that can't be decoded;
 /// judged by a full decode.
-@Suite struct SoundCodecTests: ~Copyable {
+@Suite struct AudioCodecTests: ~Copyable {
     let directory: TemporaryDirectory
 
     init() throws {
@@ -94,7 +94,7 @@ import Testing
             Self.pictures + Self.tone(rate: 48_000) + Self.plain + encoding + Self.experimental, to: source)
         let made = try #require(try Clips.render(source))
         #expect(made.ending.losses == [] && made.ending.notes == [])
-        #expect(try made.sound().codecName == "aac")
+        #expect(try made.audio().codecName == "aac")
         let (from, to) = try heard(try made.file(.main))
         #expect(abs(from - 1) < 0.06 && abs(to - 2) < 0.06, "\(from) to \(to)")
         #expect(try Probe.complaints(made.file(.main)) == "")
@@ -103,7 +103,7 @@ import Testing
     @Test func `frames of MPEG layer 1 are sound`() throws {
         // At 32 kHz 12 samples of 32 bands are 12 ms: 250 frames last 3 s, and the middle ones sound.
         let source = file("a.mp1")
-        try Data((0..<250).flatMap { LayerOne.frame(sounds: (84..<167).contains($0)) }).write(to: source)
+        try Data((0..<250).flatMap { LayerOne.frame(audioTracks: (84..<167).contains($0)) }).write(to: source)
         #expect(try Probe.of(source).audio?.codecName == "mp1")
         let original = try heard(source)
         #expect(abs(original.from - 1) < 0.03 && abs(original.to - 2) < 0.03)
@@ -176,12 +176,12 @@ import Testing
         let languages: [String?] = ["eng", nil, "und", "\u{1b}[2J"]
         for _ in 0..<2000 {
             let tracks = (0..<Int.random(in: 0...6, using: &generator)).map { index in
-                SoundTrack(
+                AudioTrack(
                     coding: ["AAC", "WavPack"][index % 2], language: languages.randomElement(using: &generator) ?? nil,
                     channels: Int.random(in: 0...9, using: &generator), isDefault: .random(using: &generator),
                     isDecodable: .random(using: &generator))
             }
-            let choice = SoundChoice(of: tracks)
+            let choice = AudioChoice(of: tracks)
             let decodable = tracks.indices.filter { tracks[$0].isDecodable }
             #expect(choice.kept == decodable.first { tracks[$0].isDefault } ?? decodable.first)
             let wanted = tracks.firstIndex { $0.isDefault } ?? tracks.indices.first
@@ -213,12 +213,12 @@ import Testing
 /// Writes MPEG audio of layer 1, for which FFmpeg has no encoder: ISO/IEC 11172-3, 2.4.1.5.
 private enum LayerOne {
     /// 384 samples at 32 kHz, mono, 128 kbit/s: the second of 32 bands alternates, or all are silent.
-    static func frame(sounds: Bool) -> [UInt8] {
+    static func frame(audioTracks: Bool) -> [UInt8] {
         var bits = BitWriter()
         bits.write(0xffff_48c0, count: 32)
         // How many bits a sample has, less one, of each band; then a scale factor of those that have any.
-        for band in 0..<32 { bits.write(sounds && band == 1 ? 7 : 0, count: 4) }
-        if sounds {
+        for band in 0..<32 { bits.write(audioTracks && band == 1 ? 7 : 0, count: 4) }
+        if audioTracks {
             bits.write(3, count: 6)
             for sample in 0..<12 { bits.write(sample % 2 == 0 ? 0xf0 : 0x10, count: 8) }
         }

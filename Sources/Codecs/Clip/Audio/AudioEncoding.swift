@@ -1,8 +1,8 @@
 import CFFmpeg
 
 /// Brings the sound of a part into a container, decoded and encoded anew.
-struct SoundEncoding: ~Copyable {
-    private let facts: SoundFacts
+struct AudioEncoding: ~Copyable {
+    private let facts: AudioFacts
     private let settings: Encoder.Samples
     private let decoder: Decoder
     private let encoder: Encoder
@@ -14,21 +14,21 @@ struct SoundEncoding: ~Copyable {
     /// What the stream's clock shows at the output's beginning, in seconds.
     private let zero: Double
     private let duration: Double
-    private var clock: SoundClock
+    private var clock: AudioClock
     /// Samples encoded so far.
     private(set) var samples: Int64 = 0
     /// When the first sound is heard, in seconds of the output.
     private(set) var first: Double?
     private let mostSamples: Int64
     /// What packets may take; one that it doesn't reach for becomes silence.
-    private var budget: SoundBudget?
+    private var budget: AudioBudget?
 
     /// Decoders need what lies shortly before the first sound that is heard.
     private static let preroll = 0.25
 
     init(
-        _ facts: SoundFacts, of demuxer: borrowing Demuxer, as settings: Encoder.Samples, into muxer: borrowing Muxer,
-        zero: Double, duration: Double, budget: SoundBudget? = nil
+        _ facts: AudioFacts, of demuxer: borrowing Demuxer, as settings: Encoder.Samples, into muxer: borrowing Muxer,
+        zero: Double, duration: Double, budget: AudioBudget? = nil
     ) throws(FFmpegFailure) {
         guard let stream = unsafe demuxer.stream(facts.stream) else { throw FFmpegFailure(satchel_averror_invaliddata) }
         let decoder = try unsafe Decoder(for: stream, maximumPixels: 1)
@@ -43,12 +43,12 @@ struct SoundEncoding: ~Copyable {
         self.filtered = filtered
         self.packet = packet
         self.facts = facts
-        clock = SoundClock(timeBase: facts.timeBase)
+        clock = AudioClock(timeBase: facts.timeBase)
         self.settings = settings
         self.zero = zero
         self.duration = duration
         self.budget = budget
-        mostSamples = SoundPlan.mostSamples(settings, seconds: duration)
+        mostSamples = AudioPlan.mostSamples(settings, seconds: duration)
     }
 
     /// When the last sound so far ends, in seconds of the output.
@@ -126,7 +126,7 @@ struct SoundEncoding: ~Copyable {
 }
 
 /// Tells when a frame of sound is heard, also where it doesn't say so: after the one before.
-struct SoundClock {
+struct AudioClock {
     let timeBase: TimeBase
     private var next: Int64?
 
@@ -143,14 +143,14 @@ struct SoundClock {
 }
 
 /// Brings the sound of a part into a container as it is.
-struct SoundCopy: ~Copyable {
-    private let facts: SoundFacts
+struct AudioCopy: ~Copyable {
+    private let facts: AudioFacts
     private let track: Int
     private let zero: Double
     private let duration: Double
     /// The part begins where the source does: what primes its decoder comes along.
     private let isFromStart: Bool
-    private let damage: SoundDamage
+    private let damage: AudioDamage
     /// Frames of MP3 that are not yet free of what they hold beside their sound.
     private var ancillary = MP3Ancillary()
     private var waiting: [HeldPacket] = []
@@ -160,8 +160,8 @@ struct SoundCopy: ~Copyable {
     private(set) var heard: ClosedRange<Double>?
 
     init(
-        _ facts: SoundFacts, of demuxer: borrowing Demuxer, into muxer: borrowing Muxer, zero: Double, duration: Double,
-        isFromStart: Bool, damage: SoundDamage = SoundDamage()
+        _ facts: AudioFacts, of demuxer: borrowing Demuxer, into muxer: borrowing Muxer, zero: Double, duration: Double,
+        isFromStart: Bool, damage: AudioDamage = AudioDamage()
     ) throws(FFmpegFailure) {
         guard let stream = unsafe demuxer.stream(facts.stream) else { throw FFmpegFailure(satchel_averror_invaliddata) }
         let primer = try Packet()
@@ -247,7 +247,7 @@ struct SoundCopy: ~Copyable {
 }
 
 /// What a decoder could not make sound of in a part.
-struct SoundDamage: Hashable, Sendable {
+struct AudioDamage: Hashable, Sendable {
     /// Damaged packets with good ones after them.
     private(set) var inside = 0
     /// Damaged packets after the last good one, such as one that the end of the file cuts off.

@@ -37,12 +37,12 @@ struct MP3Consistency {
 extension WaveformReader {
     /// Whether an MP3's part is plainly without damage, so that it need not be decoded to find any.
     func isPlainlyWhole(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Bool {
-        guard sound.codec == .mp3, try seekBefore(demuxer) else { return false }
+        guard audio.codec == .mp3, try seekBefore(demuxer) else { return false }
         let packet = try Packet()
-        var consistency = MP3Consistency(rate: sound.rate, channels: sound.channels)
+        var consistency = MP3Consistency(rate: audio.rate, channels: audio.channels)
         var count = 0
         while try demuxer.read(packet) {
-            guard packet.stream == sound.stream else { continue }
+            guard packet.stream == audio.stream else { continue }
             guard let time = packet.pts ?? packet.dts, !packet.isCorrupt else { return false }
             if seconds(time) > part.reach { break }
             let isConsistent = consistency.accept(unsafe Array(packet.contents))

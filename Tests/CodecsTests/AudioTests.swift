@@ -6,7 +6,7 @@ import Testing
 @testable import Codecs
 
 /// What becomes of sound, judged by ffprobe and a full decode.
-@Suite struct SoundTests: ~Copyable {
+@Suite struct AudioTests: ~Copyable {
     let directory: TemporaryDirectory
 
     init() throws {
@@ -227,9 +227,9 @@ import Testing
         let source = file(name == "a.amr" ? "a.wav" : name)
         try Tool.ffmpeg(["-f", "lavfi", "-i", "sine=frequency=400:duration=1"] + encoding, to: source)
         let made = try #require(try Clips.render(source))
-        let sound = try made.sound()
-        #expect(sound.sampleRate == "\(rate)")
-        #expect(sound.channels == channels)
+        let audio = try made.audio()
+        #expect(audio.sampleRate == "\(rate)")
+        #expect(audio.channels == channels)
         #expect(try Probe.complaints(made.file(.main)) == "")
     }
 

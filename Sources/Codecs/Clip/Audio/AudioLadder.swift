@@ -4,7 +4,7 @@ import Glibc
 /// How a sound is encoded to AAC until its bytes suit. A value without input or output.
 ///
 /// The last attempt can't be too large: a packet that its ``ByteBudget`` doesn't reach for is replaced by silence.
-struct SoundLadder: Hashable, Sendable {
+struct AudioLadder: Hashable, Sendable {
     private(set) var bitRate: Int
     /// Encodes that were made.
     private(set) var encodes = 0
@@ -34,19 +34,19 @@ struct SoundLadder: Hashable, Sendable {
         switch outcome {
         case .finished(let bytes):
             guard bytes > aim, !isLast else { return false }
-            if bytes <= cap && (encodes >= Self.mostEncodes - 1 || bitRate == SoundPlan.leastBitRate) { return false }
+            if bytes <= cap && (encodes >= Self.mostEncodes - 1 || bitRate == AudioPlan.leastBitRate) { return false }
             total = Double(bytes)
         case .stopped(let fraction):
             guard !isLast else { return false }
             total = Double(encodes == 1 ? aim : cap) / max(0.001, min(1, fraction))
         }
-        if encodes >= Self.mostEncodes - 1 || bitRate == SoundPlan.leastBitRate {
-            bitRate = SoundPlan.leastBitRate
+        if encodes >= Self.mostEncodes - 1 || bitRate == AudioPlan.leastBitRate {
+            bitRate = AudioPlan.leastBitRate
             isLast = true
             return true
         }
         let margin = Self.margins[min(encodes, Self.margins.count) - 1]
-        bitRate = max(SoundPlan.leastBitRate, Int(Double(bitRate) * min(1, Double(aim) / total) * margin))
+        bitRate = max(AudioPlan.leastBitRate, Int(Double(bitRate) * min(1, Double(aim) / total) * margin))
         return true
     }
 }

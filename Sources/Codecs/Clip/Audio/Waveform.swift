@@ -98,13 +98,13 @@ struct PeakMeter: Hashable, Sendable {
 /// Decodes a part of a sound, keeps only its peaks, and tells what is damaged.
 struct WaveformReader {
     var facts: ClipFacts
-    var sound: SoundFacts
+    var audio: AudioFacts
     var part: ClipPart
     /// Nil where only damage is looked for.
     var policy: WaveformPolicy?
 
     /// Nil where not one sample could be decoded.
-    func read(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (waveform: Waveform, damage: SoundDamage)? {
+    func read(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (waveform: Waveform, damage: AudioDamage)? {
         let listened = try listen(demuxer)
         return listened.waveform.map { ($0, listened.damage) }
     }
@@ -113,16 +113,16 @@ struct WaveformReader {
     struct Listened {
         /// Nil where not one sample could be decoded.
         var waveform: Waveform?
-        var damage = SoundDamage()
+        var damage = AudioDamage()
         /// Packets that belong to the part.
         var packets = 0
     }
 
     func listen(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Listened {
-        guard let stream = unsafe demuxer.stream(sound.stream) else { return Listened() }
+        guard let stream = unsafe demuxer.stream(audio.stream) else { return Listened() }
         if policy == nil {
             // No sample of PCM is damaged.
-            var isWhole = sound.codec == .pcm16
+            var isWhole = audio.codec == .pcm16
             if !isWhole { isWhole = try isPlainlyWhole(demuxer) }
             if isWhole { return Listened(waveform: Waveform(peaks: [], bars: [])) }
         }
@@ -134,8 +134,8 @@ struct WaveformReader {
         var peaks = PeakMeter(count: policy?.buckets ?? 1, seconds: part.duration)
         var bars = PeakMeter(count: Waveform.bars(width: policy?.width ?? 1), seconds: part.duration)
         var heard = 0.0
-        var damage = SoundDamage()
-        var clock = SoundClock(timeBase: sound.timeBase)
+        var damage = AudioDamage()
+        var clock = AudioClock(timeBase: audio.timeBase)
         guard try seekBefore(demuxer) else { return Listened() }
         var packets = 0
         // Of the last whole packet.
@@ -165,18 +165,18 @@ struct WaveformReader {
                 guard frame.samples > 0 else { continue }
                 frame.nameChannels()
                 let time = clock.time(of: frame)
-                if sound.timeBase.seconds(time) > zero + part.duration { continue }
+                if audio.timeBase.seconds(time) > zero + part.duration { continue }
                 let rate = unsafe Double(max(1, frame.raw.pointee.sample_rate))
                 if isPlain(frame) {
-                    let base = sound.timeBase.seconds(time) - zero
+                    let base = audio.timeBase.seconds(time) - zero
                     if policy != nil { take(frame, from: base, rate: rate) }
                     heard = max(heard, base + Double(frame.samples) / rate)
                     continue
                 }
-                unsafe frame.raw.pointee.pts = time - sound.timeBase.ticks(zero)
+                unsafe frame.raw.pointee.pts = time - audio.timeBase.ticks(zero)
                 if chain?.suits(frame) != true {
                     chain = try FilterChain(
-                        [.within(seconds: part.duration), .floats], like: frame, timeBase: sound.timeBase.raw)
+                        [.within(seconds: part.duration), .floats], like: frame, timeBase: audio.timeBase.raw)
                 }
                 try chain?.send(frame)
                 while try chain?.receive(planes) == true {
@@ -187,7 +187,7 @@ struct WaveformReader {
         }
 
         while try demuxer.read(packet) {
-            guard packet.stream == sound.stream else { continue }
+            guard packet.stream == audio.stream else { continue }
             let time = packet.pts ?? packet.dts
             let start = time.map(seconds) ?? 0
             if start > part.reach { break }
@@ -196,11 +196,11 @@ struct WaveformReader {
             try takeFrames(failures: &failures)
             // A decoder may also complain and then make something up.
             failures += FFmpegLibraries.errorCount - errors
-            if packet.duration > 0 { length = sound.timeBase.seconds(packet.duration) }
+            if packet.duration > 0 { length = audio.timeBase.seconds(packet.duration) }
             guard belongs(packet, at: start) else { continue }
             packets += 1
             // The first frames of an MP3 that was cut out of a longer one lack what lay before them.
-            let isCutOut = sound.codec == .mp3 && packets <= Self.reservoir && packets == damage.atEnd + 1
+            let isCutOut = audio.codec == .mp3 && packets <= Self.reservoir && packets == damage.atEnd + 1
             damage.add(time: time, isDamaged: failures > 0, lasting: isCutOut ? 0 : length)
         }
         decoder.drain()
@@ -218,17 +218,17 @@ struct WaveformReader {
     private var zero: Double { facts.origin + part.start }
 
     /// Of the part, a time of the stream's clock.
-    func seconds(_ time: Int64) -> Double { sound.timeBase.seconds(time) - zero }
+    func seconds(_ time: Int64) -> Double { audio.timeBase.seconds(time) - zero }
 
     /// Goes so far before the part that a decoder is ready where it begins.
     func seekBefore(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Bool {
-        try demuxer.seek(sound: sound, before: zero - 0.3)
+        try demuxer.seek(audio: audio, before: zero - 0.3)
     }
 
     /// Whether a copy of the part has the packet.
     func belongs(_ packet: borrowing Packet, at seconds: Double) -> Bool {
-        SoundCopy.belongs(
-            at: seconds, lasting: sound.timeBase.seconds(packet.duration), duration: part.reach,
+        AudioCopy.belongs(
+            at: seconds, lasting: audio.timeBase.seconds(packet.duration), duration: part.reach,
             isFromStart: part.start == 0, isHidden: packet.isDiscarded)
     }
 }
@@ -240,8 +240,8 @@ extension Filter {
 
 extension Demuxer {
     /// Goes to before `seconds` of a sound's clock.
-    func seek(sound: SoundFacts, before seconds: Double) throws(FFmpegFailure) -> Bool {
-        if seconds > 0, seek(stream: sound.stream, to: sound.timeBase.ticks(seconds)) { return true }
+    func seek(audio: AudioFacts, before seconds: Double) throws(FFmpegFailure) -> Bool {
+        if seconds > 0, seek(stream: audio.stream, to: audio.timeBase.ticks(seconds)) { return true }
         return rewind()
     }
 }

@@ -1,7 +1,7 @@
 import CFFmpeg
 import Glibc
 
-extension VideoMaker {
+extension VideoRendering {
     /// A copy that fails is no reason to refuse what can be decoded; one that can't be written is.
     func copying(
         _ body: () throws(FFmpegFailure) -> Result<MadeClip, CutPlan.Refusal>

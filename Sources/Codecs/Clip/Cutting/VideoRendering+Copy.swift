@@ -2,7 +2,7 @@ import Attachments
 import CFFmpeg
 import Glibc
 
-extension VideoMaker {
+extension VideoRendering {
     /// Makes the rendition of the source's own packets.
     ///
     /// - Parameter edges: What was encoded to stand before and after them.
@@ -43,7 +43,7 @@ extension VideoMaker {
         // Sound that goes on after the last picture stays.
         let isLastPicture = scan.reachesEnd && !scan.packets.contains { $0.pts >= end }
         let rest = wanted + part.duration - zero
-        let soundEnd = part.isTrimmed ? (isLastPicture ? max(duration, rest) : duration) : max(duration, rest + 0.05)
+        let audioEnd = part.isTrimmed ? (isLastPicture ? max(duration, rest) : duration) : max(duration, rest + 0.05)
 
         let muxer = try Muxer(type: policy.type, descriptor: descriptor)
         guard let stream = unsafe demuxer.stream(picture.stream) else {
@@ -54,28 +54,28 @@ extension VideoMaker {
             configuration: (edges?.parameters ?? scan.parameters).configuration)
         var pictures = PictureCopy(
             picture, scan: scan, plan: plan, edges: edges, track: track, zero: zero, end: end)
-        var copied: SoundCopy?
-        var encoded: SoundEncoding?
-        if let sound = facts.sound {
-            if copiesSound {
-                copied = try SoundCopy(
-                    sound, of: demuxer, into: muxer, zero: zero, duration: soundEnd, isFromStart: isFromStart)
+        var copied: AudioCopy?
+        var encoded: AudioEncoding?
+        if let audio = facts.audio {
+            if copiesAudio {
+                copied = try AudioCopy(
+                    audio, of: demuxer, into: muxer, zero: zero, duration: audioEnd, isFromStart: isFromStart)
             } else {
-                encoded = try SoundEncoding(
-                    sound, of: demuxer, as: soundSettings(sound, bitRate: Self.soundBitRate), into: muxer, zero: zero,
-                    duration: soundEnd)
+                encoded = try AudioEncoding(
+                    audio, of: demuxer, as: audioSettings(audio, bitRate: Self.audioBitRate), into: muxer, zero: zero,
+                    duration: audioEnd)
             }
         }
-        try muxer.start(samples: keepsPlace ? plan.packets.count + mostSoundPackets(in: soundEnd) : nil)
+        try muxer.start(samples: keepsPlace ? plan.packets.count + mostAudioPackets(in: audioEnd) : nil)
         try pictures.begin(into: muxer)
         var isPictureDone = false
-        var isSoundDone = facts.sound == nil
+        var isAudioDone = facts.audio == nil
         func take(_ packet: borrowing Packet) throws(FFmpegFailure) {
             if packet.stream == picture.stream {
                 isPictureDone = try pictures.accept(packet, into: muxer)
-            } else if packet.stream == facts.sound?.stream, !isSoundDone {
-                if try copied?.accept(packet, into: muxer) == true { isSoundDone = true }
-                if try encoded?.accept(packet, into: muxer) == true { isSoundDone = true }
+            } else if packet.stream == facts.audio?.stream, !isAudioDone {
+                if try copied?.accept(packet, into: muxer) == true { isAudioDone = true }
+                if try encoded?.accept(packet, into: muxer) == true { isAudioDone = true }
             }
         }
         let packet = try Packet()
@@ -83,7 +83,7 @@ extension VideoMaker {
         let lead = demuxer.name.hasPrefix("mov") ? 0 : 1.0
         if keepsPlace, lead == 0, !scan.held.isEmpty {
             // What follows them is read on from where the survey ended.
-            for held in scan.held where !(isPictureDone && isSoundDone) { try take(held.packet) }
+            for held in scan.held where !(isPictureDone && isAudioDone) { try take(held.packet) }
         } else if isFromStart, demuxer.rewind() {
             // Sound may begin long before the first picture.
         } else {
@@ -92,7 +92,7 @@ extension VideoMaker {
                 throw FFmpegFailure(satchel_averror_invaliddata)
             }
         }
-        while !(isPictureDone && isSoundDone), try demuxer.read(packet) { try take(packet) }
+        while !(isPictureDone && isAudioDone), try demuxer.read(packet) { try take(packet) }
         guard isPictureDone else { throw FFmpegFailure(satchel_averror_invaliddata) }
         try encoded?.finish(into: muxer)
         let bytes = try muxer.finish()
@@ -101,27 +101,27 @@ extension VideoMaker {
             type: policy.type, size: picture.upright, start: max(0, zero - facts.origin),
             duration: isLastPicture ? max(duration, min(heard, rest)) : duration,
             method: edges == nil ? .copy : .smart, bytes: bytes, note: note(of: plan, edges),
-            soundStart: encoded?.first ?? copied?.heard?.lowerBound)
+            audioStart: encoded?.first ?? copied?.heard?.lowerBound)
     }
 
     /// What the sound of so many seconds is made of at most: AAC has 960 samples in a packet or more.
-    private func mostSoundPackets(in seconds: Double) -> Int {
-        guard let sound = facts.sound else { return 0 }
-        return Int(max(0, min(seconds, 1e6)) * Double(sound.rate) / 960) + 64
+    private func mostAudioPackets(in seconds: Double) -> Int {
+        guard let audio = facts.audio else { return 0 }
+        return Int(max(0, min(seconds, 1e6)) * Double(audio.rate) / 960) + 64
     }
 
     private func note(of plan: CutPlan, _ edges: Edges?) -> String {
-        let sound =
-            facts.sound == nil
-            ? "no sound" : (copiesSound ? "sound copied" : "sound encoded from \(facts.sound?.name ?? "")")
+        let audio =
+            facts.audio == nil
+            ? "no sound" : (copiesAudio ? "sound copied" : "sound encoded from \(facts.audio?.name ?? "")")
         guard let edges else {
             return part.isTrimmed
-                ? "copied: the cut is on a keyframe; \(sound)" : "copied: it fits as it is; \(sound)"
+                ? "copied: the cut is on a keyframe; \(audio)" : "copied: it fits as it is; \(audio)"
         }
         let places = [
             edges.head.isEmpty ? nil : "\(edges.head.count) pictures before a keyframe",
             edges.tail.isEmpty ? nil : "\(edges.tail.count) at the end",
         ].compactMap(\.self).joined(separator: " and ")
-        return "\(plan.packets.count) pictures copied, \(places) encoded at rate factor \(edges.rateFactor); \(sound)"
+        return "\(plan.packets.count) pictures copied, \(places) encoded at rate factor \(edges.rateFactor); \(audio)"
     }
 }

@@ -15,7 +15,7 @@ struct MadeClip {
     /// Pictures that could not be decoded.
     var damage: Damage?
     /// When the first of a video's sound is heard, in seconds of the rendition.
-    var soundStart: Double?
+    var audioStart: Double?
     /// How often it was encoded until its bytes suited; 0 where packets were copied.
     var encodes = 0
     var effort: Effort = .full
@@ -55,7 +55,7 @@ struct EncodingPace {
 }
 
 /// Makes the main rendition of a video.
-struct VideoMaker {
+struct VideoRendering {
     var facts: ClipFacts
     var picture: PictureFacts
     var policy: VideoPolicy
@@ -63,17 +63,17 @@ struct VideoMaker {
     var effort: Effort
     var maximumPixels: Int64
     /// Its sound is whole.
-    var mayCopySound = true
+    var mayCopyAudio = true
 
     /// The bit rate of sound that must be encoded.
-    static let soundBitRate = 128_000
+    static let audioBitRate = 128_000
     /// How much shorter than its limit a part may be so that it can be copied; seconds.
     private static let limitSlack = 0.5
 
     func make(from demuxer: borrowing Demuxer, to descriptor: Int32) throws(FFmpegFailure) -> ClipWork {
         var reason = VideoPlan.reasonToEncode(picture, policy)
         // Others may have packets of several frames.
-        if demuxer.name.hasPrefix("mov"), picture.isH264, facts.sound.map({ $0.codec == .aac }) ?? true {
+        if demuxer.name.hasPrefix("mov"), picture.isH264, facts.audio.map({ $0.codec == .aac }) ?? true {
             demuxer.takePacketsAsTheyAre()
         }
         if reason == nil {
@@ -122,18 +122,18 @@ struct VideoMaker {
         let choice = EffortChoice(cost, secondsLeft: left)
         var haste = choice.shortfall(cost, secondsLeft: left)
         if choice == .skip { return .leftOut(haste) }
-        var maker = self
-        if choice != .full { maker.effort = .reduced }
+        var rendering = self
+        if choice != .full { rendering.effort = .reduced }
         while true {
-            var pace = EncodingPace(cost: cost, mayStartOver: maker.effort == .full)
-            let made = try maker.encode(because: reason, from: demuxer, to: descriptor, &pace)
+            var pace = EncodingPace(cost: cost, mayStartOver: rendering.effort == .full)
+            let made = try rendering.encode(because: reason, from: demuxer, to: descriptor, &pace)
             if var made {
-                made.effort = maker.effort
+                made.effort = rendering.effort
                 made.shortfall = haste
                 if let haste { made.note += "; \(haste.note)" }
                 return .made(made)
             }
-            maker.effort = .reduced
+            rendering.effort = .reduced
             haste = pace.shortfall
             guard ftruncate(descriptor, 0) == 0 else { throw FFmpegFailure(satchel_averror(errno), isWriting: true) }
         }
@@ -169,50 +169,50 @@ struct VideoMaker {
     /// Why `bytes` of pictures are too many; nil where they aren't.
     func excess(of bytes: Int64, _ scan: PacketScan, seconds: Double) -> String? {
         let whole =
-            bytes + (copiesSound ? scan.soundBytes : Int64(Double(Self.soundBitRate / 8) * min(seconds, 1e9)))
+            bytes + (copiesAudio ? scan.audioBytes : Int64(Double(Self.audioBitRate / 8) * min(seconds, 1e9)))
             + VideoPlan.overhead(seconds: seconds, frameRate: picture.frameRate)
         let aim = min(policy.aim ?? policy.cap, policy.cap)
         return whole <= aim ? nil : "its \(whole) bytes are over the \(policy.aim == nil ? "cap" : "aim") of \(aim)"
     }
 
-    var copiesSound: Bool {
-        guard let sound = facts.sound else { return true }
-        guard mayCopySound else { return false }
+    var copiesAudio: Bool {
+        guard let audio = facts.audio else { return true }
+        guard mayCopyAudio else { return false }
         // A packet is taken where the greater half of it belongs to the part: of lower rates that is more than 20 ms.
-        return sound.codec == .aac && sound.isContinuous && sound.channels <= 2 && sound.rate <= 48_000
-            && (!part.isTrimmed || sound.rate >= 25_600)
+        return audio.codec == .aac && audio.isContinuous && audio.channels <= 2 && audio.rate <= 48_000
+            && (!part.isTrimmed || audio.rate >= 25_600)
     }
 
     /// The bit rate of the sound beside encoded pictures, as it is planned: its own where it stays as it is.
-    func soundRate(in demuxer: borrowing Demuxer) -> (bitRate: Int, isCopied: Bool) {
-        guard facts.sound != nil else { return (0, false) }
+    func audioRate(in demuxer: borrowing Demuxer) -> (bitRate: Int, isCopied: Bool) {
+        guard facts.audio != nil else { return (0, false) }
         let aim = min(policy.aim ?? policy.cap, policy.cap)
-        if let bytes = soundBytes(in: demuxer), bytes <= aim / Self.soundShare {
+        if let bytes = audioBytes(in: demuxer), bytes <= aim / Self.audioShare {
             return (Int(Double(bytes) * 8 / max(part.duration, 0.1)), true)
         }
-        let rate = SoundPlan.bitRate(wanted: Self.soundBitRate, bytes: aim / Self.soundShare, seconds: part.duration)
+        let rate = AudioPlan.bitRate(wanted: Self.audioBitRate, bytes: aim / Self.audioShare, seconds: part.duration)
         return (rate, false)
     }
 
     /// Sound gets at most a quarter of the bytes.
-    private static let soundShare: Int64 = 4
+    private static let audioShare: Int64 = 4
 
     /// Of the part's sound as it is, where it could be copied and the container's index tells.
-    private func soundBytes(in demuxer: borrowing Demuxer) -> Int64? {
-        guard let sound = facts.sound, copiesSound, demuxer.name.hasPrefix("mov"),
-            let stream = unsafe demuxer.stream(sound.stream)
+    private func audioBytes(in demuxer: borrowing Demuxer) -> Int64? {
+        guard let audio = facts.audio, copiesAudio, demuxer.name.hasPrefix("mov"),
+            let stream = unsafe demuxer.stream(audio.stream)
         else { return nil }
         let (start, end) = (facts.origin + part.start - 0.05, facts.origin + part.start + part.reach)
         var bytes: Int64 = 0
         for index in 0..<(unsafe avformat_index_get_entries_count(stream)) {
             guard let entry = unsafe avformat_index_get_entry(stream, index) else { return nil }
-            let time = sound.timeBase.seconds(unsafe entry.pointee.timestamp)
+            let time = audio.timeBase.seconds(unsafe entry.pointee.timestamp)
             if time >= start, time < end { bytes += unsafe Int64(entry.pointee.size) }
         }
         return bytes > 0 ? bytes : nil
     }
 
-    func soundSettings(_ sound: SoundFacts, bitRate: Int) -> Encoder.Samples {
-        SoundPlan.samples(sound, bitRate: sound.channels == 1 ? bitRate / 2 : bitRate)
+    func audioSettings(_ audio: AudioFacts, bitRate: Int) -> Encoder.Samples {
+        AudioPlan.samples(audio, bitRate: audio.channels == 1 ? bitRate / 2 : bitRate)
     }
 }

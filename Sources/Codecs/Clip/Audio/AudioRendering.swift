@@ -2,13 +2,13 @@ import Attachments
 import CFFmpeg
 
 /// Makes the main rendition of a sound.
-struct AudioMaker {
+struct AudioRendering {
     var facts: ClipFacts
-    var sound: SoundFacts
+    var audio: AudioFacts
     var policy: AudioPolicy
     var part: ClipPart
     /// What decoding the part came upon.
-    var damage: SoundDamage
+    var damage: AudioDamage
     var effort: Effort
 
     /// How far an end of a copy may lie from where it is wanted; seconds.
@@ -19,8 +19,8 @@ struct AudioMaker {
     func make(from demuxer: borrowing Demuxer, to descriptor: Int32) throws(FFmpegFailure) -> MadeClip {
         let (type, reason) = try copyType(demuxer)
         if let type, type != .wav { return try copy(as: type, from: demuxer, to: descriptor) }
-        if type == .wav, let samples = SoundPlan.wave(sound, seconds: wanted, bytes: aim) {
-            if let copy = try SampleCopy(sound, as: samples, of: demuxer, from: zero, seconds: wanted) {
+        if type == .wav, let samples = AudioPlan.wave(audio, seconds: wanted, bytes: aim) {
+            if let copy = try SampleCopy(audio, as: samples, of: demuxer, from: zero, seconds: wanted) {
                 return try copy.make(from: demuxer, to: descriptor, start: part.start)
             }
             return try wave(samples, because: nil, from: demuxer, to: descriptor)
@@ -37,8 +37,8 @@ struct AudioMaker {
         for target in targets.isEmpty ? [.m4a] : targets {
             if target == .m4a {
                 if let made = try compress(because: reason, from: demuxer, to: descriptor) { return made }
-            } else if let samples = SoundPlan.wave(sound, seconds: wanted, bytes: aim)
-                ?? SoundPlan.wave(sound, seconds: wanted, bytes: policy.cap)
+            } else if let samples = AudioPlan.wave(audio, seconds: wanted, bytes: aim)
+                ?? AudioPlan.wave(audio, seconds: wanted, bytes: policy.cap)
             {
                 return try wave(samples, because: reason, from: demuxer, to: descriptor)
             }
@@ -46,7 +46,7 @@ struct AudioMaker {
         let least = Encoder.Samples(codec: .pcm, rate: 8_000, channels: 1, bitRate: 0)
         throw FFmpegFailure(
             refusal: .capUnreachable(
-                rendition: "main", bytes: SoundPlan.waveBytes(least, seconds: wanted), cap: policy.cap,
+                rendition: "main", bytes: AudioPlan.waveBytes(least, seconds: wanted), cap: policy.cap,
                 advice: "Ask for a shorter trim, or allow audio/mp4."))
     }
 
@@ -57,35 +57,35 @@ struct AudioMaker {
     /// The type that takes the source's packets, or else why none does.
     func copyType(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (MediaType?, String) {
         let type: MediaType
-        switch sound.codec {
+        switch audio.codec {
         case .aac: type = .m4a
         case .mp3: type = .mp3
         case .pcm16: type = .wav
         case .other(let name): return (nil, "\(name) is none of its profile's codings")
         }
         guard policy.types.contains(type) else { return (nil, "the profile takes no \(type.rawValue)") }
-        guard sound.isContinuous else { return (nil, "its edit list puts several parts together") }
-        guard sound.channels <= 2 else { return (nil, "it has \(sound.channels) channels") }
-        guard sound.rate <= 48_000 else { return (nil, "it has \(sound.rate) samples a second") }
+        guard audio.isContinuous else { return (nil, "its edit list puts several parts together") }
+        guard audio.channels <= 2 else { return (nil, "it has \(audio.channels) channels") }
+        guard audio.rate <= 48_000 else { return (nil, "it has \(audio.rate) samples a second") }
         if type == .wav {
-            let same = Encoder.Samples(codec: .pcm, rate: sound.rate, channels: sound.channels, bitRate: 0)
-            let bytes = SoundPlan.waveBytes(same, seconds: wanted)
+            let same = Encoder.Samples(codec: .pcm, rate: audio.rate, channels: audio.channels, bitRate: 0)
+            let bytes = AudioPlan.waveBytes(same, seconds: wanted)
             return bytes <= aim ? (type, "") : (nil, "\(bytes) bytes are over \(aim)")
         }
         guard damage.inside == 0 else { return (nil, "\(damage.inside) of its packets could not be decoded") }
 
         let packet = try Packet()
-        guard try demuxer.seek(sound: sound, before: zero - 0.1) else { return (nil, "it can't be searched") }
+        guard try demuxer.seek(audio: audio, before: zero - 0.1) else { return (nil, "it can't be searched") }
         var bytes: Int64 = 4_000
         var first: (start: Double, length: Double)?
         var last = 0.0
         while try demuxer.read(packet) {
-            guard packet.stream == sound.stream else { continue }
+            guard packet.stream == audio.stream else { continue }
             guard let time = packet.pts ?? packet.dts else { return (nil, "its packets have no times") }
-            let start = sound.timeBase.seconds(time) - zero
-            let length = sound.timeBase.seconds(packet.duration)
+            let start = audio.timeBase.seconds(time) - zero
+            let length = audio.timeBase.seconds(packet.duration)
             guard
-                SoundCopy.belongs(
+                AudioCopy.belongs(
                     at: start, lasting: length, duration: wanted, isFromStart: isFromStart, isHidden: packet.isDiscarded
                 )
             else {
@@ -117,15 +117,15 @@ struct AudioMaker {
         as type: MediaType, from demuxer: borrowing Demuxer, to descriptor: Int32
     ) throws(FFmpegFailure) -> MadeClip {
         let muxer = try Muxer(type: type, descriptor: descriptor)
-        var track = try SoundCopy(
-            sound, of: demuxer, into: muxer, zero: zero, duration: wanted, isFromStart: isFromStart, damage: damage)
+        var track = try AudioCopy(
+            audio, of: demuxer, into: muxer, zero: zero, duration: wanted, isFromStart: isFromStart, damage: damage)
         try muxer.start()
         let packet = try Packet()
-        guard try demuxer.seek(sound: sound, before: zero - 0.1) else {
+        guard try demuxer.seek(audio: audio, before: zero - 0.1) else {
             throw FFmpegFailure(satchel_averror_invaliddata)
         }
         while try demuxer.read(packet) {
-            guard packet.stream == sound.stream else { continue }
+            guard packet.stream == audio.stream else { continue }
             if try track.accept(packet, into: muxer) { break }
         }
         try track.finish(into: muxer)
@@ -145,13 +145,13 @@ struct AudioMaker {
         let (outcome, attempt) = try attempt(samples, as: .wav, limit: .max, budget: nil, from: demuxer, to: descriptor)
         guard case .finished = outcome, var made = attempt else { throw FFmpegFailure(satchel_averror_invaliddata) }
         let channels = samples.channels == 1 ? "mono" : "stereo"
-        let isSame = samples.rate == sound.rate && samples.channels == sound.channels
+        let isSame = samples.rate == audio.rate && samples.channels == audio.channels
         if reason == nil && isSame {
             made.method = .copy
             made.note = "samples copied: cut to the sample"
         } else {
             made.encodes = 1
-            let most = SoundPlan.waveBytes(samples, seconds: wanted)
+            let most = AudioPlan.waveBytes(samples, seconds: wanted)
             made.note = "PCM, \(channels), \(samples.rate) Hz, at most \(most) bytes by arithmetic"
             made.note += ", because \(reason ?? "more would be over \(aim) bytes")"
         }
@@ -162,17 +162,17 @@ struct AudioMaker {
     private func compress(
         because reason: String, from demuxer: borrowing Demuxer, to descriptor: Int32
     ) throws(FFmpegFailure) -> MadeClip? {
-        var ladder = SoundLadder(
-            bitRate: SoundPlan.bitRate(wanted: policy.bitRate, bytes: aim, seconds: part.duration), aim: policy.aim,
+        var ladder = AudioLadder(
+            bitRate: AudioPlan.bitRate(wanted: policy.bitRate, bytes: aim, seconds: part.duration), aim: policy.aim,
             cap: policy.cap)
         var tooLarge: [Int64] = []
         while true {
-            let samples = SoundPlan.samples(sound, bitRate: ladder.bitRate)
-            var budget: SoundBudget?
+            let samples = AudioPlan.samples(audio, bitRate: ladder.bitRate)
+            var budget: AudioBudget?
             if ladder.isLast {
-                budget = SoundBudget(
+                budget = AudioBudget(
                     bytes: policy.cap - ContainerSize.movie(tracks: 1, configuration: 100),
-                    packets: SoundBudget.packets(samples, seconds: wanted), seconds: wanted,
+                    packets: AudioBudget.packets(samples, seconds: wanted), seconds: wanted,
                     silence: try SilentPacket.bytes(samples))
                 guard budget != nil else { return nil }
             }
@@ -196,19 +196,19 @@ struct AudioMaker {
 
     /// One encode; it ends early where it would be larger than `limit`.
     private func attempt(
-        _ settings: Encoder.Samples, as type: MediaType, limit: Int64, budget: SoundBudget?,
+        _ settings: Encoder.Samples, as type: MediaType, limit: Int64, budget: AudioBudget?,
         from demuxer: borrowing Demuxer, to descriptor: Int32
     ) throws(FFmpegFailure) -> (PictureLadder.Outcome, MadeClip?) {
         let muxer = try Muxer(type: type, descriptor: descriptor)
-        var track = try SoundEncoding(
-            sound, of: demuxer, as: settings, into: muxer, zero: zero, duration: wanted, budget: budget)
+        var track = try AudioEncoding(
+            audio, of: demuxer, as: settings, into: muxer, zero: zero, duration: wanted, budget: budget)
         try muxer.start()
         let packet = try Packet()
-        guard try demuxer.seek(sound: sound, before: zero - 0.3) else {
+        guard try demuxer.seek(audio: audio, before: zero - 0.3) else {
             throw FFmpegFailure(satchel_averror_invaliddata)
         }
         while try demuxer.read(packet) {
-            guard packet.stream == sound.stream else { continue }
+            guard packet.stream == audio.stream else { continue }
             if try track.accept(packet, into: muxer) { break }
             if budget == nil, muxer.bound > limit {
                 let fraction = track.seconds / max(part.duration, 0.001)

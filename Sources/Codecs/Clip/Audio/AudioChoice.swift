@@ -1,7 +1,7 @@
 import Attachments
 
 /// One of a container's sound tracks, as its header tells.
-struct SoundTrack: Hashable, Sendable {
+struct AudioTrack: Hashable, Sendable {
     /// What people call its coding.
     var coding: String
     /// As the container says: `eng`; nil where it doesn't, or not in letters.
@@ -39,7 +39,7 @@ struct SoundTrack: Hashable, Sendable {
 
 /// Which of a container's sound tracks is kept: the container's default where it can be decoded, else the first that can.
 /// A value without input or output.
-struct SoundChoice: Hashable, Sendable {
+struct AudioChoice: Hashable, Sendable {
     /// Of the tracks that were given; nil where none can be decoded.
     var kept: Int?
     /// Which one was kept and why, where there are several.
@@ -47,7 +47,7 @@ struct SoundChoice: Hashable, Sendable {
     /// What is missing of what would have been kept.
     var loss: Loss?
 
-    init(of tracks: [SoundTrack]) {
+    init(of tracks: [AudioTrack]) {
         // Where all are marked, or none is, the container says nothing; the first is what players take.
         let isMarked = Set(tracks.map(\.isDefault)).count == 2
         let wanted = tracks.firstIndex(where: \.isDefault) ?? tracks.indices.first

@@ -1,5 +1,5 @@
 /// What the packets of a sound may take so that every one has a place, be it as silence. A value without input or output.
-struct SoundBudget: Hashable, Sendable {
+struct AudioBudget: Hashable, Sendable {
     let silence: [UInt8]
     private var budget: ByteBudget
 
@@ -22,6 +22,6 @@ struct SoundBudget: Hashable, Sendable {
 
     /// AAC's packets in `seconds`, with those that prime and end it.
     static func packets(_ settings: Encoder.Samples, seconds: Double) -> Int64 {
-        SoundPlan.mostSamples(settings, seconds: seconds) / 1024 + 4
+        AudioPlan.mostSamples(settings, seconds: seconds) / 1024 + 4
     }
 }

@@ -1,7 +1,7 @@
 import Attachments
 
 /// How sound is encoded: what a policy and a source come to. A value without input or output.
-enum SoundPlan {
+enum AudioPlan {
     /// What AAC knows, highest first.
     private static let rates = [48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000]
 
@@ -9,7 +9,7 @@ enum SoundPlan {
     static let leastBitRate = 6_000
 
     /// How AAC is encoded at `bitRate`.
-    static func samples(_ facts: SoundFacts, bitRate: Int) -> Encoder.Samples {
+    static func samples(_ facts: AudioFacts, bitRate: Int) -> Encoder.Samples {
         let channels = facts.channels == 1 || bitRate < 40_000 ? 1 : 2
         let highest = bitRate < 12_000 ? 8_000 : (bitRate < 24_000 ? 16_000 : (bitRate < 40_000 ? 24_000 : 48_000))
         let rate = rates.first { $0 <= min(facts.rate, highest) } ?? 8_000
@@ -19,7 +19,7 @@ enum SoundPlan {
 
     /// The best PCM of 16 bits with which `seconds` take at most `bytes`: first fewer samples a second, then one channel,
     /// then fewer still; nil where not even telephone quality fits.
-    static func wave(_ facts: SoundFacts, seconds: Double, bytes: Int64) -> Encoder.Samples? {
+    static func wave(_ facts: AudioFacts, seconds: Double, bytes: Int64) -> Encoder.Samples? {
         let own = min(facts.rate, 48_000)
         let known = [own] + rates.filter { $0 < own }
         let channels = min(2, facts.channels)

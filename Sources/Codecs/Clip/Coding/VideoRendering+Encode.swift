@@ -1,28 +1,28 @@
 import Attachments
 import CFFmpeg
 
-extension VideoMaker {
+extension VideoRendering {
     /// Makes the rendition anew from the source's pictures, never over the cap.
     ///
     /// - Returns: Nil where `pace` is too slow.
     func encode(
         because reason: String, from demuxer: borrowing Demuxer, to descriptor: Int32, _ pace: inout EncodingPace
     ) throws(FFmpegFailure) -> MadeClip? {
-        let (soundRate, copiesSound) = soundRate(in: demuxer)
+        let (audioRate, copiesAudio) = audioRate(in: demuxer)
         var ladder = PictureLadder(
-            VideoPlan.pictures(picture, policy, seconds: part.duration, soundBitRate: soundRate, effort: effort),
-            soundBitRate: soundRate, upright: picture.upright, seconds: part.duration, aim: policy.aim,
+            VideoPlan.pictures(picture, policy, seconds: part.duration, audioBitRate: audioRate, effort: effort),
+            audioBitRate: audioRate, upright: picture.upright, seconds: part.duration, aim: policy.aim,
             cap: policy.cap)
         var tooLarge: [Int64] = []
         while true {
             // What turned out too large is encoded with its sound, for which there is less room then.
-            let copiesSound = copiesSound && ladder.encodes == 0
-            let attempted = try attempt(ladder, copiesSound: copiesSound, from: demuxer, to: descriptor, &pace)
+            let copiesAudio = copiesAudio && ladder.encodes == 0
+            let attempted = try attempt(ladder, copiesAudio: copiesAudio, from: demuxer, to: descriptor, &pace)
             guard let (outcome, attempt) = attempted else { return nil }
             guard ladder.next(after: outcome) else {
                 guard var made = attempt else { throw unreachable(ladder) }
                 made.encodes = ladder.encodes
-                made.note = note(ladder, made, copiesSound: copiesSound, because: reason, tooLarge: tooLarge)
+                made.note = note(ladder, made, copiesAudio: copiesAudio, because: reason, tooLarge: tooLarge)
                 return made
             }
             if case .finished(let bytes) = outcome { tooLarge.append(bytes) }
@@ -38,7 +38,7 @@ extension VideoMaker {
     }
 
     private func note(
-        _ ladder: PictureLadder, _ made: MadeClip, copiesSound: Bool, because reason: String, tooLarge: [Int64]
+        _ ladder: PictureLadder, _ made: MadeClip, copiesAudio: Bool, because reason: String, tooLarge: [Int64]
     ) -> String {
         let settings = ladder.settings
         var note = "H.264 at rate factor \(settings.rateFactor)"
@@ -53,14 +53,14 @@ extension VideoMaker {
         } else if ladder.encodes > 1 {
             note += ", because more would have been over \(min(policy.aim ?? policy.cap, policy.cap)) bytes"
         }
-        if copiesSound { note += ", sound copied" }
+        if copiesAudio { note += ", sound copied" }
         if let aim = policy.aim, made.bytes > aim { note += "; over the aim of \(aim) bytes, which costs too much" }
         return note + ", because \(reason)"
     }
 
     /// One encode with the settings of `ladder`; nil where `pace` is too slow, which later ones are not asked.
     private func attempt(
-        _ ladder: PictureLadder, copiesSound: Bool, from demuxer: borrowing Demuxer, to descriptor: Int32,
+        _ ladder: PictureLadder, copiesAudio: Bool, from demuxer: borrowing Demuxer, to descriptor: Int32,
         _ pace: inout EncodingPace
     ) throws(FFmpegFailure) -> (PictureLadder.Outcome, MadeClip?)? {
         let zero = facts.origin + part.start
@@ -72,23 +72,23 @@ extension VideoMaker {
             maximumPixels: maximumPixels, isFromStart: part.start == 0,
             budget: ladder.isLast
                 ? ByteBudget(total: ladder.pictureBytes, seconds: duration, head: PictureLadder.firstShare) : nil)
-        var sound: SoundEncoding?
-        var copied: SoundCopy?
-        if let facts = facts.sound, copiesSound {
-            copied = try SoundCopy(
+        var audio: AudioEncoding?
+        var copied: AudioCopy?
+        if let facts = facts.audio, copiesAudio {
+            copied = try AudioCopy(
                 facts, of: demuxer, into: muxer, zero: zero, duration: duration, isFromStart: part.start == 0)
-        } else if let facts = facts.sound {
-            let samples = soundSettings(facts, bitRate: ladder.soundBitRate)
-            var budget: SoundBudget?
+        } else if let facts = facts.audio {
+            let samples = audioSettings(facts, bitRate: ladder.audioBitRate)
+            var budget: AudioBudget?
             if ladder.isLast {
                 let silence = try SilentPacket.bytes(samples)
-                let packets = SoundBudget.packets(samples, seconds: duration)
-                budget = SoundBudget(bytes: ladder.soundBytes, packets: packets, seconds: duration, silence: silence)
+                let packets = AudioBudget.packets(samples, seconds: duration)
+                budget = AudioBudget(bytes: ladder.audioBytes, packets: packets, seconds: duration, silence: silence)
                 guard budget != nil else {
                     throw unreachable(ladder, silence: packets * (Int64(silence.count) + ContainerSize.sample))
                 }
             }
-            sound = try SoundEncoding(
+            audio = try AudioEncoding(
                 facts, of: demuxer, as: samples, into: muxer, zero: zero, duration: duration, budget: budget)
         }
         try muxer.start()
@@ -105,29 +105,29 @@ extension VideoMaker {
             throw FFmpegFailure(satchel_averror_invaliddata)
         }
         var isPictureDone = false
-        var isSoundDone = facts.sound == nil
-        while !(isPictureDone && isSoundDone) {
+        var isAudioDone = facts.audio == nil
+        while !(isPictureDone && isAudioDone) {
             let errors = FFmpegLibraries.errorCount
             guard try demuxer.read(packet) else { break }
             if FFmpegLibraries.errorCount > errors { pictures.isBehindGap = true }
             if packet.stream == picture.stream, !isPictureDone {
                 isPictureDone = try pictures.accept(packet, into: muxer)
                 if ladder.encodes < 2, pace.isTooSlow(done: pictures.seconds / max(part.duration, 0.001)) { return nil }
-            } else if packet.stream == facts.sound?.stream, !isSoundDone {
-                if copiesSound {
-                    isSoundDone = try copied?.accept(packet, into: muxer) ?? true
+            } else if packet.stream == facts.audio?.stream, !isAudioDone {
+                if copiesAudio {
+                    isAudioDone = try copied?.accept(packet, into: muxer) ?? true
                 } else {
-                    isSoundDone = try sound?.accept(packet, into: muxer) ?? true
+                    isAudioDone = try audio?.accept(packet, into: muxer) ?? true
                 }
             }
             if !ladder.isLast, muxer.bound > ladder.limit {
                 let fraction =
-                    max(pictures.seconds, sound?.seconds ?? copied?.heard?.upperBound ?? 0) / max(duration, 0.001)
+                    max(pictures.seconds, audio?.seconds ?? copied?.heard?.upperBound ?? 0) / max(duration, 0.001)
                 if fraction < 0.9 || muxer.bound > policy.cap { return (.stopped(after: fraction), nil) }
             }
         }
         try pictures.finish(into: muxer)
-        try sound?.finish(into: muxer)
+        try audio?.finish(into: muxer)
         try copied?.finish(into: muxer)
         guard pictures.pictures > 0 else {
             if pictures.isAhead {
@@ -141,7 +141,7 @@ extension VideoMaker {
         let made = MadeClip(
             type: policy.type, size: PixelSize(width: settings.width, height: settings.height), start: part.start,
             duration: pictures.seconds, method: .encode, bytes: bytes, note: "", damage: pictures.damage,
-            soundStart: sound?.first ?? copied?.heard?.lowerBound)
+            audioStart: audio?.first ?? copied?.heard?.lowerBound)
         return (.finished(bytes: bytes), made)
     }
 }
