@@ -37,7 +37,7 @@ enum Misdeed {
         case "nonsense": send(Array("no message at all".utf8))
         case "oversize": send([UInt8](repeating: 32, count: CodecMessage.maximumBytes + 1))
         case "flood":
-            for _ in 0..<100_000 { send(#"{"findings":{}}"#) }
+            for _ in 0..<100_000 { send(#"{"probeResult":{}}"#) }
         case "hang-up": hangUp()
         case "refuse": throw .corrupt(reason: "a clause\u{7} with a bell")
         case "refuse-falsely": throw .blockedAddress(host: "codec", address: "127.0.0.1")

@@ -1,7 +1,7 @@
 /// The messages between the service and a codec process, in this order:
 ///
 ///     service → codec   order (with the source's descriptor)
-///     codec → service   findings                                | failed | beyondDecoderSet
+///     codec → service   probe result                            | failed | beyondDecoderSet
 ///     service → codec   proceed (a descriptor for each output)  | stop
 ///     codec → service   rendition, smallest first, one each     | failed
 ///     codec → service   finished

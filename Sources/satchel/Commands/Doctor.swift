@@ -27,12 +27,12 @@ struct Doctor: AsyncParsableCommand {
     var config: String?
 
     func run() async throws {
-        var probeResult = machine()
-        probeResult += await codec()
-        probeResult.append(storeFinding())
-        probeResult += ServiceFindings(file: config).all
-        print(table(["", "WHAT", "HOW IT IS"], probeResult.map { [$0.grade.rawValue, $0.subject, $0.detail] }))
-        if probeResult.contains(where: { $0.grade == .bad }) {
+        var findings = machine()
+        findings += await codec()
+        findings.append(storeFinding())
+        findings += ServiceFindings(file: config).all
+        print(table(["", "WHAT", "HOW IT IS"], findings.map { [$0.grade.rawValue, $0.subject, $0.detail] }))
+        if findings.contains(where: { $0.grade == .bad }) {
             throw CommandFailure("something that is required is missing; see the lines that start with !!.")
         }
     }

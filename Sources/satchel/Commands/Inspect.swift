@@ -90,9 +90,9 @@ struct Inspect: AsyncParsableCommand {
         case (.success(let probeResult), .json): try output.line(JSON.text(probeResult, pretty: true))
         case (.failure(let error), .json): try output.line(JSON.text(ErrorReport(error), pretty: true))
         case (.success(let probeResult), .jsonl):
-            try output.line(JSON.text(Line(path: file, probeResult: probeResult, error: nil)))
+            try output.line(JSON.text(Line(path: file, findings: probeResult, error: nil)))
         case (.failure(let error), .jsonl):
-            try output.line(JSON.text(Line(path: file, probeResult: nil, error: ErrorReport(error))))
+            try output.line(JSON.text(Line(path: file, findings: nil, error: ErrorReport(error))))
         case (.success(let probeResult), .table):
             if files.count > 1 { try output.line((isFirst ? "" : "\n") + Data(file.utf8).displayPath) }
             try output.line(lines(of: probeResult, profile: profile).joined(separator: "\n"))
@@ -104,7 +104,7 @@ struct Inspect: AsyncParsableCommand {
     /// A line of `--format jsonl`.
     private struct Line: Encodable {
         var path: String
-        @Nullable var probeResult: ProbeResult?
+        @Nullable var findings: ProbeResult?
         @Nullable var error: ErrorReport?
     }
 

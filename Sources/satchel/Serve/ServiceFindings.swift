@@ -16,16 +16,16 @@ struct ServiceFindings {
         let path = ConfigurationFile.path(named: file, environment)
         let read = ReadConfiguration(flags: [], environment: environment, file: path)
         let configuration = read.configuration
-        var probeResult = read.problems.map { Finding(grade: .bad, subject: "setting", detail: $0.description) }
-        probeResult += read.warnings.map { Finding(grade: .extra, subject: "setting", detail: $0) }
+        var findings = read.problems.map { Finding(grade: .bad, subject: "setting", detail: $0.description) }
+        findings += read.warnings.map { Finding(grade: .extra, subject: "setting", detail: $0) }
         if read.problems.isEmpty {
-            probeResult.append(
+            findings.append(
                 Finding(
                     grade: .good, subject: "settings",
                     detail: (path ?? "no file")
                         + ", \(Quantity.count(read.origins.count, "setting")) not left at the default"))
         }
-        return probeResult + [disk(configuration), descriptors(configuration), port(configuration)]
+        return findings + [disk(configuration), descriptors(configuration), port(configuration)]
     }
 
     private func disk(_ configuration: ServiceConfiguration) -> Finding {
