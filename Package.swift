@@ -22,7 +22,13 @@ var targets: [Target] = [
     // The confined side. Loops over every pixel: optimised in debug builds too, where they would take fifty times as long.
     .target(name: "GIF", swiftSettings: [.unsafeFlags(["-O"], .when(configuration: .debug))]),
     .target(
-        name: "Codecs", dependencies: ["Attachments", "GIF", "CVips", "CJPEG", "CScaling", "CFFmpeg", "CMagic"]),
+        name: "Codecs", dependencies: ["Attachments", "GIF", "CVips", "CJPEG", "CScaling", "CFFmpeg", "CMagic"],
+        path: "Sources",
+        exclude: [
+            "API", "Attachments", "CFFmpeg", "CJPEG", "CMagic", "CSandbox", "CScaling", "CVips",
+            "Confinement", "GIF", "Intake", "Payloads", "SatchelClient", "Stores", "satchel", "satchel-codec",
+        ],
+        sources: ["StillCodecs", "ClipCodecs"]),
     .target(name: "Confinement", dependencies: ["Attachments", "CSandbox"]),
     .executableTarget(name: "satchel-codec", dependencies: ["Attachments", "Codecs", "Confinement"]),
 

@@ -35,7 +35,7 @@ allow() { # target, names
 }
 allow Attachments FoundationEssentials
 allow GIF
-allow Codecs Attachments GIF CVips CJPEG CScaling CFFmpeg CMagic
+for part in StillCodecs ClipCodecs; do allow $part Attachments GIF CVips CJPEG CScaling CFFmpeg CMagic; done
 allow Confinement Attachments CSandbox
 allow satchel-codec Attachments Codecs Confinement
 allow Intake Attachments CSandbox AsyncHTTPClient NIO NIOCore NIOPosix NIOHTTP1 NIOSSL NIOFoundationCompat Crypto Logging Metrics CoreMetrics

@@ -264,7 +264,7 @@ def check_files(root_directory, image):
         expect("/package/ffmpeg/" in file.read(), "the image says where the sources of FFmpeg are")
     listing = subprocess.run(
         ["tar", "--list", "--file", f"{sources}/satchel-sources.tar.gz"], check=True, capture_output=True, text=True).stdout
-    expect("Sources/Codecs/Codec.swift\n" in listing, "the image holds Satchel's sources")
+    expect("Sources/StillCodecs/Codec.swift\n" in listing, "the image holds Satchel's sources")
     strays = subprocess.run(
         ["find", ".", "-xdev", "(", "-path", "*/tmp/*", "-o", "-path", "*/var/lib/apt/lists/*", "-o", "-name", "*.deb", ")"],
         cwd=root_directory, check=True, capture_output=True, text=True).stdout
