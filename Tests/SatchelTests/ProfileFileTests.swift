@@ -53,7 +53,7 @@ import Testing
         let error = #expect(throws: ProfileFileError.self) { try ProfileFile(yaml: yaml, path: "mine.yaml") }
         let text = error?.description ?? ""
         for problem in [
-            "line 3: quick.speed: faster must be standard or fast",
+            "line 3: quick.speed: faster must be best or standard or fast",
             "quick.animation.type: video/webm must be one of image/gif, image/webp, video/mp4",
             "quick.image.cap: 1 must be at least",
         ] {

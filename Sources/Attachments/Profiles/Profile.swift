@@ -68,6 +68,8 @@ public struct Profile: Hashable, Sendable, Codable {
 
 /// What matters more where pictures are scaled.
 public enum Speed: String, Hashable, Sendable, Codable, CaseIterable {
+    /// libvips from the first step to the last, of a source that was decoded whole: what the others are compared with.
+    case best
     /// As faithful as a full decode and a Lanczos 3 filter.
     case standard
     /// The decoder scales as far as it can: up to 0.7 dB worse at 1024 pixels.

@@ -112,11 +112,11 @@ struct StillEncoder {
     ) throws(VipsFailure) -> EncodedBytes {
         // As ``BoundedStill`` has it.
         let isBounded = attempt.isBounded
-        let isThorough = policy.speed == .standard && effort == .full && !isBounded
+        let isThorough = policy.speed != .fast && effort == .full && !isBounded
         // The tables of ten scans outweigh what they save of a small picture.
         let isProgressive = isThorough && picture.size.area >= 128 * 128
         // Of a small picture the usual tables are a good part, and making better ones costs little.
-        let isOptimised = policy.speed == .standard || isBounded || picture.size.area < 512 * 512
+        let isOptimised = policy.speed != .fast || isBounded || picture.size.area < 512 * 512
         // By the policy's quality, so that another one is tried with the same.
         let best = isThorough ? try ChromaResolution.best(of: picture, quality: policy.quality) : .half
         let chroma = isBounded ? .half : attempt.chroma ?? best

@@ -221,6 +221,7 @@ extension Speed {
     /// 1.8; of most photographs less than a tenth of that.
     var jpegMargin: Double {
         switch self {
+        case .best: .infinity
         case .standard: 1.9
         case .fast: 1.3
         }
@@ -229,7 +230,7 @@ extension Speed {
     /// The same for WebP, which averages; nil where that is not good enough, because its decoder saves little.
     var webpMargin: Double? {
         switch self {
-        case .standard: nil
+        case .best, .standard: nil
         case .fast: 2
         }
     }
@@ -237,7 +238,7 @@ extension Speed {
     /// How many times larger than the result an average of whole pixels may leave the picture at least.
     var boxMargin: Double {
         switch self {
-        case .standard: 16
+        case .best, .standard: 16
         case .fast: 1.5
         }
     }
