@@ -20,7 +20,7 @@ build="build-essential pkg-config git make libvips-dev libavformat-dev libavcode
     libsqlite3-dev"
 run="libjpeg62-turbo libseccomp2 libsqlite3-0 ca-certificates"
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp rsync
-    libheif-examples libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
+    libheif-examples libjpeg-turbo-progs libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
     prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy python3-pyte libavif-bin
     zsh fish file"
 bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-turbo-progs libjpeg-dev zlib1g-dev nginx-light wrk

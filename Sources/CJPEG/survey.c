@@ -38,13 +38,15 @@ static boolean decode_mcu(j_decompress_ptr info, JBLOCKROW *blocks) {
     survey *state = info->client_data;
     unsigned interval = info->restart_interval;
     int restarts = interval && state->done && state->done % interval == 0;
+    int was_damaged = state->is_damaged;
     if (restarts) state->is_damaged = 0;
     long before = info->err->num_warnings;
     boolean result = state->decode_mcu(info, blocks);
     if (info->err->num_warnings != before) {
         state->is_damaged = 1;
-        // What is left over before a restart, or a restart that isn't due, speaks of the part before it too.
-        if (restarts) note(state, info, state->done - interval, interval);
+        // What is left over before a restart, or a restart that isn't due, speaks of the part before it too, where that
+        // hasn't spoken for itself from where it is damaged.
+        if (restarts && !was_damaged) note(state, info, state->done - interval, interval);
     }
     if (state->is_damaged) note(state, info, state->done, 1);
     state->done++;

@@ -52,7 +52,7 @@ public struct CodecInvocation: Hashable, Sendable {
         let list = Array(arguments)
         guard list.count >= 4, list[0] == "--zygote",
             let policy = Self.value(of: "--sandbox", in: list[1]).flatMap(SandboxPolicy.init(rawValue:)),
-            let decoderSet = Self.value(of: "--decoder set", in: list[2]).flatMap(DecoderSet.init(rawValue:)),
+            let decoderSet = Self.value(of: "--decoders", in: list[2]).flatMap(DecoderSet.init(rawValue:)),
             let sources = Self.value(of: "--sources-per-process", in: list[3]).flatMap({ Int($0) }), sources > 0
         else { return nil }
         self.init(

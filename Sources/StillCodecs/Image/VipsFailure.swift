@@ -23,6 +23,10 @@ struct VipsFailure: Error, Hashable {
         if WorkTime.isUp { return WorkTime.failure }
         if let refusal = NewerFeature.refusal(of: self.text) { return refusal }
         let text = self.text.lowercased()
+        // libheif calls its limits a failure to get memory.
+        if text.contains("number of sequence frames exceeded") {
+            return .corrupt(reason: "its header announces more frames than its decoder takes")
+        }
         if text.contains("memory")
             && (text.contains("out of") || text.contains("alloc") || text.contains("not enough")
                 || text.contains("insufficient"))

@@ -54,8 +54,8 @@ import Testing
             say(image.n_frames, image.info.get('loop'))
             worst, alphas = 99, 0
             def decoded(track, form, channels):
-                data = subprocess.run(['ffmpeg', '-v', 'error', '-i', args[1], '-map', f'0:{track}', '-pix_fmt', form, '-f',
-                    'rawvideo', '-'], check=True, stdout=subprocess.PIPE).stdout
+                data = subprocess.run(['ffmpeg', '-v', 'error', '-i', args[1], '-map', f'0:{tracks(args[1])[track]}', '-pix_fmt',
+                    form, '-f', 'rawvideo', '-'], check=True, stdout=subprocess.PIPE).stdout
                 return np.frombuffer(data, np.uint8).reshape(-1, 64, 96, channels)
             colours = decoded(0, 'rgb24', 3)
             alpha = decoded(1, 'gray', 1) if args[2] == 'true' else np.full(colours.shape[:3] + (1,), 255, np.uint8)
@@ -108,7 +108,7 @@ import Testing
             ours = np.fromfile(pixels, np.uint8).reshape(4, 64, 96, -1)
             say((ours[..., 3:] == 255).all())
             ours = ours[..., :3]
-            data = subprocess.run(['ffmpeg', '-v', 'error', '-i', file, '-map', '0:v:0', '-sws_flags',
+            data = subprocess.run(['ffmpeg', '-v', 'error', '-i', file, '-map', f'0:{tracks(file)[0]}', '-sws_flags',
                 'bicubic+accurate_rnd+full_chroma_int', '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-'], check=True,
                 stdout=subprocess.PIPE).stdout
             theirs = np.frombuffer(data, np.uint8).reshape(-1, 64, 96, 3)
@@ -274,11 +274,14 @@ import Testing
         data.replaceSubrange(sizes.upperBound + 8..<sizes.upperBound + 12, with: [0x80, 0, 0, 1])
         let file = directory.url.appending(path: "claim.avif")
         try data.write(to: file)
+        let claim = "its header announces 2147483649 frames, more than its \(data.count) bytes can hold"
+        // libheif 1.19 takes not even the still then.
+        if let refusal = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile()) {
+            #expect(refusal.code == .corrupt && refusal.message.contains("more frames than its decoder takes"))
+            return
+        }
         let claimed = try Rendered.of(file, in: directory.url, profile: Self.profile())
         #expect(claimed.probeResult.kind == .image)
-        #expect(
-            claimed.ending.losses.map(\.text) == [
-                "its animation: its header announces 2147483649 frames, more than its \(data.count) bytes can hold"
-            ])
+        #expect(claimed.ending.losses.map(\.text) == ["its animation: \(claim)"])
     }
 }

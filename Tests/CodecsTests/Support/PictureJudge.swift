@@ -6,8 +6,8 @@ import TestSupport
 
 /// Judges pictures with Pillow and NumPy, which decode, crop and scale by themselves.
 enum PictureJudge {
-    /// Runs a script of Python, for which `load(path)` gives RGBA as whole numbers, `rgb(image)` the three colours, and
-    /// `say(…)` a line of the answer.
+    /// Runs a script of Python, for which `load(path)` gives RGBA as whole numbers, `rgb(image)` the three colours,
+    /// `tracks(path)` the video streams that move, and `say(…)` a line of the answer.
     @discardableResult
     static func run(_ script: String, _ arguments: [String] = []) throws -> [String] {
         let text = try Tool.text("/usr/bin/python3", ["-c", prelude + script] + arguments)
@@ -32,6 +32,11 @@ enum PictureJudge {
             6: Image.ROTATE_270, 7: Image.TRANSVERSE, 8: Image.ROTATE_90}
         def upright(image, orientation):
             return image.transpose(TURNS[orientation]) if orientation in TURNS else image
+        # Streams of more than one picture: FFmpeg 7 also gives the still of a sequence, as the first.
+        def tracks(file):
+            told = subprocess.run(['ffprobe', '-v', 'error', '-select_streams', 'v', '-count_packets', '-show_entries',
+                'stream=index,nb_read_packets', '-of', 'csv=p=0', file], check=True, capture_output=True, text=True).stdout
+            return [int(index) for index, count in (line.split(',')[:2] for line in told.split()) if int(count) > 1]
         def psnr(a, b): return 10 * math.log10(255 ** 2 / max(np.mean((a - b) ** 2), 1e-9))
 
         """
