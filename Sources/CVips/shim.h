@@ -251,44 +251,32 @@ static inline VipsSource *_Nullable satchel_stopping_source(VipsBlob *blob, satc
 
 // MARK: Loading
 
-// Pixels are read in order, once; damage is an error and not a grey area.
-#define SATCHEL_LOAD "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR
+/// What a loader is asked for. What is 1 is left to it: most have no such option.
+typedef struct {
+    /// Goes as far as it can: rows that can't be decoded are complained of, and hold anything. Else damage is an error.
+    int is_lenient;
+    /// From the first on, one above the other; -1 for all.
+    int pages;
+    int shrink;
+    double scale;
+} satchel_loading;
 
-// The same as far as it goes: rows that can't be decoded are complained of, and hold anything.
-#define SATCHEL_LOAD_LENIENTLY "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_NONE
-
-static inline int satchel_load_jpeg(
-    VipsSource *source, VipsImage *_Nullable *_Nonnull out, int shrink, int is_lenient) {
-    return is_lenient ? vips_jpegload_source(source, out, SATCHEL_LOAD_LENIENTLY, "shrink", shrink, NULL)
-                      : vips_jpegload_source(source, out, SATCHEL_LOAD, "shrink", shrink, NULL);
-}
-
-static inline int satchel_load_png(VipsSource *source, VipsImage *_Nullable *_Nonnull out, int is_lenient) {
-    return is_lenient ? vips_pngload_source(source, out, SATCHEL_LOAD_LENIENTLY, NULL)
-                      : vips_pngload_source(source, out, SATCHEL_LOAD, NULL);
-}
-
-/// `count` pages from `page` on, one above the other; -1 for all.
-static inline int satchel_load_gif(VipsSource *source, VipsImage *_Nullable *_Nonnull out, int page, int count) {
-    return vips_gifload_source(source, out, SATCHEL_LOAD, "page", page, "n", count, NULL);
-}
-
-/// `count` pages from `page` on, one above the other; -1 for all.
-static inline int satchel_load_webp(
-    VipsSource *source, VipsImage *_Nullable *_Nonnull out, int page, int count, double scale) {
-    return vips_webpload_source(source, out, SATCHEL_LOAD, "page", page, "n", count, "scale", scale, NULL);
-}
-
-static inline int satchel_load_tiff(VipsSource *source, VipsImage *_Nullable *_Nonnull out) {
-    return vips_tiffload_source(source, out, SATCHEL_LOAD, NULL);
-}
-
-static inline int satchel_load_heif(VipsSource *source, VipsImage *_Nullable *_Nonnull out) {
-    return vips_heifload_source(source, out, SATCHEL_LOAD, NULL);
-}
-
-static inline int satchel_load_jxl(VipsSource *source, VipsImage *_Nullable *_Nonnull out) {
-    return vips_jxlload_source(source, out, SATCHEL_LOAD, NULL);
+/// By the operation of that name. Pixels are read in order, once.
+static inline int satchel_load(
+    const char *loader, VipsSource *source, VipsImage *_Nullable *_Nonnull out, satchel_loading loading) {
+    VipsOperation *operation = vips_operation_new(loader);
+    if (!operation) return -1;
+    g_object_set(
+        operation, "source", source, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on",
+        loading.is_lenient ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR, NULL);
+    if (loading.pages != 1) g_object_set(operation, "n", loading.pages, NULL);
+    if (loading.shrink != 1) g_object_set(operation, "shrink", loading.shrink, NULL);
+    if (loading.scale != 1) g_object_set(operation, "scale", loading.scale, NULL);
+    int result = vips_cache_operation_buildp(&operation);
+    if (result == 0) g_object_get(operation, "out", out, NULL);
+    vips_object_unref_outputs(VIPS_OBJECT(operation));
+    g_object_unref(operation);
+    return result;
 }
 
 /// Savers write it out: 72 to the inch, as where nothing is known.

@@ -37,7 +37,7 @@ public enum Codec {
         let watch = Stopwatch()
         let sniffed = try Sniffer.sniff(source)
         try UnsupportedPicture.check(head: sniffed.head)
-        guard let format = sniffed.imageFormat else {
+        guard let format = sniffed.pictureFormat else {
             guard let clip = try Clip.open(source, sniffed: sniffed.type, order: order) else {
                 throw .unrecognizedType(sniffed: sniffed.type)
             }

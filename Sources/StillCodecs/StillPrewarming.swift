@@ -7,6 +7,7 @@ import Attachments
 enum StillPrewarming {
     static func run() {
         _ = WorkTime.isUp
+        _ = PictureFormat(sniffed: MediaType.jpeg.rawValue)
         let order = WorkOrder(profile: .notification)
         let facts = StillFacts(
             type: .jpeg, sniffedType: MediaType.jpeg.rawValue, storedSize: PixelSize(width: 4000, height: 3000),

@@ -3,7 +3,7 @@
 /// FFmpeg's libraries and those for HEIF and JXL are two thirds of what a codec loads when it starts, and of the mappings
 /// that every process has to copy; a photograph needs none of them.
 public enum DecoderSet: String, Hashable, Sendable, CaseIterable {
-    /// JPEG, PNG, WebP and TIFF, as stills.
+    /// Stills that libvips reads without a module: those of ``PictureFormat/needs``.
     case common
     /// Everything.
     case full
@@ -17,12 +17,6 @@ public enum DecoderSet: String, Hashable, Sendable, CaseIterable {
         let dot = name?.lastIndex(of: ".")
         let ending = dot.flatMap { dot in name.map { String($0[dot...].dropFirst()) } }
         let type = [declaredType, ending].lazy.compactMap(\.self).compactMap(MediaType.init(declared:)).first
-        guard let type else {
-            self = .common
-            return
-        }
-        self = Self.commonTypes.contains(type) ? .common : .full
+        self = type.map { $0.format.picture?.needs ?? .full } ?? .common
     }
-
-    private static let commonTypes: Set<MediaType> = [.jpeg, .png, .webp, .tiff]
 }

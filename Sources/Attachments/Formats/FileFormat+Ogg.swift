@@ -2,5 +2,11 @@ extension FileFormat {
     /// Opus, Vorbis, FLAC and Speex in Ogg.
     static let ogg = FileFormat(
         .ogg, "Ogg", fileExtension: "ogg", uti: "org.xiph.ogg-audio",
-        otherNames: ["oga", "opus", "audio/opus", "audio/vorbis", "application/ogg", "spx", "audio/speex"])
+        otherNames: ["oga", "opus", "audio/opus", "audio/vorbis", "application/ogg", "spx", "audio/speex"],
+        container: .ogg)
+}
+
+extension ContainerFormat {
+    public static let ogg = ContainerFormat(
+        "ogg", sniffed: ["audio/ogg", "video/ogg", "application/ogg"], hasSignature: true, types: Types(.ogg))
 }

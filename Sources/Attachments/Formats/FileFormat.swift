@@ -11,15 +11,29 @@ public struct FileFormat: Hashable, Sendable {
     public let uti: String
     /// Other extensions and media types under which clients, origins and libmagic know it.
     public let otherNames: Set<String>
+    /// How its pictures are read; nil of clips.
+    public let picture: PictureFormat?
+    /// How its pictures and sound are read; nil of pictures.
+    public let container: ContainerFormat?
+    /// What stills are that are written as it; nil where none are.
+    public let still: StillOutput?
+    /// What animations are that are written as it; nil where none are.
+    public let animation: AnimationOutput?
 
     init(
-        _ type: MediaType, _ name: String, fileExtension: String, uti: String, otherNames: Set<String> = []
+        _ type: MediaType, _ name: String, fileExtension: String, uti: String, otherNames: Set<String> = [],
+        picture: PictureFormat? = nil, container: ContainerFormat? = nil, still: StillOutput? = nil,
+        animation: AnimationOutput? = nil
     ) {
         self.type = type
         self.name = name
         self.fileExtension = fileExtension
         self.uti = uti
         self.otherNames = otherNames
+        self.picture = picture
+        self.container = container
+        self.still = still
+        self.animation = animation
     }
 
     public static let all = MediaType.allCases.map(\.format)

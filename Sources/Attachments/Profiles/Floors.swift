@@ -17,7 +17,7 @@ struct Floor: Hashable, Sendable {
     /// Of a still: one pixel, in the cheapest of `types`; nil where none is a still's.
     static func still(_ types: [MediaType]) -> Floor? {
         types.compactMap { type in
-            BoundedStill.floor(of: type).map { Floor(bytes: $0, what: "the pixels of a 1×1 \(type.floorName)") }
+            BoundedStill.floor(of: type).map { Floor(bytes: $0, what: "the pixels of a 1×1 \(type.format.name)") }
         }.min { $0.bytes < $1.bytes }
     }
 
@@ -84,14 +84,4 @@ struct Floor: Hashable, Sendable {
 
     /// The same around one track of pictures: vmhd 20 for smhd, avc1 86 and avcC 19 with sets of at least 10 bytes.
     private static let mp4Boxes: Int64 = m4aBoxes - 16 + 20 - 36 - 35 + 86 + 19 + 10
-}
-
-extension MediaType {
-    fileprivate var floorName: String {
-        switch self {
-        case .jpeg: "JPEG"
-        case .png: "PNG"
-        default: "WebP"
-        }
-    }
 }

@@ -31,7 +31,8 @@ struct AnimatedWebP {
         // The feed outlives the image: it is the caller's until the encoder is done.
         let context = unsafe Unmanaged.passUnretained(feed).toOpaque()
         let size = attempt.size
-        let delays = attempt.delays(facts.delays).map { Int32(min($0, AnimationFacts.longestOfWebP)) }
+        let output = MediaType.webp.format.animation
+        let delays = attempt.delays(facts.delays).map { Int32(min($0, output?.longestDelay ?? 0)) }
         satchel_error_clear()
         let image = unsafe satchel_image_from_rows(
             Int32(size.width), Int32(size.height * delays.count), 4, FrameFeed.rows, context)
@@ -40,7 +41,7 @@ struct AnimatedWebP {
         let (quality, effort) = (self.quality, attempt.isHasty ? Int32(1) : 4)
         return try unsafe frames.withHandle { (handle) throws(VipsFailure) in
             unsafe vips_image_set_int(handle, "page-height", Int32(size.height))
-            unsafe vips_image_set_int(handle, "loop", Int32(min(facts.plays, AnimationFacts.mostPlaysOfWebP)))
+            unsafe vips_image_set_int(handle, "loop", Int32(min(facts.plays, output?.mostPlays ?? 0)))
             unsafe satchel_set_ints(handle, "delay", delays, Int32(delays.count))
             return try unsafe EncodedBytes.webp(handle, quality: quality, effort: effort)
         }

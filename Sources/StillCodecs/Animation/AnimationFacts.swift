@@ -43,33 +43,26 @@ struct AnimationFacts: Hashable, Sendable {
 
     /// What a file of `type` can't say of how the animation plays, for the steps.
     func unsaid(by type: MediaType) -> [String] {
+        guard let output = type.format.animation else { return [] }
+        let name = type.format.name
         var notes: [String] = []
-        switch type {
-        case .mp4:
-            if plays != 1 { notes.append("it plays \(plays == 0 ? "for ever" : "\(plays) times"); MP4 has no loops") }
-        case .gif, .webp:
-            let most = type == .gif ? Self.mostPlaysOfGIF : Self.mostPlaysOfWebP
-            if plays > most { notes.append("it plays \(plays) times; \(type.imageName) can say \(most) at most") }
-        default:
-            break
+        if let most = output.mostPlays {
+            if plays > most { notes.append("it plays \(plays) times; \(name) can say \(most) at most") }
+        } else if plays != 1 {
+            notes.append("it plays \(plays == 0 ? "for ever" : "\(plays) times"); \(name) has no loops")
         }
         let before = delays.reduce(0, +)
-        if type == .gif, delays.contains(where: { $0 % 10 != 0 }) {
+        if delays.contains(where: { $0 % output.delayUnit != 0 }) {
             let after = Self.hundredths(delays).reduce(0, +) * 10
             notes.append(
-                "GIF has delays of whole hundredths of a second, 2 at least: \(after) ms in all instead of \(before) ms"
+                "\(name) has delays of whole hundredths of a second, 2 at least: \(after) ms in all instead of \(before) ms"
             )
         }
-        if type == .webp, let longest = delays.max(), longest > Self.longestOfWebP {
-            notes.append("a frame is shown for \(longest) ms; WebP can say \(Self.longestOfWebP) ms at most")
+        if let longest = delays.max(), longest > output.longestDelay {
+            notes.append("a frame is shown for \(longest) ms; \(name) can say \(output.longestDelay) ms at most")
         }
         return notes
     }
-
-    static let mostPlaysOfGIF = 65_536
-    static let mostPlaysOfWebP = 65_535
-    /// Milliseconds: 24 bits.
-    static let longestOfWebP = 16_777_215
 
     /// libvips holds frames one above the other, in a picture of at most so many rows.
     private static let rowsOfAll: Int64 = 10_000_000

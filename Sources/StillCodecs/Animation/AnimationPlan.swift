@@ -174,22 +174,17 @@ struct AnimationPlan: Sendable {
 /// What an animation is written as, and what that comes to.
 struct AnimationFormat: Hashable, Sendable {
     let type: MediaType
-    /// What the levels of quality come to, as parts of the best one's bytes; measured with films and with drawings.
+    /// Of ``AnimationOutput/shares``.
     let shares: [Double]
 
     init(_ type: MediaType) {
         self.type = type
-        switch type {
-        case .gif: shares = [1, 0.75, 0.55, 0.36]
-        case .mp4: shares = [1, 0.6, 0.36, 0.18]
-        default: shares = [1, 0.74, 0.57, 0.38]
-        }
+        shares = type.format.animation?.shares ?? [1]
     }
 
     /// `region` scaled until its longest side is at most `side`.
     func size(of region: PixelSize, side: Int?) -> PixelSize {
-        // H.264 has whole pixels of colour for every four.
-        type == .mp4
+        type.format.animation?.hasEvenSides == true
             ? VideoPlan.size(of: region, longestSide: side) : Framing(side: side, fit: .inside).scaledSize(of: region)
     }
 

@@ -139,7 +139,7 @@ struct AnimationRendering {
     ) -> String {
         let attempt = plan.attempt
         let count = attempt.counts(of: facts.frames).count
-        var note = "\(policy.type == .mp4 ? "MP4" : policy.type.imageName), \(count) frames, \(encoded.note)"
+        var note = "\(policy.type.format.name), \(count) frames, \(encoded.note)"
         note += ", \(plan.attempts == 1 ? "1 encode" : "\(plan.attempts) encodes")"
         if let aim = policy.aim {
             note += encoded.bytes <= aim ? ", under the aim of \(aim) bytes" : ", over the aim of \(aim) bytes"

@@ -115,7 +115,7 @@ struct AnimationSource: ~Copyable {
         let missing = max(0, announced - reader.moments.count)
         guard !reader.moments.isEmpty else { throw .corrupt(reason: "the file ends before its first frame") }
         let facts = AnimationFacts(
-            type: reader.codec == "av1" ? .avif : reader.codec == "hevc" ? .heic : .heif, sniffedType: sniffed.type,
+            type: PictureFormat.heif.typesByCoding[reader.codec] ?? .heif, sniffedType: sniffed.type,
             size: reader.size, delays: reader.delays.map(AnimationFacts.shown), plays: tracks.colour.plays,
             bytes: bytes.count, missing: missing,
             missingReason: missing > 0 ? "the file ends before or within them" : "")
@@ -158,7 +158,8 @@ struct AnimationSource: ~Copyable {
         if policies.main == nil {
             _ = try FrameDefects(of: facts, when: order.profile.damaged).defect.loss(when: order.profile.damaged)
         }
-        var note = "\(facts.type == .png ? "APNG" : facts.type.imageName), \(facts.size.width)×\(facts.size.height)"
+        let format = facts.type.format
+        var note = "\(format.picture?.animation?.name ?? format.name), \(facts.size.width)×\(facts.size.height)"
         note += ", \(facts.frames) frames, \(facts.plays == 0 ? "for ever" : "\(facts.plays) times")"
         return ProbeResult(
             kind: .animation, type: facts.type, sniffedType: facts.sniffedType, size: facts.size, frames: facts.frames,
@@ -182,13 +183,11 @@ struct AnimationSource: ~Copyable {
         var memory = held + pixels * 24
         memory += Int64(region.height) * Int64(result.width) * 16
         // A video's decoder keeps pictures that others refer to.
-        if ![.gif, .webp, .png].contains(facts.type) { memory += pixels * 60 }
-        switch order.profile.animation?.type {
-        // Both are given frames and keep them: compressed until the end, or as references.
-        case .webp:
-            memory += result.area * 64 + min(order.profile.animation?.cap ?? 0, result.area * Int64(facts.frames)) * 2
-        case .mp4: memory += result.area * 200
-        default: memory += result.area * 32
+        if facts.type.format.picture?.animation?.isVideo == true { memory += pixels * 60 }
+        let output = order.profile.animation?.type.format.animation
+        memory += result.area * (output?.bytesPerPixel ?? 32)
+        if output?.keepsFrames == true {
+            memory += min(order.profile.animation?.cap ?? 0, result.area * Int64(facts.frames)) * 2
         }
         let seconds = order.profile.animation.map {
             facts.cost(policies.region(of: facts.size), $0).full
@@ -201,8 +200,8 @@ extension AnimationFacts {
     /// Processor seconds of making the animation, with all settings and with half the sides.
     func cost(_ region: PixelRect, _ policy: AnimationPolicy) -> WorkCost {
         // Nanoseconds for each pixel of the source, and of the result.
-        let reading: Double = type == .gif ? 12 : type == .webp ? 75 : type == .png ? 20 : 80
-        let writing = policy.type == .webp ? 250.0 : 70.0
+        let reading = type.format.picture?.animation?.nanoseconds ?? 0
+        let writing = policy.type.format.animation?.nanoseconds ?? 70
         func cost(_ side: Int?) -> Double {
             let result = Framing(side: side, fit: .inside).scaledSize(of: region.size).area
             // Each has 30 microseconds besides.

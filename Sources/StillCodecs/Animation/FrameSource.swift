@@ -115,7 +115,7 @@ final class PageFrames: FrameSource {
             let pages = try source.bytes.load(source.format, SourceBytes.Loading(pages: -1)).standardColour()
             return PageFrames(pages, facts: facts)
         } catch {
-            throw error.damage(of: facts.type.imageName)
+            throw error.damage(of: facts.type.format.name)
         }
     }
 
@@ -138,7 +138,7 @@ final class PageFrames: FrameSource {
             }
             initialized = failed ? 0 : count
         }
-        guard !failed else { throw VipsFailure.current().damage(of: facts.type.imageName) }
+        guard !failed else { throw VipsFailure.current().damage(of: facts.type.format.name) }
         position += 1
         canvas.replace(with: bytes, channels: channels)
     }

@@ -11,7 +11,7 @@ extension AnimationFacts {
         forecasts.append(
             Forecast(
                 role: .main, type: policy.type, size: result, duration: duration,
-                note: "\(policy.type.imageName), \(frames) frames, to stay under \(policy.bound); "
+                note: "\(policy.type.format.name), \(frames) frames, to stay under \(policy.bound); "
                     + policy.shape(of: region, in: size, size: result)))
         return forecasts
     }

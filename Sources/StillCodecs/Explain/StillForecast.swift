@@ -27,14 +27,14 @@ extension StillPolicy {
     /// - Parameter size: Of the rendition; nil before it is known.
     func coding(of size: PixelSize?, hasAlpha: Bool) -> String {
         let (opaque, transparent) = (type(transparent: false), type(transparent: hasAlpha))
-        var clause = opaque.imageName + (opaque == .png ? "" : " quality \(quality) or less")
+        var clause = opaque.format.name + (opaque == .png ? "" : " quality \(quality) or less")
         // Only decoding tells.
         var reasons = opaque == .jpeg && types.contains(.png) ? [isSmall(size) ? "smaller" : "of few colours"] : []
         if hasAlpha, minds, transparent == .png {
             reasons.insert("transparent", at: 0)
             clause = "PNG if \(reasons.joined(separator: " or ")), else \(clause)"
         } else {
-            if hasAlpha, minds { clause = "\(transparent.imageName) if transparent, else \(clause)" }
+            if hasAlpha, minds { clause = "\(transparent.format.name) if transparent, else \(clause)" }
             if let reason = reasons.first { clause += ", PNG if \(reason)" }
         }
         let bytes = aim.map { "the aim of \(min($0, cap)) bytes" } ?? "the cap of \(cap) bytes"

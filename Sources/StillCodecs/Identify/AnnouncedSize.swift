@@ -1,7 +1,9 @@
+import Attachments
+
 /// The size that a file announces, where its decoder refuses to open it. For messages only: nothing is decoded by it.
 enum AnnouncedSize {
     /// The pixels of a JPEG's frame, or of the largest picture of a HEIF; nil of other formats and where nothing is found.
-    static func pixels(_ format: ImageFormat, _ bytes: UnsafeRawBufferPointer) -> Int64? {
+    static func pixels(_ format: PictureFormat, _ bytes: UnsafeRawBufferPointer) -> Int64? {
         switch format {
         case .jpeg: unsafe jpeg(bytes)
         case .heif: unsafe heif(bytes)

@@ -1,9 +1,10 @@
+import Attachments
 import Glibc
 
 /// What makes a picture brighter than white on screens that can: a second picture beside it, which is not kept.
 enum GainMap {
     /// Whether a JPEG or a HEIF says that it has one, in its header.
-    static func isIn(_ file: UnsafeRawBufferPointer, _ format: ImageFormat) -> Bool {
+    static func isIn(_ file: UnsafeRawBufferPointer, _ format: PictureFormat) -> Bool {
         switch format {
         case .jpeg:
             // Adobe's and Google's in the picture's own XMP, and ISO 21496-1's; Apple's in the XMP of the second picture.

@@ -3,13 +3,13 @@ import Attachments
 /// Opens what libmagic takes for an image with the one decoder for it.
 enum ImageIdentification {
     static func open(
-        _ descriptor: Int32, format: ImageFormat, sniffed: Sniffed, limits: Limits, damaged: WhenDamaged
+        _ descriptor: Int32, format: PictureFormat, sniffed: Sniffed, limits: Limits, damaged: WhenDamaged
     ) throws(AttachmentError) -> Identified.Content {
         var losses: [Loss] = []
         var notes: [String] = []
         // The common decoder set has no module of libvips for HEIF and JXL, and no FFmpeg, which reads BMP and makes videos of
         // animations.
-        if !format.isCommon { try FFmpegLibraries.demand() }
+        if format.needs == .full { try FFmpegLibraries.demand() }
         switch format {
         case .bmp:
             return .still(try StillSource(bitmap: descriptor, sniffed: sniffed, limits: limits))
@@ -65,7 +65,7 @@ enum ImageIdentification {
     }
 
     private static func header(
-        of bytes: borrowing SourceBytes, _ format: ImageFormat, _ sniffed: Sniffed, _ limits: Limits
+        of bytes: borrowing SourceBytes, _ format: PictureFormat, _ sniffed: Sniffed, _ limits: Limits
     ) throws(AttachmentError) -> Picture {
         do {
             return try bytes.load(format)

@@ -11,8 +11,8 @@ struct Sniffed: Hashable, Sendable {
     var head: [UInt8]
 
     /// The one image decoder that may try the source; nil where it is no image.
-    var imageFormat: ImageFormat? {
-        ImageFormat(sniffed: type) ?? ImageFormat(head: head)
+    var pictureFormat: PictureFormat? {
+        PictureFormat(sniffed: type) ?? PictureFormat(head: head)
     }
 }
 

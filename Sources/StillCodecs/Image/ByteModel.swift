@@ -15,7 +15,7 @@ struct ByteModel: Sendable {
     }
 
     private(set) var samples: [Sample] = []
-    private let curve: [(quality: Int, level: Double)]
+    private let levels: [StillOutput.Level]
     /// Bytes that are no pixels.
     private let header: Double
 
@@ -24,17 +24,9 @@ struct ByteModel: Sendable {
     private static let usualGrowth = 0.85
 
     init(_ type: MediaType, hasPalette: Bool = false) {
-        switch type {
-        case .jpeg:
-            curve = Self.jpeg
-            header = 350
-        case .webp:
-            curve = Self.webp
-            header = 60
-        default:
-            curve = []
-            header = hasPalette ? 850 : 80
-        }
+        let output = type.format.still
+        levels = output?.levels ?? []
+        header = (output?.headerBytes ?? 0) + (hasPalette ? output?.paletteBytes ?? 0 : 0)
     }
 
     mutating func add(_ sample: Sample) {
@@ -78,23 +70,11 @@ struct ByteModel: Sendable {
 
     /// The logarithm of the bytes at a quality, relative to those at 82.
     private func level(_ quality: Int?) -> Double {
-        guard let quality, let first = curve.first, let last = curve.last else { return 0 }
+        guard let quality, let first = levels.first, let last = levels.last else { return 0 }
         let bounded = min(max(quality, first.quality), last.quality)
-        guard let index = curve.firstIndex(where: { $0.quality >= bounded }), index > 0 else { return first.level }
-        let (low, high) = (curve[index - 1], curve[index])
-        return low.level + (high.level - low.level) * Double(bounded - low.quality) / Double(high.quality - low.quality)
+        guard let index = levels.firstIndex(where: { $0.quality >= bounded }), index > 0 else { return first.logarithm }
+        let (low, high) = (levels[index - 1], levels[index])
+        let share = Double(bounded - low.quality) / Double(high.quality - low.quality)
+        return low.logarithm + (high.logarithm - low.logarithm) * share
     }
-
-    /// Medians of the measurement. At 90 chroma keeps its resolution.
-    private static let jpeg: [(quality: Int, level: Double)] = [
-        (1, -3.06), (5, -2.565), (10, -1.925), (15, -1.55), (20, -1.326), (30, -1.007), (40, -0.803), (50, -0.646),
-        (60, -0.493), (70, -0.305), (78, -0.114), (82, 0), (86, 0.145), (89, 0.268), (90, 0.558), (92, 0.664),
-        (94, 0.835), (96, 1.057), (97, 1.177), (98, 1.32), (99, 1.548), (100, 1.744),
-    ]
-
-    private static let webp: [(quality: Int, level: Double)] = [
-        (1, -1.622), (5, -1.376), (10, -1.236), (20, -0.997), (30, -0.775), (40, -0.653), (50, -0.52), (60, -0.407),
-        (70, -0.297), (75, -0.239), (78, -0.138), (82, 0), (86, 0.151), (89, 0.284), (92, 0.442), (95, 0.618),
-        (97, 0.751), (100, 0.89),
-    ]
 }

@@ -39,7 +39,7 @@ struct ImagePolicies: Hashable, Sendable {
     private static func still(
         _ policy: AnimationPolicy, beside image: ImagePolicy?, gaze: Framing.Gaze, speed: Speed
     ) -> StillPolicy? {
-        guard ![.gif, .webp, .mp4].contains(policy.type) else { return nil }
+        guard policy.type.format.animation == nil else { return nil }
         let image = image ?? ImagePolicy(cap: policy.cap)
         var still = main(image, gaze: gaze, speed: speed)
         still.types = [policy.type]

@@ -20,7 +20,8 @@ enum Libvips {
             // A process has one source; nothing is asked for twice.
             vips_cache_set_max(0)
             allow()
-            let operations = needed + (decoderSet == .full ? ["heifload_source", "jxlload_source"] : [])
+            let loaders = PictureFormat.all.filter { $0.needs == .common || decoderSet == .full }.compactMap(\.loader)
+            let operations = needed + (loaders + savers).map(\.name)
             let lacking = operations.first { unsafe satchel_operation_prepare($0) == 0 }
             guard let name = lacking else {
                 LanczosWeights.prepare()
@@ -77,18 +78,14 @@ enum Libvips {
         for name in families { unsafe vips_operation_block_set(name, 0) }
     }
 
-    private static let families = [
-        "VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadNsgif", "VipsForeignLoadWebp",
-        "VipsForeignLoadTiff", "VipsForeignLoadHeif", "VipsForeignLoadJxl",
-        "VipsForeignSavePng", "VipsForeignSaveSpng", "VipsForeignSaveWebp",
-        "VipsForeignSaveCgif",
-    ]
+    private static let savers = FileFormat.all.flatMap { [$0.still?.saver, $0.animation?.saver] }.compactMap(\.self)
 
-    /// What is used, and what that uses; for the full decoder set the loaders of HEIF and JXL besides. Looking an operation
-    /// up registers it, which must not happen later; setting it up here saves every fork the time.
+    private static let families =
+        (PictureFormat.all.compactMap(\.loader) + savers).flatMap(\.families)
+
+    /// What is used beside the formats' own, and what that uses. Looking an operation up registers it, which must not happen
+    /// later; setting it up here saves every fork the time.
     private static let needed = [
-        "jpegload_source", "pngload_source", "gifload_source", "webpload_source", "tiffload_source",
-        "pngsave_buffer", "webpsave_buffer", "gifsave_buffer",
         "copy", "extract_area", "extract_band", "cast", "colourspace", "icc_transform", "autorot", "rot", "flip",
         "resize", "shrink", "shrinkh", "shrinkv", "reduce", "reduceh", "reducev", "affine", "premultiply",
         "unpremultiply", "flatten", "smartcrop", "min", "sequential", "linecache", "tilecache", "embed",

@@ -1,10 +1,12 @@
+import Attachments
+
 /// Lossless WebP without transforms, references or statistics: every value is a code of 8 bits.
 ///
 /// libwebp's encoders have no bound on their bytes that could be relied on; this one's are known beforehand
 /// (`BoundedStill.plainWebP`). The format is RFC 9649's.
 enum PlainWebP {
     /// The most pixels that a side may have.
-    static let longestSide = 16_383
+    static let longestSide = MediaType.webp.mostPixelsOfASide
 
     static func file(_ raster: Raster) -> [UInt8] {
         precondition(raster.width <= longestSide && raster.height <= longestSide)

@@ -57,41 +57,34 @@ struct SourceBytes: ~Copyable {
 
     /// How an image is loaded.
     struct Loading: Hashable {
-        /// JPEG: 1, 2, 4 or 8.
+        /// Of ``PictureFormat/ShrinkOnLoad/divides(by:)``.
         var shrink = 1
-        /// WebP: at most 1.
+        /// Of ``PictureFormat/ShrinkOnLoad/scales``: at most 1.
         var scale = 1.0
-        /// JPEG, PNG: what is damaged or missing is no error.
+        /// What is damaged or missing is no error.
         var isLenient = false
-        /// GIF, WebP: -1 loads all pages, one above the other.
+        /// -1 loads all pages, one above the other.
         var pages = 1
+
+        fileprivate var form: satchel_loading {
+            satchel_loading(
+                is_lenient: isLenient ? 1 : 0, pages: Int32(pages), shrink: Int32(shrink), scale: scale)
+        }
     }
 
     /// Opens the image with the one loader of `format`. Pixels are decoded when they are asked for, in order, once.
-    borrowing func load(_ format: ImageFormat, _ loading: Loading = Loading()) throws(VipsFailure) -> Picture {
+    borrowing func load(_ format: PictureFormat, _ loading: Loading = Loading()) throws(VipsFailure) -> Picture {
         satchel_error_clear()
         // Only where there is a hurry, and for decoders that read piece by piece: the others would copy the whole file.
         let isHurried = WorkTime.secondsLeft != nil
         let source =
-            unsafe isHurried && (format == .jpeg || format == .png)
+            unsafe isHurried && format.isReadInPieces
             ? satchel_stopping_source(blob, WorkTime.stops) : satchel_source_from_blob(blob)
         guard let source = unsafe source else { throw VipsFailure.current() }
         // The image holds references of its own.
         defer { unsafe satchel_unref(source) }
-        let pages = Int32(loading.pages)
-        let picture = try unsafe Picture.make { out in
-            switch format {
-            case .jpeg: unsafe satchel_load_jpeg(source, out, Int32(loading.shrink), loading.isLenient ? 1 : 0)
-            case .png: unsafe satchel_load_png(source, out, loading.isLenient ? 1 : 0)
-            case .gif: unsafe satchel_load_gif(source, out, 0, pages)
-            case .webp: unsafe satchel_load_webp(source, out, 0, pages, loading.scale)
-            case .heif: unsafe satchel_load_heif(source, out)
-            case .tiff: unsafe satchel_load_tiff(source, out)
-            case .jxl: unsafe satchel_load_jxl(source, out)
-            // FFmpeg's: see ``BitmapSource``.
-            case .bmp: -1
-            }
-        }
+        guard let loader = format.loader?.name else { throw VipsFailure(text: "\(format.name) has no loader") }
+        let picture = try unsafe Picture.make { out in unsafe satchel_load(loader, source, out, loading.form) }
         if isHurried { picture.stopInTime() }
         return picture
     }

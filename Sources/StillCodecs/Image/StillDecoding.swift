@@ -11,7 +11,7 @@ struct StillFaults: Hashable, Sendable {
 /// One decode by libvips: what it is asked for.
 struct StillDecoding {
     var facts: StillFacts
-    var format: ImageFormat
+    var format: PictureFormat
     var region: PixelRect
     var size: PixelSize
     var speed: Speed
@@ -46,7 +46,7 @@ struct StillDecoding {
         } catch {
             throw .codecCrashed(reason: "\(error)")
         }
-        let refusal = failure.damage(of: facts.type.imageName)
+        let refusal = failure.damage(of: facts.type.format.name)
         guard case .corrupt = refusal else { throw refusal }
         do {
             return switch format {
@@ -59,7 +59,7 @@ struct StillDecoding {
             throw error
         } catch let error as VipsFailure {
             // What fails for good is damage; memory and time are not.
-            throw error.damage(of: facts.type.imageName)
+            throw error.damage(of: facts.type.format.name)
         } catch {
             throw .codecCrashed(reason: "\(error)")
         }
@@ -121,7 +121,7 @@ struct StillDecoding {
         let isCut =
             isPNG
             ? unsafe !bytes.withBytes { unsafe PNGChunks.hasEnd($0) }
-            : refusal == VipsFailure.cut(facts.type.imageName)
+            : refusal == VipsFailure.cut(facts.type.format.name)
         if missing > 0 {
             try note(Double(missing), isCut ? Self.cut : Self.damage, &faults)
         } else if isCut {
@@ -226,12 +226,12 @@ struct StillDecoding {
         let factor = min(
             Double(region.size.width) / Double(size.width), Double(region.size.height) / Double(size.height))
         var loading = SourceBytes.Loading()
-        switch format {
-        case .jpeg:
-            loading.shrink = [8, 4, 2].first { factor / Double($0) >= speed.jpegMargin } ?? 1
-        case .webp:
-            if let margin = speed.webpMargin, factor > 2 * margin { loading.scale = margin / factor }
-        default:
+        switch format.shrinksOnLoad {
+        case .divides(let divisors):
+            loading.shrink = divisors.first { factor / Double($0) >= speed.divisionMargin } ?? 1
+        case .scales:
+            if let margin = speed.scaleMargin, factor > 2 * margin { loading.scale = margin / factor }
+        case nil:
             break
         }
         return loading

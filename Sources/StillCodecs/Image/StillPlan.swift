@@ -404,21 +404,9 @@ extension BoundedStill {
 }
 
 extension MediaType {
-    var hasTransparency: Bool {
-        switch self {
-        case .png, .webp, .gif: true
-        default: false
-        }
-    }
+    var hasTransparency: Bool { format.still?.hasTransparency ?? false }
 
-    /// libjpeg's JPEG_MAX_DIMENSION, WebP's 14 bits, libpng's PNG_USER_WIDTH_MAX.
-    var mostPixelsOfASide: Int {
-        switch self {
-        case .webp: PlainWebP.longestSide
-        case .png: 1_000_000
-        default: 65_500
-        }
-    }
+    var mostPixelsOfASide: Int { format.still?.longestSide ?? .max }
 }
 
 extension PixelSize {

@@ -36,7 +36,7 @@ struct StillFacts: Hashable, Sendable {
 /// A source in memory, for the one loader of libvips that may read it.
 struct Loadable: ~Copyable {
     var bytes: SourceBytes
-    var format: ImageFormat
+    var format: PictureFormat
 }
 
 /// A source that FFmpeg's decoders read through its descriptor.
@@ -71,7 +71,7 @@ struct StillSource: ~Copyable {
     ///
     /// - Parameter header: What `bytes` was found to hold.
     init(
-        _ bytes: consuming SourceBytes, format: ImageFormat, header: borrowing Picture, sniffed: Sniffed,
+        _ bytes: consuming SourceBytes, format: PictureFormat, header: borrowing Picture, sniffed: Sniffed,
         limits: Limits, losses: [Loss] = []
     ) throws(AttachmentError) {
         let type = MediaType(decoded: format, compression: header.text("heif-compression"), sniffed: sniffed.type)
@@ -175,7 +175,7 @@ struct StillSource: ~Copyable {
         case .bitmap(let file):
             let missing = try file.missingRows()
             guard missing < file.size.height else {
-                throw VipsFailure.cut(facts.type.imageName)
+                throw VipsFailure.cut(facts.type.format.name)
             }
             let damage = Damage(.rows, missing: Double(missing), of: Double(file.size.height))
             if let loss = try damage.loss(because: StillDecoding.cut, when: damaged) { faults.losses.append(loss) }
@@ -219,7 +219,7 @@ extension Speed {
     /// A JPEG's inverse transform averages whole pixels while it scales, and what that leaves folds back: of detail at every
     /// scale 2.0 dB at the same bytes where the rest is 1.05, 0.7 where it is 1.3, 0.3 where it is 1.5, and 0.1 where it is
     /// 1.8; of most photographs less than a tenth of that.
-    var jpegMargin: Double {
+    var divisionMargin: Double {
         switch self {
         case .best: .infinity
         case .standard: 1.9
@@ -228,7 +228,7 @@ extension Speed {
     }
 
     /// The same for WebP, which averages; nil where that is not good enough, because its decoder saves little.
-    var webpMargin: Double? {
+    var scaleMargin: Double? {
         switch self {
         case .best, .standard: nil
         case .fast: 2
@@ -248,21 +248,9 @@ extension MediaType {
     /// The type of what a decoder opened.
     ///
     /// - Parameter compression: HEIF's: `hevc`, `av1` or another.
-    init(decoded format: ImageFormat, compression: String?, sniffed: String) {
-        switch format {
-        case .jpeg: self = .jpeg
-        case .png: self = .png
-        case .gif: self = .gif
-        case .webp: self = .webp
-        case .tiff: self = .tiff
-        case .jxl: self = .jxl
-        case .bmp: self = .bmp
-        case .heif:
-            switch compression {
-            case "av1": self = .avif
-            case "hevc" where sniffed != MediaType.heif.rawValue: self = .heic
-            default: self = .heif
-            }
-        }
+    init(decoded format: PictureFormat, compression: String?, sniffed: String) {
+        let type = compression.flatMap { format.typesByCoding[$0] } ?? format.type
+        // Brands that leave the coding open come before HEVC's own.
+        self = sniffed == format.type.rawValue && type == .heic ? format.type : type
     }
 }
