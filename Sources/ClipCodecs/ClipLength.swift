@@ -37,7 +37,7 @@ struct ClipLength {
         if origin > 0.1 && origin <= longestEmptiness && demuxer.beginsEmpty(used) { origin = 0 }
         let announced = shownEnd(demuxer, used).map { max(0, $0 - origin) } ?? headerSeconds(demuxer, used)
 
-        let indexed = demuxer.name.hasPrefix("mov") ? indexedEnd(demuxer, used, origin: origin) : nil
+        let indexed = demuxer.hasSampleTable ? indexedEnd(demuxer, used, origin: origin) : nil
         if let indexed, indexed.isComplete, abs(indexed.seconds - announced) < 0.5 {
             return ClipLength(origin: origin, duration: announced)
         }
@@ -85,7 +85,7 @@ struct ClipLength {
     /// When an MP4's last picture or sound ends on its clock, as its tables and edit lists say; nil of fragments. What the
     /// header says of the whole includes what is empty before the first of them.
     private static func shownEnd(_ demuxer: borrowing Demuxer, _ used: [Int]) -> Double? {
-        guard demuxer.name.hasPrefix("mov") else { return nil }
+        guard demuxer.hasSampleTable else { return nil }
         let ends = used.compactMap { index -> Double? in
             guard let stream = unsafe demuxer.stream(index), unsafe stream.pointee.nb_frames > 0,
                 let seconds = unsafe lasting(stream), unsafe stream.pointee.start_time != satchel_no_pts
@@ -135,7 +135,7 @@ struct ClipLength {
     private static func holds(
         _ demuxer: borrowing Demuxer, audio index: Int, seconds: Double
     ) throws(FFmpegFailure) -> Bool {
-        guard demuxer.name == "wav", seconds > 0, let stream = unsafe demuxer.stream(index),
+        guard demuxer.format == .wav, seconds > 0, let stream = unsafe demuxer.stream(index),
             let parameters = unsafe stream.pointee.codecpar
         else { return false }
         let bits = unsafe Double(av_get_exact_bits_per_sample(parameters.pointee.codec_id))
@@ -185,7 +185,7 @@ struct ClipLength {
     private static func framedEnd(
         _ demuxer: borrowing Demuxer, _ audio: Int, packet: borrowing Packet
     ) throws(FFmpegFailure) -> Double? {
-        guard demuxer.name == "mp3", let stream = unsafe demuxer.stream(audio) else { return nil }
+        guard demuxer.format == .mp3, let stream = unsafe demuxer.stream(audio) else { return nil }
         defer { _ = demuxer.rewind() }
         guard try demuxer.read(packet), let begin = packet.pts ?? packet.dts,
             case let offset = unsafe packet.raw.pointee.pos, offset >= 0
@@ -196,7 +196,7 @@ struct ClipLength {
 
     /// Whether the container says of these streams that they have no samples.
     private static func isEmpty(_ demuxer: borrowing Demuxer, _ streams: [Int]) -> Bool {
-        guard demuxer.name.hasPrefix("mov") || ["wav", "aiff", "caf"].contains(demuxer.name) else { return false }
+        guard demuxer.format?.countsSamples == true else { return false }
         return streams.allSatisfy { index in
             guard let stream = unsafe demuxer.stream(index) else { return true }
             return unsafe avformat_index_get_entries_count(stream) == 0 && stream.pointee.nb_frames == 0

@@ -64,7 +64,7 @@ struct ProbedClip: ~Copyable {
             throw FFmpegFailure(refusal: .tooManyPixels(pixels: pixels, limit: limits.framePixels))
         }
         guard chosen.isTaken else {
-            guard isExpected || demuxer.hasSignature else { return nil }
+            guard isExpected || demuxer.format?.hasSignature == true else { return nil }
             if let refusal = chosen.refusal { throw FFmpegFailure(refusal: refusal) }
             guard isExpected else { return nil }
             throw FFmpegFailure(refusal: .corrupt(reason: "the file ends before its first packet"))
@@ -94,10 +94,10 @@ struct ProbedClip: ~Copyable {
         let length = try ClipLength.measure(demuxer, picture: chosen.picture?.stream, audio: chosen.audio?.stream)
         let facts = ClipFacts(
             kind: chosen.picture == nil ? .audio : .video,
-            type: type(of: demuxer, sniffed: sniffed, isSound: chosen.picture == nil), picture: chosen.picture,
-            audio: chosen.audio, cover: chosen.cover, origin: length.origin, duration: length.duration,
-            durationNote: length.note, announced: length.announced, bytes: demuxer.bytes,
-            hasIndex: demuxer.name.hasPrefix("mov"),
+            type: demuxer.format?.type(brand: demuxer.brand, isAudio: chosen.picture == nil) ?? .mp4,
+            picture: chosen.picture, audio: chosen.audio, cover: chosen.cover, origin: length.origin,
+            duration: length.duration, durationNote: length.note, announced: length.announced, bytes: demuxer.bytes,
+            hasIndex: demuxer.hasSampleTable,
             losses: chosen.losses, notes: chosen.notes)
         return ProbedClip(demuxer: demuxer, facts: facts)
     }
@@ -139,31 +139,6 @@ struct ProbedClip: ~Copyable {
         self.demuxer = demuxer
         self.facts = facts
     }
-
-    private static func type(of demuxer: borrowing Demuxer, sniffed: String, isSound: Bool) -> MediaType {
-        switch demuxer.name {
-        case "mpeg", "mpegvideo": return .mpeg
-        case "mpegts": return .mpegTS
-        case "avi": return .avi
-        case "mp3": return .mp3
-        case "aac": return .aac
-        case "wav": return .wav
-        case "aiff": return .aiff
-        case "caf": return .caf
-        case "flac": return .flac
-        case "ogg": return .ogg
-        case "amr": return .amr
-        case "asf": return isSound ? .wma : .wmv
-        case let name where name.hasPrefix("matroska"):
-            return demuxer.holdsOnlyWebM ? .webm : .matroska
-        default:
-            let brand = demuxer.brand ?? ""
-            if brand.hasPrefix("3g") { return .threeGP }
-            if brand.hasPrefix("qt") || brand.isEmpty { return .quicktime }
-            if isSound { return .m4a }
-            return brand.hasPrefix("M4V") ? .m4v : .mp4
-        }
-    }
 }
 
 /// Which of a container's streams are used.
@@ -184,7 +159,7 @@ private struct Streams {
     private var streams = 0
 
     init(_ demuxer: borrowing Demuxer) {
-        let isTransport = demuxer.name == "mpegts"
+        let isTransport = demuxer.format == .mpegTS
         var audioTracks: [AudioFacts?] = []
         streams = demuxer.streamCount
         for index in 0..<demuxer.streamCount {

@@ -73,7 +73,7 @@ struct VideoRendering {
     func make(from demuxer: borrowing Demuxer, to descriptor: Int32) throws(FFmpegFailure) -> ClipWork {
         var reason = VideoPlan.reasonToEncode(picture, policy)
         // Others may have packets of several frames.
-        if demuxer.name.hasPrefix("mov"), picture.isH264, facts.audio.map({ $0.codec == .aac }) ?? true {
+        if demuxer.hasSampleTable, picture.isH264, facts.audio.map({ $0.codec == .aac }) ?? true {
             demuxer.takePacketsAsTheyAre()
         }
         if reason == nil {
@@ -199,7 +199,7 @@ struct VideoRendering {
 
     /// Of the part's sound as it is, where it could be copied and the container's index tells.
     private func audioBytes(in demuxer: borrowing Demuxer) -> Int64? {
-        guard let audio = facts.audio, copiesAudio, demuxer.name.hasPrefix("mov"),
+        guard let audio = facts.audio, copiesAudio, demuxer.hasSampleTable,
             let stream = unsafe demuxer.stream(audio.stream)
         else { return nil }
         let (start, end) = (facts.origin + part.start - 0.05, facts.origin + part.start + part.reach)

@@ -34,7 +34,7 @@ extension Coding {
         ].map { Coding("pcm_\($0)", "PCM", decoders: ["pcm_\($0)"]) }
 
     /// What is refused by a name that senders have heard of.
-    static let refusedAudio = [
+    public static let refusedAudio = [
         Coding("ac4", "AC-4", tags: ["ac-4"]), Coding("ape", "Monkey's Audio"), Coding("cook", "RealAudio"),
         Coding("qdm2", "QDesign Music 2"), Coding("iamf", "IAMF", tags: ["iamf"]), Coding("lc3", "LC3", tags: ["lc3 "]),
         Coding(

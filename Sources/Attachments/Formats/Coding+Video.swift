@@ -17,7 +17,7 @@ extension Coding {
         Coding("mpeg2video", "MPEG-2", decoders: ["mpeg2video"]),
         Coding("mpeg1video", "MPEG-1", decoders: ["mpeg1video"]),
         Coding("h263", "H.263", decoders: ["h263"]),
-        Coding("mjpeg", "Motion JPEG", decoders: ["mjpeg"]),
+        motionJPEG,
         Coding("prores", "ProRes", decoders: ["prores"]),
         Coding("dvvideo", decoders: ["dvvideo"]),
         // Of simple cameras and capture programs.
@@ -28,6 +28,9 @@ extension Coding {
         Coding("wmv3", "Windows Media Video 9", decoders: ["wmv3"]),
         Coding("vc1", "VC-1", decoders: ["vc1"]),
     ]
+
+    /// Of cover art too.
+    public static let motionJPEG = Coding("mjpeg", "Motion JPEG", decoders: ["mjpeg"])
 
     /// What is refused by a name that senders have heard of.
     static let refusedVideo = [

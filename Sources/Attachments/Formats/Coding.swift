@@ -22,6 +22,11 @@ public struct Coding: Hashable, Sendable {
         self.transportTypes = transportTypes
     }
 
+    /// The one of FFmpeg's short name.
+    public static func named(_ identifier: String) -> Coding? { byIdentifier[identifier] }
+
+    private static let byIdentifier = Dictionary(uniqueKeysWithValues: all.map { ($0.identifier, $0) })
+
     /// Everything that has a decoder or a name.
     public static let all = video + audio + pictures + refusedVideo + refusedAudio
 

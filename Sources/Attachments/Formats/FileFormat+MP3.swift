@@ -1,6 +1,6 @@
 extension FileFormat {
     static let mp3 = FileFormat(
-        .mp3, "MP3", fileExtension: "mp3", uti: "public.mp3", otherNames: ["audio/mp3"], container: .mp3)
+        .mp3, "MP3", fileExtension: "mp3", uti: "public.mp3", otherNames: ["audio/mp3"], container: .mp3, muxer: "mp3")
 }
 
 extension ContainerFormat {

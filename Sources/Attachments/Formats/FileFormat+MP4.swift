@@ -3,7 +3,7 @@ extension FileFormat {
         .mp4, "MP4", fileExtension: "mp4", uti: "public.mpeg-4", container: .movie,
         // Its encoder keeps pictures as references.
         animation: AnimationOutput(
-            shares: [1, 0.6, 0.36, 0.18], nanoseconds: 70, bytesPerPixel: 200, hasEvenSides: true))
+            shares: [1, 0.6, 0.36, 0.18], nanoseconds: 70, bytesPerPixel: 200, hasEvenSides: true), muxer: "mp4")
 
     static let quicktime = FileFormat(
         .quicktime, "MOV", fileExtension: "mov", uti: "com.apple.quicktime-movie", otherNames: ["qt"], container: .movie
@@ -17,7 +17,7 @@ extension FileFormat {
 
     static let m4a = FileFormat(
         .m4a, "M4A", fileExtension: "m4a", uti: "com.apple.m4a-audio",
-        otherNames: ["video/x-m4a", "audio/x-m4a", "audio/m4a", "m4b"], container: .movie)
+        otherNames: ["video/x-m4a", "audio/x-m4a", "audio/m4a", "m4b"], container: .movie, muxer: "ipod")
 }
 
 extension ContainerFormat {

@@ -1,7 +1,7 @@
 extension FileFormat {
     static let wav = FileFormat(
         .wav, "WAV", fileExtension: "wav", uti: "com.microsoft.waveform-audio",
-        otherNames: ["audio/x-wav", "audio/wave", "audio/vnd.wave"], container: .wav)
+        otherNames: ["audio/x-wav", "audio/wave", "audio/vnd.wave"], container: .wav, muxer: "wav")
 }
 
 extension ContainerFormat {

@@ -19,11 +19,13 @@ public struct FileFormat: Hashable, Sendable {
     public let still: StillOutput?
     /// What animations are that are written as it; nil where none are.
     public let animation: AnimationOutput?
+    /// FFmpeg's muxer for clips that are written as it; nil where none are.
+    public let muxer: String?
 
     init(
         _ type: MediaType, _ name: String, fileExtension: String, uti: String, otherNames: Set<String> = [],
         picture: PictureFormat? = nil, container: ContainerFormat? = nil, still: StillOutput? = nil,
-        animation: AnimationOutput? = nil
+        animation: AnimationOutput? = nil, muxer: String? = nil
     ) {
         self.type = type
         self.name = name
@@ -34,6 +36,7 @@ public struct FileFormat: Hashable, Sendable {
         self.container = container
         self.still = still
         self.animation = animation
+        self.muxer = muxer
     }
 
     public static let all = MediaType.allCases.map(\.format)

@@ -120,7 +120,7 @@ private struct ProfileCheck {
 
     mutating func audio(_ audio: AudioPolicy) {
         types(audio.types, among: [.m4a, .mp3, .wav], "audio.types")
-        require(audio.types.first != .mp3, "audio.types", "audio/mpeg") {
+        require(audio.types.first != .mp3, "audio.types", MediaType.mp3.rawValue) {
             "can't come first: MP3 is only copied, never encoded"
         }
         range(audio.maximumDuration, 0.1...86_400, "audio.maximum_duration", unit: "seconds")

@@ -39,8 +39,9 @@ final class SequenceReader {
         FFmpegLibraries.clearLog()
         return try refusing("reading its tracks") { () throws(FFmpegFailure) -> SequenceReader? in
             // What an edit list repeats is played, not stored.
+            let name = ContainerFormat.movie.demuxer
             let opened = try Demuxer.open(
-                descriptor, bytes: bytes, formats: ["mov"], forced: "mov", settings: ["ignore_editlist": "1"])
+                descriptor, bytes: bytes, formats: [name], forced: name, settings: ["ignore_editlist": "1"])
             guard let demuxer = opened else { return nil }
             try demuxer.probeStreams(maximumPixels: limits.framePixels, atMost: limits.streams)
             guard let index = Self.stream(of: tracks.colour, in: demuxer), let stream = unsafe demuxer.stream(index),

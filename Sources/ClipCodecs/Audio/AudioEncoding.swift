@@ -1,3 +1,4 @@
+import Attachments
 import CFFmpeg
 
 /// Brings the sound of a part into a container, decoded and encoded anew.
@@ -166,7 +167,7 @@ struct AudioCopy: ~Copyable {
         guard let stream = unsafe demuxer.stream(facts.stream) else { throw FFmpegFailure(satchel_averror_invaliddata) }
         let primer = try Packet()
         var priming: Int?
-        if facts.codec == .mp3, isFromStart, demuxer.name == "mp3", unsafe stream.pointee.start_time > 0 {
+        if facts.codec == .mp3, isFromStart, demuxer.format == .mp3, unsafe stream.pointee.start_time > 0 {
             // FFmpeg's demuxer puts the beginning behind what LAME's tag says the encoder and the decoder add.
             let seconds = unsafe facts.timeBase.seconds(stream.pointee.start_time)
             priming = Int((min(seconds, 1) * Double(facts.rate)).rounded())

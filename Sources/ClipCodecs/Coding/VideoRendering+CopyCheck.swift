@@ -1,3 +1,4 @@
+import Attachments
 import CFFmpeg
 import Glibc
 
@@ -19,7 +20,7 @@ extension VideoRendering {
     /// Whether a decoder takes all pictures of what was copied without a complaint: what lies in a packet only decoding
     /// tells.
     func decodes(_ descriptor: Int32, bytes: Int64) throws(FFmpegFailure) -> Bool {
-        let opened = try Demuxer.open(descriptor, bytes: bytes, formats: ["mov"])
+        let opened = try Demuxer.open(descriptor, bytes: bytes, formats: [ContainerFormat.movie.demuxer])
         guard let copy = opened, let stream = unsafe copy.stream(0) else { return false }
         copy.takePacketsAsTheyAre()
         let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels, isRough: true)

@@ -93,7 +93,7 @@ extension VideoRendering {
         }
         try muxer.start()
         let packet = try Packet()
-        let lead = demuxer.name.hasPrefix("mov") || part.start == 0 ? 0 : 1.0
+        let lead = demuxer.hasSampleTable || part.start == 0 ? 0 : 1.0
         // At a source's beginning sound may come long before the first picture.
         var isReady = false
         if part.start == 0 { isReady = demuxer.rewind() }

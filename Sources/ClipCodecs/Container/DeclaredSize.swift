@@ -1,3 +1,4 @@
+import Attachments
 import CFFmpeg
 
 extension Demuxer {
@@ -6,20 +7,19 @@ extension Demuxer {
 
     /// How much longer a file of RIFF would be if it weren't cut off: 1 where it isn't.
     var shortening: Double {
-        guard ["wav", "avi"].contains(name), let declaredBytes, declaredBytes > bytes, bytes > 0 else { return 1 }
+        guard format?.length == .riff, let declaredBytes, declaredBytes > bytes, bytes > 0 else { return 1 }
         return Double(declaredBytes) / Double(bytes)
     }
 
     private var declaredBytes: Int64? {
         guard let start = bytes(Int(min(64, bytes)), at: 0), start.count >= 16 else { return nil }
-        switch String(name.prefix { $0 != "," }) {
-        case "wav", "avi": return DeclaredSize.chunk(start, isBigEndian: false)
-        case "aiff": return DeclaredSize.chunk(start, isBigEndian: true)
-        case "matroska": return DeclaredSize.segment(start)
-        case "mp3": return DeclaredSize.frames { bytes($0, at: $1) }
-        // How many samples there are is all that it says.
-        case "flac": return .max
-        default: return nil
+        return switch format?.length {
+        case .riff: DeclaredSize.chunk(start, isBigEndian: false)
+        case .iff: DeclaredSize.chunk(start, isBigEndian: true)
+        case .segment: DeclaredSize.segment(start)
+        case .firstFrame: DeclaredSize.frames { bytes($0, at: $1) }
+        case .samples: .max
+        case nil: nil
         }
     }
 }

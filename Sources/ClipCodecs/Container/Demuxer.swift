@@ -7,8 +7,8 @@ import Glibc
     let raw: UnsafeMutablePointer<AVFormatContext>
     private let io: SourceIO
 
-    /// The name of the demuxer that took it, such as `mov,mp4,m4a,3gp,3g2,mj2`.
-    let name: String
+    /// What it is; nil of pictures.
+    let format: ContainerFormat?
     /// Bytes of the source.
     let bytes: Int64
 
@@ -59,13 +59,15 @@ import Glibc
             if code == satchel_averror(ENOMEM) { throw .noMemory }
             throw encryption(of: io, named: name, bytes: bytes) ?? FFmpegFailure(satchel_averror_invaliddata)
         }
-        return unsafe Demuxer(raw: opened, io: io, name: name, bytes: bytes)
+        return unsafe Demuxer(raw: opened, io: io, format: ContainerFormat(demuxer: name), bytes: bytes)
     }
 
-    private init(raw: UnsafeMutablePointer<AVFormatContext>, io: consuming SourceIO, name: String, bytes: Int64) {
+    private init(
+        raw: UnsafeMutablePointer<AVFormatContext>, io: consuming SourceIO, format: ContainerFormat?, bytes: Int64
+    ) {
         unsafe self.raw = unsafe raw
         self.io = io
-        self.name = name
+        self.format = format
         self.bytes = bytes
     }
 
@@ -142,23 +144,18 @@ import Glibc
         return aspect.isFinite && aspect > 0.1 && aspect < 10 ? aspect : 1
     }
 
-    /// Of the MP4 family: the main one of its brands. The tag of that name may be somebody's own.
+    /// Of the MP4 family: the main one of its brands (the tag of that name may be somebody's own). Of Matroska: `webm`, where
+    /// the header says that it keeps to that.
     var brand: String? {
-        guard let start = io.bytes(12), start[4..<8].elementsEqual("ftyp".utf8) else { return nil }
-        return String(decoding: start[8..<12], as: UTF8.self)
+        guard let start = io.bytes(12) else { return nil }
+        if start[4..<8].elementsEqual("ftyp".utf8) { return String(decoding: start[8..<12], as: UTF8.self) }
+        guard start.starts(with: [0x1a, 0x45, 0xdf, 0xa3]), let header = io.bytes(64) else { return nil }
+        let isWebM = header.indices.dropLast(3).contains { header[$0..<$0 + 4].elementsEqual("webm".utf8) }
+        return isWebM ? "webm" : nil
     }
 
-    /// Of Matroska: whether the header says that it keeps to WebM.
-    var holdsOnlyWebM: Bool {
-        guard let start = io.bytes(64) else { return false }
-        return start.indices.dropLast(3).contains { start[$0..<$0 + 4].elementsEqual("webm".utf8) }
-    }
-
-    /// Whether every file of its kind begins with bytes that hardly anything else begins with.
-    var hasSignature: Bool {
-        ["mov", "matroska", "ogg", "asf", "caf", "avi", "wav", "aiff", "mpegts"].contains(
-            String(name.prefix { $0 != "," }))
-    }
+    /// Of ``ContainerFormat/hasSampleTable``.
+    var hasSampleTable: Bool { format?.hasSampleTable ?? false }
 
     /// What the container says of a stream under `key`: text from the file.
     func tag(_ key: String, of stream: UnsafeMutablePointer<AVStream>) -> String? {
@@ -228,7 +225,7 @@ import Glibc
 
     /// Whether each packet of a stream is decoded after the one before, as far as an MP4's index says.
     func isContinuous(_ index: Int) -> Bool {
-        guard name.hasPrefix("mov"), let stream = unsafe stream(index) else { return true }
+        guard hasSampleTable, let stream = unsafe stream(index) else { return true }
         var last = Int64.min
         for entry in 0..<(unsafe avformat_index_get_entries_count(stream)) {
             guard let entry = unsafe avformat_index_get_entry(stream, entry) else { return true }
@@ -240,7 +237,7 @@ import Glibc
 
     /// Of an MP4: when the first sample of a stream is decoded.
     private func indexedStart(of index: Int) -> Int64? {
-        guard name.hasPrefix("mov"), let stream = unsafe stream(index),
+        guard hasSampleTable, let stream = unsafe stream(index),
             let entry = unsafe avformat_index_get_entry(stream, 0)
         else { return nil }
         return unsafe entry.pointee.timestamp

@@ -23,7 +23,7 @@ extension Demuxer {
     }
 
     private func edits(of streams: [Int]) -> [[EditList.Edit]] {
-        guard name.hasPrefix("mov") else { return [] }
+        guard hasSampleTable else { return [] }
         let tracks = streams.compactMap { index in unsafe stream(index).map { unsafe Int($0.pointee.id) } }
         return EditList.edits(of: tracks, bytes: bytes) { bytes($0, at: $1) }
     }

@@ -33,7 +33,7 @@ package enum FFmpegLibraries {
         for name in Filter.names {
             unsafe _ = avfilter_get_by_name(name)
         }
-        for name in ["mp4", "ipod", "mp3", "wav"] { unsafe _ = av_guess_format(name, nil, nil) }
+        for name in FileFormat.all.compactMap(\.muxer) { unsafe _ = av_guess_format(name, nil, nil) }
     }
 
     /// Nothing of FFmpeg may be called before this, or where it throws. Prepares what ``prepare(_:)`` wasn't asked about.

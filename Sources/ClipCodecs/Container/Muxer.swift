@@ -8,18 +8,11 @@ import Glibc
     private let io: OutputIO
     private let isIndexFirst: Bool
 
-    /// - Parameter type: `video/mp4`, `audio/mp4`, `audio/mpeg` or `audio/wav`.
+    /// - Parameter type: One with a ``FileFormat/muxer``.
     init(type: MediaType, descriptor: Int32) throws(FFmpegFailure) {
-        let name =
-            switch type {
-            case .m4a: "ipod"
-            case .mp3: "mp3"
-            case .wav: "wav"
-            default: "mp4"
-            }
         let io = try OutputIO(descriptor: descriptor)
         var raw: UnsafeMutablePointer<AVFormatContext>?
-        try checked(unsafe avformat_alloc_output_context2(&raw, nil, name, nil))
+        try checked(unsafe avformat_alloc_output_context2(&raw, nil, type.format.muxer, nil))
         guard let raw = unsafe raw else { throw .noMemory }
         unsafe raw.pointee.pb = unsafe io.context
         unsafe raw.pointee.opaque = unsafe UnsafeMutableRawPointer(io.state)
@@ -41,7 +34,7 @@ import Glibc
         }
         unsafe self.raw = unsafe raw
         self.io = io
-        isIndexFirst = type == .mp4 || type == .m4a
+        isIndexFirst = type.format.container?.hasSampleTable == true
     }
 
     deinit {

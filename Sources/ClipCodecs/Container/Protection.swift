@@ -5,12 +5,12 @@ extension Demuxer {
     /// Refuses what is encrypted, be it one track or a part of one: what decoders make of such packets looks like damage.
     func requireClear() throws(FFmpegFailure) {
         let isEncrypted =
-            switch String(name.prefix { $0 != "," }) {
-            case "mov": MovieProtection.isFound(in: bytes) { bytes($0, at: $1) }
-            case "matroska": hasEncryptedTrack
-            case "asf": WindowsProtection.isFound(in: start)
-            case "mpegts": hasEncryptedStream || Scrambling.isFound(in: start)
-            default: false
+            switch format?.protection {
+            case .sampleDescriptions: MovieProtection.isFound(in: bytes) { bytes($0, at: $1) }
+            case .trackKeys: hasEncryptedTrack
+            case .headerObjects: WindowsProtection.isFound(in: start)
+            case .scrambledPackets: hasEncryptedStream || Scrambling.isFound(in: start)
+            case nil: false
             }
         guard isEncrypted else { return }
         var hasPictures = false
@@ -25,7 +25,9 @@ extension Demuxer {
     /// Why a file of the MP4 family can't be opened, where that is that it is encrypted: FFmpeg 7.1 opens no fragments whose
     /// pictures are.
     static func encryption(of io: borrowing SourceIO, named name: String, bytes: Int64) -> FFmpegFailure? {
-        guard name.hasPrefix("mov"), MovieProtection.isFound(in: bytes, { io.bytes($0, at: $1) }) else { return nil }
+        guard ContainerFormat(demuxer: name)?.protection == .sampleDescriptions,
+            MovieProtection.isFound(in: bytes, { io.bytes($0, at: $1) })
+        else { return nil }
         let hasPictures = MovieProtection.isFound(MovieProtection.pictures, in: bytes) { io.bytes($0, at: $1) }
         return refusal(hasPictures: hasPictures)
     }

@@ -11,8 +11,8 @@ extension Demuxer {
     /// - Returns: False where decoders must be asked, as of all other codings, and of fragments, whose header knows no
     ///   samples; then nothing has changed.
     func believeHeader() throws(FFmpegFailure) -> Bool {
-        if name == "wav" { return believeWave() }
-        guard name.hasPrefix("mov"), streamCount > 0 else { return false }
+        if format == .wav { return believeWave() }
+        guard hasSampleTable, streamCount > 0 else { return false }
         var stated: [(index: Int, statement: Statement)] = []
         for index in 0..<streamCount {
             guard let stream = unsafe stream(index), let parameters = unsafe stream.pointee.codecpar else {

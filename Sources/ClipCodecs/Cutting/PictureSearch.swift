@@ -16,7 +16,7 @@ extension Demuxer {
         -> Bool
     {
         let limit = facts.timeBase.ticks(seconds)
-        let isIndexed = name.hasPrefix("mov")
+        let isIndexed = hasSampleTable
         var target = seconds
         var step = facts.frame
         for _ in 0..<Self.searches {

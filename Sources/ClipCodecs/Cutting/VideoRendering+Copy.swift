@@ -80,7 +80,7 @@ extension VideoRendering {
         }
         let packet = try Packet()
         // Sound may be stored up to a second before its picture, where the container has no index.
-        let lead = demuxer.name.hasPrefix("mov") ? 0 : 1.0
+        let lead = demuxer.hasSampleTable ? 0 : 1.0
         if keepsPlace, lead == 0, !scan.held.isEmpty {
             // What follows them is read on from where the survey ended.
             for held in scan.held where !(isPictureDone && isAudioDone) { try take(held.packet) }
