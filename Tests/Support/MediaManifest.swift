@@ -10,7 +10,9 @@ public struct MediaManifest: Decodable, Sendable {
         let data = try Data(contentsOf: Repository.media.appending(path: "manifest.json"))
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return try decoder.decode(MediaManifest.self, from: data)
+        var manifest = try decoder.decode(MediaManifest.self, from: data)
+        for index in manifest.files.indices { try manifest.files[index].expect.resolve() }
+        return manifest
     }
 }
 
@@ -47,5 +49,24 @@ public struct MediaSample: Decodable, Sendable, CustomTestStringConvertible {
         public var frames: Int?
         /// Seconds; the container's or, where that lies, the decoded.
         public var duration: Double?
+        /// Of a file that only newer libraries read.
+        public var older: Older?
+
+        /// What becomes of it where the library is older than `since`.
+        public struct Older: Decodable, Sendable {
+            public var library: CodecLibrary.Name
+            public var since: String
+            public var code: ErrorCode
+        }
+
+        /// Expects what the installed library makes of it.
+        fileprivate mutating func resolve() throws {
+            guard let older, older.library == .libvips else { return }
+            // `vips-8.14.1`
+            let words = try Program.tool("vips").run(["--version"]).outputText
+            let version = String(words.drop { !$0.isNumber })
+            if CodecLibrary(older.library, version: version).isAtLeast(older.since) { return }
+            self = Expectation(state: "failed", code: older.code, kind: kind)
+        }
     }
 }

@@ -33,31 +33,41 @@ public struct NewerFeature: Hashable, Sendable {
     public var since: String
     /// Names it, as the subject of a sentence in the singular.
     public var subject: String
-    /// How older versions complain of it, in small letters.
-    public var complaint: String
+    /// How older versions complain of it, in small letters; nil where they don't.
+    public var complaint: String?
+    /// What whoever sent it can do; a clause.
+    public var advice: String
     /// Where a version comes from that reads it; a clause.
     public var help: String
 
-    public static let all = [
-        // A gain map that belongs to two items, the picture and how it is tone mapped: libheif's issue 1190.
-        NewerFeature(
-            library: .libheif, since: "1.18", subject: "HEIC of the newest phones",
-            complaint: "too many auxiliary image references",
-            help: "libheif 1.19 from bookworm-backports reads it: ./install-dependencies.sh backports")
-    ]
+    public static let all = [newestHEIC, animatedJXL]
+
+    /// A gain map that belongs to two items, the picture and how it is tone mapped: libheif's issue 1190.
+    public static let newestHEIC = NewerFeature(
+        library: .libheif, since: "1.18", subject: "HEIC of the newest phones",
+        complaint: "too many auxiliary image references", advice: "Export it as JPEG",
+        help: "libheif 1.19 from bookworm-backports reads it: ./install-dependencies.sh backports")
+
+    /// Older ones show the first frame, and say nothing.
+    public static let animatedJXL = NewerFeature(
+        library: .libvips, since: "8.16", subject: "animated JPEG XL", complaint: nil,
+        advice: "Convert it to WebP or GIF", help: "libvips 8.16 reads it, which Debian 13 has")
 
     /// Those that `library` lacks.
     public static func missing(in library: CodecLibrary) -> [NewerFeature] {
         all.filter { $0.library == library.name && !library.isAtLeast($0.since) }
     }
 
-    /// What whoever sent a file of this is told; `complaint` is what a library said of it. Nil where it is about something
-    /// else.
+    /// The refusal of what a library complained of so; nil where it is about something else.
     public static func refusal(of complaint: String) -> AttachmentError? {
         let text = complaint.lowercased()
-        guard let feature = all.first(where: { text.contains($0.complaint) }) else { return nil }
-        return .unsupportedFeature(
-            reason: "\(feature.subject) needs \(feature.library.rawValue) \(feature.since) or newer",
-            advice: "Export it as JPEG; whoever runs Satchel finds in satchel doctor what would read it.")
+        return all.first { $0.complaint.map(text.contains) ?? false }?.refusal
+    }
+
+    /// What whoever sent a file of this is told where it can't be read.
+    public var refusal: AttachmentError {
+        .unsupportedFeature(
+            reason: "\(subject) needs \(library.rawValue) \(since) or newer",
+            advice: "\(advice); whoever runs Satchel finds in satchel doctor what would read it.")
     }
 }

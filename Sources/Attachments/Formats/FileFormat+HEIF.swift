@@ -22,5 +22,5 @@ extension PictureFormat {
         // Planes with their reference, the interleaved picture, and the copy that libvips makes.
         cost: DecodingCost(bytesPerPixel: 10, nanoseconds: 45),
         // libheif knows items only: FFmpeg's decoders.
-        animation: AnimationReading(nanoseconds: 80, isVideo: true))
+        animation: AnimationReading(nanoseconds: 80, keepsReferences: true))
 }

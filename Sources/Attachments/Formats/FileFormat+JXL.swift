@@ -8,5 +8,6 @@ extension PictureFormat {
         // Codestreams without boxes, of which libmagic knows some.
         signature: .bytes([0xff, 0x0a]), loader: VipsOperation("jxlload_source", of: "VipsForeignLoadJxl"),
         // Floats while it decodes.
-        cost: DecodingCost(bytesPerPixel: 16, bytesPerByte: 1, nanoseconds: 70))
+        cost: DecodingCost(bytesPerPixel: 16, bytesPerByte: 1, nanoseconds: 70),
+        animation: AnimationReading(nanoseconds: 80, keepsReferences: true, needs: .animatedJXL))
 }

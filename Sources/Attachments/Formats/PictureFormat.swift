@@ -150,15 +150,15 @@ public struct AnimationReading: Hashable, Sendable {
     public let name: String?
     /// Processor time for each pixel of each frame.
     public let nanoseconds: Double
-    /// Whether it is coded as video, whose decoder keeps pictures that others refer to.
-    public let isVideo: Bool
+    /// Whether the decoder keeps pictures that others refer to.
+    public let keepsReferences: Bool
     /// What only newer libraries read; nil where all do.
     public let needs: NewerFeature?
 
-    init(name: String? = nil, nanoseconds: Double, isVideo: Bool = false, needs: NewerFeature? = nil) {
+    init(name: String? = nil, nanoseconds: Double, keepsReferences: Bool = false, needs: NewerFeature? = nil) {
         self.name = name
         self.nanoseconds = nanoseconds
-        self.isVideo = isVideo
+        self.keepsReferences = keepsReferences
         self.needs = needs
     }
 }

@@ -15,9 +15,12 @@ struct AnimationSource: ~Copyable {
         case sequence(Readable, PictureTracks)
     }
 
-    /// Takes a WebP whose header has more than one page; checks limits.
+    /// Takes what libvips reads as pages with delays; checks limits.
+    ///
+    /// - Parameter cut: Of a WebP that ends too early.
     init(
-        webp bytes: consuming SourceBytes, header: borrowing Picture, cut: WebPCut?, sniffed: Sniffed, limits: Limits
+        _ bytes: consuming SourceBytes, format: PictureFormat, header: borrowing Picture, cut: WebPCut? = nil,
+        sniffed: Sniffed, limits: Limits
     ) throws(AttachmentError) {
         let frames = header.pages
         let size = PixelSize(width: header.width, height: header.pageHeight)
@@ -26,13 +29,13 @@ struct AnimationSource: ~Copyable {
         // A file may say less than it has.
         delays += Array(repeating: 0, count: max(0, frames - delays.count))
         facts = AnimationFacts(
-            type: .webp, sniffedType: sniffed.type, size: size,
+            type: format.type, sniffedType: sniffed.type, size: size,
             delays: delays.prefix(frames).map(AnimationFacts.shown), plays: header.integer("loop") ?? 0,
             bytes: bytes.count, missing: cut?.missing ?? 0,
             missingReason: (cut?.missing ?? 0) > 0
                 ? "by the size of those before, the file ends before or within them" : "",
             warnings: cut?.missing == 0 ? ["it ends within what follows its frames"] : [])
-        origin = .vips(Loadable(bytes: bytes, format: .webp))
+        origin = .vips(Loadable(bytes: bytes, format: format))
     }
 
     /// Takes a GIF of several frames, whose limits were checked.
@@ -182,8 +185,7 @@ struct AnimationSource: ~Copyable {
         // Rows that are scaled across, 16 bytes for each pixel of theirs; what the encoder holds of the result.
         var memory = held + pixels * 24
         memory += Int64(region.height) * Int64(result.width) * 16
-        // A video's decoder keeps pictures that others refer to.
-        if facts.type.format.picture?.animation?.isVideo == true { memory += pixels * 60 }
+        if facts.type.format.picture?.animation?.keepsReferences == true { memory += pixels * 60 }
         let output = order.profile.animation?.type.format.animation
         memory += result.area * (output?.bytesPerPixel ?? 32)
         if output?.keepsFrames == true {

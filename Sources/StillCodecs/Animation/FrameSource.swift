@@ -103,7 +103,7 @@ final class GIFFrames: FrameSource {
     }
 }
 
-/// The pages of a WebP, which libvips composes: it gives them one above the other, in order.
+/// The pages of a WebP or JPEG XL, which libvips composes: it gives them one above the other, in order.
 final class PageFrames: FrameSource {
     private let facts: AnimationFacts
     private let pages: Picture

@@ -50,11 +50,23 @@ enum ImageIdentification {
         if format == .webp, cut == nil {
             try unsafe bytes.withMutableBytes { isCut = unsafe WebPChunks.endWithFile($0) }
         }
+        let isAnimated = unsafe format == .jxl && bytes.withBytes { unsafe JXLHeader($0)?.isAnimated } == true
+        if isAnimated, let feature = format.animation?.needs,
+            !CodecLibrary(.libvips, version: Libvips.version).isAtLeast(feature.since)
+        {
+            throw feature.refusal
+        }
         let header = try header(of: bytes, format, sniffed, limits)
         if format == .webp, header.pages > 1 || cut != nil {
             try FFmpegLibraries.demand()
             return .animation(
-                try AnimationSource(webp: bytes, header: header, cut: cut, sniffed: sniffed, limits: limits))
+                try AnimationSource(
+                    bytes, format: format, header: header, cut: cut, sniffed: sniffed, limits: limits))
+        }
+        // Pages without delays are a document's.
+        if isAnimated, header.pages > 1, header.integers("delay") != nil {
+            return .animation(
+                try AnimationSource(bytes, format: format, header: header, sniffed: sniffed, limits: limits))
         }
         var still = try StillSource(
             bytes, format: format, header: header, sniffed: sniffed, limits: limits, losses: losses)
