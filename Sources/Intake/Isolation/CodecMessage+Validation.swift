@@ -54,7 +54,7 @@ extension Shortfall {
 extension ProbeResult {
     /// The findings without what could do harm in a log or on a page.
     func checked(for order: WorkOrder) throws(Breach) -> ProbeResult {
-        let isPicture = type.rawValue.hasPrefix("image/")
+        let isPicture = type.format.picture != nil
         guard isPicture == (kind == .image || kind == .animation) else {
             throw Breach("'\(type.rawValue)' is no type of \(kind.plural)")
         }
