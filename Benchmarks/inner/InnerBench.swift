@@ -11,6 +11,10 @@ import Glibc
 ///                                                   the main rendition of each video, at most LIMIT pixels long: how it
 ///                                                   was cut, processor time of everything, wall time of looking and
 ///                                                   cutting
+///     inner-bench speeds SIDE ROUNDS DIRECTORY INPUT…
+///                                                   the main rendition of each image or animation, at most SIDE pixels
+///                                                   long, at each speed by turns: the least processor time of ROUNDS,
+///                                                   bytes, and how many times cheaper than best that is
 ///     inner-bench pieces SAMPLES DIRECTORY          every piece by turns, for callgrind: its name and how often
 ///     inner-bench store DIRECTORY COUNT…            questions to a store that holds COUNT pending jobs, attachments and
 ///                                                   leases, one COUNT after the other: see StoreQuestions
@@ -39,6 +43,12 @@ enum InnerBench {
                 else { complain("start, seconds and limit are numbers") }
                 try Trimming.measure(
                     start: start, seconds: seconds, limit: limit, output: arguments[4], inputs: arguments.dropFirst(5))
+            case "speeds" where arguments.count > 4:
+                guard let side = Int(arguments[1]), let rounds = Int(arguments[2]), rounds > 0 else {
+                    complain("side and rounds are whole numbers")
+                }
+                try Speeds.measure(
+                    side: side, rounds: rounds, directory: arguments[3], inputs: arguments.dropFirst(4))
             case "pieces" where arguments.count == 3:
                 try await Piece.count(samples: arguments[1], directory: arguments[2])
             case "store" where arguments.count > 2:
@@ -48,7 +58,9 @@ enum InnerBench {
                 }
                 try await StoreQuestions.measure(in: arguments[1], counts: counts)
             default:
-                complain("say 'hashes …', 'trim …', 'pieces …' or 'store …': the top of InnerBench.swift says how")
+                complain(
+                    "say 'hashes …', 'trim …', 'speeds …', 'pieces …' or 'store …': the top of InnerBench.swift says how"
+                )
             }
         } catch {
             complain("\(error)")

@@ -47,24 +47,6 @@ static void KERNEL(rows_add_bytes)(
     }
 }
 
-static void KERNEL(rows_add_floats)(
-    const float *rows, size_t stride, int count, const float *weights, float *sum, size_t width) {
-    for (size_t i = 0; i < width; i += 32) {
-        float8 a = KERNEL(load8)(sum + i), b = KERNEL(load8)(sum + i + 8), c = KERNEL(load8)(sum + i + 16), d = KERNEL(load8)(sum + i + 24);
-        const float *from = rows + i;
-        for (int row = 0; row < count; row++, from += stride) {
-            a += KERNEL(load8)(from) * weights[row];
-            b += KERNEL(load8)(from + 8) * weights[row];
-            c += KERNEL(load8)(from + 16) * weights[row];
-            d += KERNEL(load8)(from + 24) * weights[row];
-        }
-        memcpy(sum + i, &a, sizeof a);
-        memcpy(sum + i + 8, &b, sizeof b);
-        memcpy(sum + i + 16, &c, sizeof c);
-        memcpy(sum + i + 24, &d, sizeof d);
-    }
-}
-
 static void KERNEL(row_convolve)(
     const float *row, int bands, const int32_t *starts, const int32_t *counts, const float *weights, int taps, float *to,
     int width) {

@@ -1,6 +1,5 @@
 #include "CScaling.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef float float4 __attribute__((vector_size(16)));
@@ -37,11 +36,6 @@ void satchel_rows_add_bytes(
     CHOOSE(rows_add_bytes, rows, stride, count, weights, sum, width);
 }
 
-void satchel_rows_add_floats(
-    const float *rows, size_t stride, int count, const float *weights, float *sum, size_t width) {
-    CHOOSE(rows_add_floats, rows, stride, count, weights, sum, width);
-}
-
 void satchel_row_convolve(
     const float *row, int bands, const int32_t *starts, const int32_t *counts, const float *weights, int taps, float *to,
     int width) {
@@ -60,56 +54,9 @@ void satchel_row_rgb(
     CHOOSE(row_rgb, luma, blue, red, to, width, is_halved);
 }
 
-// MARK: From and to the formats of pixels
-
-void satchel_row_from_bytes(const unsigned char *restrict from, float *restrict to, size_t count) {
-    for (size_t i = 0; i < count; i++) to[i] = from[i];
-}
-
-void satchel_row_from_shorts(const unsigned char *restrict from, float *restrict to, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        uint16_t value;
-        memcpy(&value, from + 2 * i, 2);
-        to[i] = value;
-    }
-}
-
-void satchel_row_from_floats(const unsigned char *restrict from, float *restrict to, size_t count) {
-    memcpy(to, from, count * sizeof(float));
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(to[i])) to[i] = 0;
-    }
-}
-
-void satchel_row_premultiply(float *row, size_t pixels, int bands) {
-    for (size_t i = 0; i < pixels; i++, row += bands) {
-        for (int band = 0; band < bands - 1; band++) row[band] *= row[bands - 1];
-    }
-}
-
-void satchel_row_unpremultiply(float *row, size_t pixels, int bands, float least) {
-    for (size_t i = 0; i < pixels; i++, row += bands) {
-        float alpha = row[bands - 1];
-        for (int band = 0; band < bands - 1; band++) row[band] = alpha < least ? 0 : row[band] / alpha;
-        if (alpha < least) row[bands - 1] = 0;
-    }
-}
-
 void satchel_row_to_bytes(const float *restrict from, unsigned char *restrict to, size_t count) {
     for (size_t i = 0; i < count; i++) {
         float value = from[i] + 0.5f;
         to[i] = (unsigned char)(value < 0 ? 0 : value > 255 ? 255 : value);
     }
-}
-
-void satchel_row_to_shorts(const float *restrict from, unsigned char *restrict to, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        float value = from[i] + 0.5f;
-        uint16_t rounded = (uint16_t)(value < 0 ? 0 : value > 65535 ? 65535 : value);
-        memcpy(to + 2 * i, &rounded, 2);
-    }
-}
-
-void satchel_row_to_floats(const float *restrict from, unsigned char *restrict to, size_t count) {
-    memcpy(to, from, count * sizeof(float));
 }

@@ -387,8 +387,10 @@ static inline int satchel_find_rows(VipsImage *in, VipsImage *_Nullable *_Nonnul
         g_object_unref(image);
         return -1;
     }
-    *out = image;
-    return 0;
+    // Scaling asks for rows again.
+    int failed = vips_sequential(image, out, "tile_height", satchel_strip_height, NULL);
+    g_object_unref(image);
+    return failed;
 }
 
 /// Decodes a still WebP as far as it goes into `height` rows of RGB, or RGBA where it has 4 `bands`, without gaps.
@@ -439,9 +441,53 @@ static inline int satchel_extract(
     return vips_extract_area(in, out, left, top, width, height, NULL);
 }
 
-/// The average of every `wide` by `high` pixels; at the edges of those that are left.
-static inline int satchel_shrink(VipsImage *in, VipsImage *_Nullable *_Nonnull out, int wide, int high) {
-    return vips_shrink(in, out, wide, high, "ceil", TRUE, NULL);
+/// How an image is scaled: to `width` × `height`, by Lanczos 3 over averages of whole pixels that leave it `gap` times
+/// larger at least.
+struct satchel_scaling {
+    int width, height;
+    double gap;
+    /// Else in the image's own format, which is that of bytes.
+    int in_floats;
+    /// Alpha of what is opaque.
+    double most_alpha;
+};
+
+/// Scales an image. Integers of 8 and 16 bits stay what they are; what is no number in others becomes 0, because it would
+/// spread. Colours are multiplied by alpha meanwhile.
+static inline int satchel_scale(
+    VipsImage *in, VipsImage *_Nullable *_Nonnull out, struct satchel_scaling form) {
+    VipsImage *owner = vips_image_new(), *image = in;
+    VipsImage **made = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 12);
+    VipsBandFormat format = in->BandFmt;
+    int is_short = format == VIPS_FORMAT_UCHAR || format == VIPS_FORMAT_USHORT;
+    int has_alpha = vips_image_hasalpha(in), is_float = form.in_floats || has_alpha || !is_short, failed = 0;
+    if (is_float) failed = vips_cast_float(image, &made[0], NULL), image = made[0];
+    if (!failed && !is_short) {
+        failed = vips_abs(image, &made[1], NULL) || vips_lesseq_const1(made[1], &made[2], 3e38, NULL) ||
+            !(made[3] = vips_image_new_from_image1(image, 0)) ||
+            vips_ifthenelse(made[2], image, made[3], &made[4], NULL);
+        image = made[4];
+    }
+    if (!failed && has_alpha) {
+        failed = vips_premultiply(image, &made[5], "max_alpha", form.most_alpha, NULL), image = made[5];
+    }
+    if (!failed) {
+        failed = vips_resize(
+            image, &made[6], (double)form.width / in->Xsize, "vscale", (double)form.height / in->Ysize, "gap", form.gap,
+            NULL);
+        image = made[6];
+    }
+    if (!failed && has_alpha) {
+        failed = vips_unpremultiply(image, &made[7], "max_alpha", form.most_alpha, NULL), image = made[7];
+    }
+    // Half a step more, because a cast to integers cuts off.
+    if (!failed && is_float && is_short) {
+        failed = vips_linear1(image, &made[8], 1, 0.5, NULL) || vips_cast(made[8], &made[9], format, NULL);
+        image = made[9];
+    }
+    if (!failed) failed = vips_copy(image, out, "interpretation", in->Type, NULL);
+    g_object_unref(owner);
+    return failed;
 }
 
 /// Turns the image upright by EXIF's orientation.
@@ -469,10 +515,6 @@ static inline int satchel_attention(VipsImage *in, VipsImage *_Nullable *_Nonnul
 }
 
 // MARK: Colour
-
-static inline int satchel_premultiply(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
-    return vips_premultiply(in, out, NULL);
-}
 
 static inline int satchel_unpremultiply(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
     return vips_unpremultiply(in, out, NULL);

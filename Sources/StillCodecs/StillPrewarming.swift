@@ -11,11 +11,11 @@ enum StillPrewarming {
         let order = WorkOrder(profile: .notification)
         let facts = StillFacts(
             type: .jpeg, sniffedType: MediaType.jpeg.rawValue, storedSize: PixelSize(width: 4000, height: 3000),
-            orientation: 1, pixelBytes: 3, bytes: 1_000_000)
+            orientation: 1, pixelBytes: 3, isPlanarJPEG: true, bytes: 1_000_000)
         let policies = ImagePolicies(order: order, kind: .image)
         _ = facts.note
-        _ = facts.estimate(for: policies)
-        _ = EffortChoice(facts.cost(for: policies), secondsLeft: 1)
+        _ = facts.estimate(for: policies, at: .standard)
+        _ = EffortChoice(facts.cost(for: policies, at: .standard), secondsLeft: 1)
         for policy in policies.stills(policies.roles) {
             let size = policy.framing.resultSize(of: facts.size)
             var plan = StillPlan(policy, size: size, channels: 3)

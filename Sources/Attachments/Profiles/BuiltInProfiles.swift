@@ -49,6 +49,7 @@ extension Profile {
         name: "archive",
         summary: "Upright and stripped of metadata at the original resolution, with the source kept beside it.",
         keepsOriginal: true,
+        speed: .best,
         thumbnail: ThumbnailPolicy(),
         image: ImagePolicy(types: [.jpeg, .png], cap: 100_000_000, quality: 92, minimumQuality: 80),
         animation: AnimationPolicy(type: .gif, cap: 100_000_000),

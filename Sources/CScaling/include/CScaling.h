@@ -10,23 +10,10 @@
 
 #pragma clang assume_nonnull begin
 
-void satchel_row_from_bytes(const unsigned char *from, float *to, size_t count);
-void satchel_row_from_shorts(const unsigned char *from, float *to, size_t count);
-/// What is no number becomes 0, because it would spread.
-void satchel_row_from_floats(const unsigned char *from, float *to, size_t count);
-
-/// Multiplies the bands of each pixel by its last one, which is its alpha.
-void satchel_row_premultiply(float *row, size_t pixels, int bands);
-/// Takes back satchel_row_premultiply. Where alpha is under `least`, all bands become 0.
-void satchel_row_unpremultiply(float *row, size_t pixels, int bands, float least);
-
 /// Adds rows of bytes that lie `stride` apart to a sum, each times its weight. Reads and writes up to 31 values more than
 /// `width`: rows and sum have room for them.
 void satchel_rows_add_bytes(
     const unsigned char *rows, size_t stride, int count, const float *weights, float *sum, size_t width);
-/// The same for rows of floats.
-void satchel_rows_add_floats(
-    const float *rows, size_t stride, int count, const float *weights, float *sum, size_t width);
 
 /// Makes `width` pixels of a row: each is the sum of `counts` pixels from `starts` on, by its `taps` weights.
 ///
@@ -40,8 +27,6 @@ void satchel_lines_convolve(
     const int32_t *counts, const float *weights, int taps, float *to, size_t stride, int width);
 
 void satchel_row_to_bytes(const float *from, unsigned char *to, size_t count);
-void satchel_row_to_shorts(const float *from, unsigned char *to, size_t count);
-void satchel_row_to_floats(const float *from, unsigned char *to, size_t count);
 
 /// RGB from YCbCr, as JFIF has it; with colours for every two pixels where `is_halved`.
 void satchel_row_rgb(

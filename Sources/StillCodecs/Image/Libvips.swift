@@ -89,7 +89,7 @@ enum Libvips {
         "copy", "extract_area", "extract_band", "cast", "colourspace", "icc_transform", "autorot", "rot", "flip",
         "resize", "shrink", "shrinkh", "shrinkv", "reduce", "reduceh", "reducev", "affine", "premultiply",
         "unpremultiply", "flatten", "smartcrop", "min", "sequential", "linecache", "tilecache", "embed",
-        "relational_const", "boolean", "linear",
+        "relational_const", "boolean", "linear", "abs", "ifthenelse", "black",
     ]
 
     /// Objects of libvips that are alive in this process; none once a source is done with.

@@ -154,6 +154,16 @@ extension Picture {
         }
     }
 
+    /// A copy of pixels without gaps as a picture of this one's format, colour space and colour profile; in memory.
+    func like(_ pixels: UnsafePointer<UInt8>, size: PixelSize) throws(VipsFailure) -> Picture {
+        let bytes = Int(size.area) * pixelBytes
+        let picture = try unsafe derive { original, out in
+            unsafe satchel_image_like(original, pixels, bytes, Int32(size.width), Int32(size.height), out)
+        }
+        if WorkTime.secondsLeft != nil { picture.stopInTime() }
+        return picture
+    }
+
     /// Has whatever is computed from this picture fail once ``WorkTime`` is up.
     func stopInTime() {
         unsafe withHandle { unsafe satchel_stop_when($0, WorkTime.stops) }
@@ -179,11 +189,6 @@ extension Picture {
             unsafe satchel_extract(
                 $0, $1, Int32(area.left), Int32(area.top), Int32(area.size.width), Int32(area.size.height))
         }
-    }
-
-    /// All of it scaled to exactly `size`, without metadata but the colour profile; in memory.
-    func resized(to size: PixelSize) throws(VipsFailure) -> Picture {
-        size == self.size ? shared() : try resampled(Area(PixelRect(self.size)), to: size)
     }
 
     /// Upright.
@@ -220,15 +225,19 @@ extension Picture {
     /// A conversion is for colours alone: libvips takes alpha of 16 bits along through a profile as it is, and cuts off what
     /// is over 255, so that all that is not quite transparent would be opaque.
     private func withAlpha(of colours: borrowing Picture) throws(VipsFailure) -> Picture {
-        // As libvips has it where they are floats: alpha goes as far as the colours of its interpretation do.
-        let most =
-            switch (format, interpretation) {
-            case (VIPS_FORMAT_USHORT, _), (_, VIPS_INTERPRETATION_RGB16), (_, VIPS_INTERPRETATION_GREY16): 65535.0
-            case (_, VIPS_INTERPRETATION_scRGB): 1.0
-            default: 255.0
-            }
+        let most = mostAlpha
         return try unsafe colours.derive { colours, out in
             unsafe withHandle { unsafe satchel_join_alpha(colours, $0, out, most) }
+        }
+    }
+
+    /// Alpha of what is opaque. As libvips has it where it is a float: it goes as far as the colours of its interpretation
+    /// do.
+    var mostAlpha: Double {
+        switch (format, interpretation) {
+        case (VIPS_FORMAT_USHORT, _), (_, VIPS_INTERPRETATION_RGB16), (_, VIPS_INTERPRETATION_GREY16): 65535
+        case (_, VIPS_INTERPRETATION_scRGB): 1
+        default: 255
         }
     }
 

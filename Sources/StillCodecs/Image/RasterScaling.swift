@@ -1,6 +1,6 @@
 package import Attachments
 
-/// The scaling of stills by itself, so that it can be measured without a decoder before and an encoder behind it.
+/// The scaling of photographs by itself, so that it can be measured without a decoder before and an encoder behind it.
 package enum RasterScaling {
     /// Red, green and blue scaled to `size` as a still's are.
     ///
@@ -11,7 +11,7 @@ package enum RasterScaling {
     ) throws(AttachmentError) -> [UInt8] {
         let picture = try Raster(width: source.width, height: source.height, channels: 3, bytes: rgb).picture()
         return try scaling { () throws(VipsFailure) in
-            try picture.resampled(Area(PixelRect(left: 0, top: 0, size: source)), to: size).raster().bytes
+            try PlanarJPEGDownscaler().scaled(picture, to: size).raster().bytes
         }
     }
 }

@@ -113,7 +113,9 @@ struct StillDecoding {
         var rows = unsafe satchel_rows_found()
         let loaded = try bytes.load(format, SourceBytes.Loading(isLenient: isPNG))
         let picture = try unsafe withUnsafeMutablePointer(to: &rows) { rows throws(VipsFailure) in
-            try unsafe finished(complaints.rows(of: loaded, found: rows, complains: isPNG))
+            try unsafe finished(
+                scaled(
+                    complaints.rows(of: loaded, found: rows, complains: isPNG), by: VipsDownscaler(speed: speed)))
         }
         let height = facts.storedSize.height
         let missing = unsafe height - Int(rows.first_missing)
@@ -156,45 +158,32 @@ struct StillDecoding {
         for place in end..<pixels.count { pixels[place] = bands == 4 ? 0 : 0x80 }
         // Where all rows came, what failed is in the last.
         try note(Double(max(1, size.height - rows)), facts.isCut ? Self.cut : Self.damage, &faults)
-        return try unsafe finished(header.like(pixels, size: size))
+        return try unsafe finished(scaled(header.like(pixels, size: size), by: VipsDownscaler(speed: speed)))
     }
 
     private func run(
         _ bytes: borrowing SourceBytes, _ header: borrowing Picture, isLenient: Bool = false, hasEnd: inout Bool
     ) throws(VipsFailure) -> Picture {
-        if format == .jpeg, header.isPlain, let scaled = try planes(bytes, isLenient: isLenient, hasEnd: &hasEnd) {
-            // Most need nothing else.
-            guard header.needsProfile || facts.orientation != 1 else { return scaled }
-            return try unsafe small(
-                scaled.withPixels { (pixels) throws(VipsFailure) in
-                    try unsafe header.like(pixels, size: target)
-                })
-        }
-        var loading = loading
-        loading.isLenient = isLenient
-        return try finished(bytes.load(format, loading))
+        try finished(
+            facts.downscaler(at: speed).decoded(self, bytes, header, isLenient: isLenient, hasEnd: &hasEnd))
     }
 
     /// The part of the stored picture that is wanted.
-    private var area: Area { Area(region.stored(orientation: facts.orientation, upright: facts.size)) }
+    var storedRegion: PixelRect { region.stored(orientation: facts.orientation, upright: facts.size) }
 
     /// Its size as stored.
-    private var target: PixelSize { facts.orientation >= 5 ? size.swapped : size }
+    var target: PixelSize { facts.orientation >= 5 ? size.swapped : size }
 
-    /// What was loaded, scaled and upright in sRGB; in memory.
-    private func finished(_ loaded: borrowing Picture) throws(VipsFailure) -> Picture {
-        // A JPEG's sides were divided and then rounded: what counts is the divisor. A WebP's were brought to a size.
-        let divisor =
-            format == .jpeg
-            ? (Double(loading.shrink), Double(loading.shrink))
-            : (
-                Double(facts.storedSize.width) / Double(loaded.width),
-                Double(facts.storedSize.height) / Double(loaded.height)
-            )
-        let stored = area.divided(by: divisor.0, divisor.1)
+    /// What was loaded, scaled.
+    func scaled(_ loaded: borrowing Picture, by downscaler: VipsDownscaler) throws(VipsFailure) -> Picture {
         let isPremultiplied = facts.heif?.isPremultiplied == true
-        let scaled = try (isPremultiplied ? loaded.dividedByAlpha() : loaded.withoutLongIntegers()).resampled(
-            stored, to: target, speed: speed)
+        return try downscaler.scaled(
+            isPremultiplied ? loaded.dividedByAlpha() : loaded.withoutLongIntegers(),
+            storedRegion.scaled(from: facts.storedSize, to: loaded.size), to: target)
+    }
+
+    /// What was scaled, upright in sRGB; in memory.
+    private func finished(_ scaled: borrowing Picture) throws(VipsFailure) -> Picture {
         if let coded = facts.heif?.colour, !coded.isStandard, scaled.isUnmanaged {
             return try scaled.upright(facts.orientation).standardColour(from: coded)
         }
@@ -208,21 +197,8 @@ struct StillDecoding {
             ? small.stripped().computed() : small.computed().upright(facts.orientation).stripped().computed()
     }
 
-    /// Pixels of a JPEG whose planes can be scaled one by one; nil for others.
-    private func planes(
-        _ bytes: borrowing SourceBytes, isLenient: Bool, hasEnd: inout Bool
-    ) throws(VipsFailure) -> Picture? {
-        try unsafe bytes.withBytes { (bytes) throws(VipsFailure) in
-            guard
-                let reader = try unsafe JPEGReader.open(
-                    bytes, shrink: loading.shrink, chroma: chroma, isLenient: isLenient)
-            else { return nil }
-            return try reader.scaled(area, of: facts.storedSize, to: target, hasEnd: &hasEnd)
-        }
-    }
-
     /// As much of the scaling as the decoder can do by itself.
-    private var loading: SourceBytes.Loading {
+    var shrinkOnLoad: SourceBytes.Loading {
         let factor = min(
             Double(region.size.width) / Double(size.width), Double(region.size.height) / Double(size.height))
         var loading = SourceBytes.Loading()

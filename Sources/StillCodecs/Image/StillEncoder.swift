@@ -18,6 +18,7 @@ struct EncodedStill: ~Copyable {
 struct StillEncoder {
     var policy: StillPolicy
     var effort: Effort = .full
+    var downscaler: any StillDownscaler = VipsDownscaler()
 
     /// Encodes a computed sRGB picture of 8 bits with 3 or 4 bands.
     ///
@@ -88,7 +89,7 @@ struct StillEncoder {
 
     private func save(_ picture: borrowing Picture, _ attempt: StillAttempt) throws -> EncodedBytes {
         guard attempt.size != picture.size else { return try encoded(picture, attempt) }
-        let smaller = try picture.resized(to: attempt.size).stripped()
+        let smaller = try downscaler.scaled(picture, to: attempt.size)
         return try encoded(smaller.hasAlpha ? smaller.withoutHidden() : smaller.computed(), attempt)
     }
 

@@ -12,11 +12,17 @@ struct StillRendering {
         let watch = Stopwatch()
         var policies = ImagePolicies(order: order, kind: .image)
         let size = source.facts.size
-        // The service grants no less than the estimate, or refuses by it itself.
-        let needed = source.facts.estimate(for: policies).memory
-        guard needed <= command.memory else { throw .tooMuchMemory(needed: needed, granted: command.memory) }
-        let cost = source.facts.cost(for: policies)
         let left = WorkTime.secondsLeft
+        var speed = order.profile.speed
+        var hindrance: String?
+        if speed == .best {
+            hindrance = BestStill(source.facts, policies).hindrance(granted: command.memory, secondsLeft: left)
+            if hindrance != nil { speed = .standard }
+        }
+        // The service grants no less than the estimate, or refuses by it itself.
+        let needed = source.facts.estimate(for: policies, at: speed).memory
+        guard needed <= command.memory else { throw .tooMuchMemory(needed: needed, granted: command.memory) }
+        let cost = source.facts.cost(for: policies, at: speed)
         let choice = EffortChoice(cost, secondsLeft: left)
         var command = command
         // Even where it comes nowhere near: there is nothing else to deliver.
@@ -25,7 +31,7 @@ struct StillRendering {
         if command.effort == .reduced { policies = policies.reduced(for: size) }
         let region = policies.region(of: size)
         let working = policies.workingSize(of: region.size)
-        let speed = isHurried ? .fast : order.profile.speed
+        if isHurried { (speed, hindrance) = (.fast, nil) }
         // What is quick is encoded so; of the others the encoder decides by the picture. Small ones keep their colours.
         let isHalved =
             speed == .fast && working.area > FineColours.mostPixels
@@ -36,8 +42,10 @@ struct StillRendering {
             faults: &faults)
         var ending = try StillRenditions(
             order: order, command: command, outputs: outputs, policies: policies, region: region, size: size,
+            downscaler: source.facts.downscaler(at: speed),
             haste: isHurried ? EffortChoice.reduced.shortfall(cost, secondsLeft: left) : nil
         ).write(picture, since: watch, deliver)
+        if let hindrance { ending.notes.append("made at the speed standard instead of best, as \(hindrance)") }
         ending.notes += source.facts.notes
         ending.losses += source.facts.losses + faults.losses
         ending.warnings += faults.warnings
@@ -55,6 +63,7 @@ struct StillRenditions {
     var region: PixelRect
     /// The source's.
     var size: PixelSize
+    var downscaler: any StillDownscaler = VipsDownscaler()
     /// Why the effort is less than full.
     var haste: Shortfall?
 
@@ -68,7 +77,8 @@ struct StillRenditions {
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
             for policy in policies.stills(command.outputs) {
                 guard let descriptor = outputs[policy.role] else { continue }
-                let written = try StillWriter(policy: policy, effort: command.effort).write(picture, to: descriptor)
+                let written = try StillWriter(policy: policy, effort: command.effort, downscaler: downscaler)
+                    .write(picture, to: descriptor)
                 var report = written.report
                 report.seconds = watch.seconds
                 report.note += "; " + policy.shape(of: region, in: size, size: report.size)
@@ -84,11 +94,11 @@ struct StillRenditions {
                 // As early as can be, and from the smallest picture that it can be made from: from the largest it takes
                 // ten times as long.
                 if ending.placeholder == nil, written.whole.size.longestSide >= Placeholder.side {
-                    ending.placeholder = try written.whole.placeholder()
+                    ending.placeholder = try written.whole.placeholder(by: downscaler)
                 }
                 watch = Stopwatch()
             }
-            if ending.placeholder == nil { ending.placeholder = try picture.placeholder() }
+            if ending.placeholder == nil { ending.placeholder = try picture.placeholder(by: downscaler) }
         }
         return ending
     }

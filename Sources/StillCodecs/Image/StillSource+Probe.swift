@@ -5,7 +5,7 @@ extension StillSource {
         let policies = ImagePolicies(order: order, kind: .image)
         return ProbeResult(
             kind: .image, type: facts.type, sniffedType: facts.sniffedType, size: facts.size, note: facts.note,
-            planned: policies.roles, estimate: facts.estimate(for: policies),
+            planned: policies.roles, estimate: facts.estimate(for: policies, of: order),
             forecasts: order.wantsForecasts ? policies.forecasts(of: facts.size, hasAlpha: facts.hasAlpha) : [])
     }
 }
@@ -24,26 +24,43 @@ extension StillFacts {
         6: "rotation by 90°", 7: "mirroring and rotation by 90°", 8: "rotation by 270°",
     ]
 
+    /// What an order will take.
+    func estimate(for policies: ImagePolicies, of order: WorkOrder) -> Estimate {
+        guard order.profile.speed == .best else { return estimate(for: policies, at: order.profile.speed) }
+        return BestStill(self, policies).estimate(within: order.ceilings.memory)
+    }
+
     /// What decoding and encoding will take, by what each decoder holds at its peak.
-    func estimate(for policies: ImagePolicies) -> Estimate {
+    func estimate(for policies: ImagePolicies, at speed: Speed) -> Estimate {
+        let pixels = Double(storedSize.area)
         let kept = Double(policies.workingSize(of: policies.region(of: size).size).area)
         let held = cost?.memory(storedSize, pixelBytes: pixelBytes, samples: 1 + colourShare) ?? 0
+        // libvips scales floats, of as many rows at once as ten of the result take.
+        let factor = min(max(1, (pixels / max(1, kept)).squareRoot()), 2 * speed.gap)
+        let rows = isScaledByPlanes(at: speed) ? 0 : Double(storedSize.width * 4 * 4) * (20 * factor + 20)
         // The working picture and its copy while it is turned and stripped, then what the encoders add.
-        let memory = Estimate.rest + Int64(held + kept * 14) + Int64(bytes)
-        return Estimate(memory: memory, cpuSeconds: seconds(keeping: kept))
+        let memory = Estimate.rest + Int64(held + rows + kept * 14) + Int64(bytes)
+        return Estimate(memory: memory, cpuSeconds: seconds(keeping: kept, at: speed))
     }
 
     /// Processor seconds, with all settings and with those of ``ImagePolicies/reduced(for:)``.
-    func cost(for policies: ImagePolicies) -> WorkCost {
-        func cost(_ policies: ImagePolicies) -> Double {
-            seconds(keeping: Double(policies.workingSize(of: policies.region(of: size).size).area))
+    func cost(for policies: ImagePolicies, at speed: Speed) -> WorkCost {
+        func cost(_ policies: ImagePolicies, _ speed: Speed) -> Double {
+            seconds(keeping: Double(policies.workingSize(of: policies.region(of: size).size).area), at: speed)
         }
-        return WorkCost(full: cost(policies), reduced: cost(policies.reduced(for: size)))
+        return WorkCost(full: cost(policies, speed), reduced: cost(policies.reduced(for: size), .fast))
     }
 
     /// - Parameter kept: Pixels of the picture that all renditions are made from.
-    private func seconds(keeping kept: Double) -> Double {
-        0.01 + (cost?.seconds(Double(storedSize.area), kept: kept) ?? 0) + kept * 60 / 1e9
+    private func seconds(keeping kept: Double, at speed: Speed) -> Double {
+        let pixels = Double(storedSize.area)
+        var nanoseconds = 0.0
+        if !isScaledByPlanes(at: speed) {
+            // libvips' floats; of bytes a third of that. Of a JPEG it interpolates and converts all colours besides.
+            if kept < pixels { nanoseconds += speed == .fast ? 4 : 13 }
+            if type == .jpeg { nanoseconds += 8 }
+        }
+        return 0.01 + (cost?.seconds(pixels, kept: kept) ?? 0) + (pixels * nanoseconds + kept * 60) / 1e9
     }
 
     private var cost: DecodingCost? {

@@ -16,6 +16,8 @@ struct StillFacts: Hashable, Sendable {
     var colourShare = 2.0
     /// Whether its pixels can be transparent.
     var hasAlpha = false
+    /// A JPEG with planes of 8 bits for light and two colours.
+    var isPlanarJPEG = false
     /// Scanned more than once, so that a decoder holds all coefficients.
     var isProgressive = false
     /// What a HEIF says of its colours.
@@ -92,7 +94,7 @@ struct StillSource: ~Copyable {
             type: type, sniffedType: sniffed.type, storedSize: size, orientation: header.orientation,
             pixelBytes: header.pixelBytes,
             colourShare: header.text("jpeg-chroma-subsample") == "4:2:0" ? 0.5 : Double(header.bands - 1),
-            hasAlpha: header.hasAlpha,
+            hasAlpha: header.hasAlpha, isPlanarJPEG: format == .jpeg && header.isPlain,
             isProgressive: [header.integer("jpeg-multiscan"), header.integer("interlaced")].contains(1),
             heif: format == .heif ? unsafe bytes.withBytes { unsafe HEIFProperties($0) } : nil, bytes: bytes.count,
             losses: losses)
@@ -199,7 +201,11 @@ extension Picture {
     func scaled(
         _ region: PixelRect, to size: PixelSize, speed: Speed = .standard
     ) throws(AttachmentError) -> Picture {
-        try scaling { () throws(VipsFailure) in try resampled(Area(region), to: size, speed: speed) }
+        try scaling { () throws(VipsFailure) in
+            // Alpha that hides nothing costs a third.
+            let seen = try isOpaque() && hasAlpha ? withoutAlpha() : shared()
+            return try VipsDownscaler(speed: speed).scaled(seen, region, to: size)
+        }
     }
 }
 
@@ -232,14 +238,6 @@ extension Speed {
         switch self {
         case .best, .standard: nil
         case .fast: 2
-        }
-    }
-
-    /// How many times larger than the result an average of whole pixels may leave the picture at least.
-    var boxMargin: Double {
-        switch self {
-        case .best, .standard: 16
-        case .fast: 1.5
         }
     }
 }

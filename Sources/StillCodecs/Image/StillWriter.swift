@@ -8,7 +8,9 @@ extension Raster {
         as policy: StillPolicy, effort: Effort = .full, to descriptor: Int32
     ) throws(AttachmentError) -> RenditionReport {
         let picture = try picture()
-        var report = try StillWriter(policy: policy, effort: effort).write(picture, to: descriptor).report
+        // Pictures of videos were planes as those of JPEGs are.
+        let writer = StillWriter(policy: policy, effort: effort, downscaler: PlanarJPEGDownscaler())
+        var report = try writer.write(picture, to: descriptor).report
         report.note += "; " + policy.shape(of: PixelRect(size), in: size, size: report.size)
         return report
     }
@@ -18,6 +20,7 @@ extension Raster {
 struct StillWriter {
     var policy: StillPolicy
     var effort: Effort = .full
+    var downscaler: any StillDownscaler
 
     struct Written: ~Copyable {
         var report: RenditionReport
@@ -31,7 +34,7 @@ struct StillWriter {
     func write(_ picture: borrowing Picture, to descriptor: Int32) throws(AttachmentError) -> Written {
         let watch = Stopwatch()
         let framed = try scaling { () throws(VipsFailure) in try frame(picture) }
-        let encoded = try StillEncoder(policy: policy, effort: effort).encode(framed.picture)
+        let encoded = try StillEncoder(policy: policy, effort: effort, downscaler: downscaler).encode(framed.picture)
         try encoded.bytes.write(to: descriptor)
         let report = RenditionReport(
             role: policy.role, type: encoded.type, size: encoded.size, bytes: Int64(encoded.bytes.count),
@@ -52,7 +55,7 @@ struct StillWriter {
         let size = framing.scaledSize(of: picture.size)
         let scaled =
             size == picture.size
-            ? picture.shared() : try picture.resampled(Area(PixelRect(picture.size)), to: size).stripped()
+            ? picture.shared() : try downscaler.scaled(picture, to: size)
         let result = framing.resultSize(of: picture.size)
         guard result != scaled.size else {
             return Framed(picture: scaled.shared(), part: .whole, whole: scaled)

@@ -15,9 +15,13 @@ extension Placeholder {
 
 extension Picture {
     /// ThumbHash, BlurHash and dominant colour of a computed sRGB picture with 8 bits.
-    func placeholder() throws(AttachmentError) -> Placeholder {
+    func placeholder(
+        by downscaler: any StillDownscaler = PlanarJPEGDownscaler()
+    ) throws(AttachmentError) -> Placeholder {
         do {
-            let raster = try resized(to: Framing(side: Placeholder.side, fit: .inside).scaledSize(of: size)).raster()
+            let raster = try downscaler.scaled(
+                self, to: Framing(side: Placeholder.side, fit: .inside).scaledSize(of: size)
+            ).raster()
             return Placeholder(
                 thumbhash: ThumbHash.encode(raster), blurhash: BlurHash.encode(raster),
                 color: DominantColour.of(raster).hexadecimal)

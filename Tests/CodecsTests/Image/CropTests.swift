@@ -86,8 +86,9 @@ import Testing
                 """, [source(type == "tiff" ? "photo.png" : "photo-1.jpg").path] + files)
             let values = lines.compactMap(Double.init)
             #expect(values.count == 8)
-            // A shift by a quarter of a pixel leaves under 30 dB of a photograph.
-            #expect(values.allSatisfy { $0 > (type == "tiff" ? 55 : 36) }, "\(side): \(values)")
+            // A shift by a quarter of a pixel leaves under 30 dB of a photograph. At its rim, which is a good part of the
+            // smallest, libvips repeats the last pixel, and Pillow weighs those that there are.
+            #expect(values.allSatisfy { $0 > (type == "jpg" ? 36 : side > 100 ? 55 : 50) }, "\(side): \(values)")
         }
     }
 

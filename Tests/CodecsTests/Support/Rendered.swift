@@ -22,7 +22,7 @@ struct Rendered {
     static func of(
         _ source: URL, in directory: URL, profile: Profile = .notification,
         request: RenditionRequest = RenditionRequest(), limits: Limits = .service, effort: Effort = .full,
-        secondsLeft: Double? = nil
+        secondsLeft: Double? = nil, memory: Int64 = 1 << 30
     ) throws -> Rendered {
         turn.lock()
         defer { turn.unlock() }
@@ -40,7 +40,7 @@ struct Rendered {
             }
             var reports: [RenditionReport] = []
             let command = RenderCommand(
-                memory: 1 << 30, outputs: probeResult.planned, effort: effort, secondsLeft: secondsLeft)
+                memory: memory, outputs: probeResult.planned, effort: effort, secondsLeft: secondsLeft)
             let watch = Stopwatch()
             let ending = try Codec.render(identified, command: command, outputs: outputs) { report in
                 reports.append(report)

@@ -1,23 +1,7 @@
 import CScaling
 
-/// What the values of a row are: 0…255, 0…65,535, or anything.
-enum RowFormat: Hashable, Sendable {
-    case bytes
-    case shorts
-    case floats
-
-    /// Of a value.
-    var size: Int {
-        switch self {
-        case .bytes: 1
-        case .shorts: 2
-        case .floats: 4
-        }
-    }
-}
-
-/// Scales a picture, or one plane of it, whose rows come in order: down first, each time by all rows that came, and what
-/// is complete then across. In floats from the first to the last step.
+/// Scales a picture of bytes without alpha, or one plane of it, whose rows come in order: down first, each time by all rows
+/// that came, and what is complete then across. In floats from the first to the last step.
 @safe
 struct RowScaler {
     /// Bytes that a buffer of rows needs behind the last of them.
@@ -25,9 +9,7 @@ struct RowScaler {
 
     private let across: LanczosWeights
     private let down: LanczosWeights
-    private let format: RowFormat
     private let bands: Int
-    private let hasAlpha: Bool
     /// Values in a row of the source.
     private let count: Int
     /// Of ``sums``: whole vectors, and what is read behind the end.
@@ -38,32 +20,25 @@ struct RowScaler {
     /// How many rows are scaled across at once.
     private let group: Int
     private var lines: [Float]
-    /// The rows that came, where they are no bytes, or have alpha.
-    private var floats: [Float] = []
     /// Rows of the result: the first that is not in ``result``, and the first that has not begun.
     private var (oldest, next) = (0, 0)
     /// The rows of the result without gaps.
     private(set) var result: [UInt8]
 
     /// - Parameters:
-    ///   - bands: Of them the last is alpha where `hasAlpha`.
+    ///   - bands: 1 or 3.
     ///   - chunk: The most rows that come at once; all but the last time as many.
-    init(
-        across: LanczosWeights, down: LanczosWeights, format: RowFormat, bands: Int, hasAlpha: Bool = false, chunk: Int
-    ) {
+    init(across: LanczosWeights, down: LanczosWeights, bands: Int, chunk: Int) {
         self.across = across
         self.down = down
-        self.format = format
         self.bands = bands
-        self.hasAlpha = hasAlpha
         count = across.length * bands
         stride = (count + 31) / 32 * 32 + 8
         group = bands == 1 ? 4 : 1
         slots = down.overlap(chunk: chunk) + group - 1
         sums = [Float](repeating: 0, count: stride * slots)
         lines = [Float](repeating: 0, count: across.count * bands * group)
-        if format != .bytes || hasAlpha { floats = [Float](repeating: 0, count: stride * chunk) }
-        result = [UInt8](repeating: 0, count: across.count * bands * format.size * down.count)
+        result = [UInt8](repeating: 0, count: across.count * bands * down.count)
     }
 
     /// Whether all rows that count have come.
@@ -81,8 +56,6 @@ struct RowScaler {
             }
             next += 1
         }
-        let isConverted = !floats.isEmpty
-        if isConverted, oldest < next { unsafe convert(source, rowBytes, rows.count) }
         for index in oldest..<next {
             let start = Int(down.starts[index])
             let first = max(start, rows.lowerBound)
@@ -97,37 +70,12 @@ struct RowScaler {
                     else { return }
                     let sum = unsafe sums + index % slots * stride
                     let weight = unsafe weights + index * down.taps + first - start
-                    if isConverted {
-                        unsafe floats.withUnsafeBufferPointer { floats in
-                            guard let floats = floats.baseAddress else { return }
-                            unsafe satchel_rows_add_floats(
-                                floats + skipped * stride, stride, Int32(part), weight, sum, count)
-                        }
-                    } else {
-                        unsafe satchel_rows_add_bytes(
-                            source + skipped * rowBytes, rowBytes, Int32(part), weight, sum, count)
-                    }
+                    unsafe satchel_rows_add_bytes(
+                        source + skipped * rowBytes, rowBytes, Int32(part), weight, sum, count)
                 }
             }
         }
         finish(until: rows.upperBound)
-    }
-
-    /// The rows as floats, with their colours multiplied by alpha.
-    private mutating func convert(_ source: UnsafeBufferPointer<UInt8>, _ rowBytes: Int, _ rows: Int) {
-        unsafe floats.withUnsafeMutableBufferPointer { floats in
-            guard let floats = floats.baseAddress, let source = source.baseAddress else { return }
-            for row in 0..<rows {
-                let from = unsafe source + row * rowBytes
-                let to = unsafe floats + row * stride
-                switch format {
-                case .bytes: unsafe satchel_row_from_bytes(from, to, count)
-                case .shorts: unsafe satchel_row_from_shorts(from, to, count)
-                case .floats: unsafe satchel_row_from_floats(from, to, count)
-                }
-                if hasAlpha { unsafe satchel_row_premultiply(to, count / bands, Int32(bands)) }
-            }
-        }
     }
 
     /// Puts the sums that are complete with the rows before `end` into the result, a group at a time.
@@ -173,15 +121,7 @@ struct RowScaler {
             unsafe result.withUnsafeMutableBufferPointer { result in
                 guard let lines = lines.baseAddress, let result = result.baseAddress else { return }
                 let line = unsafe lines + row * length
-                // Half a step of 8 or 16 bits; in floats alpha's own range isn't known.
-                let least: Float = format == .floats ? 1e-6 : 0.5
-                if hasAlpha { unsafe satchel_row_unpremultiply(line, across.count, Int32(bands), least) }
-                let to = unsafe result + index * length * format.size
-                switch format {
-                case .bytes: unsafe satchel_row_to_bytes(line, to, length)
-                case .shorts: unsafe satchel_row_to_shorts(line, to, length)
-                case .floats: unsafe satchel_row_to_floats(line, to, length)
-                }
+                unsafe satchel_row_to_bytes(line, result + index * length, length)
             }
         }
     }

@@ -67,7 +67,7 @@ struct JPEGReader: ~Copyable {
             let isHalved = index > 0 && chroma == .half
             let across = weights(area.across, of: whole.width, \.across, \.width, in: plane, to: size.width, isHalved)
             let down = weights(area.down, of: whole.height, \.down, \.height, in: plane, to: size.height, isHalved)
-            scalers.append(RowScaler(across: across, down: down, format: .bytes, bands: 1, chunk: Int(plane.rows)))
+            scalers.append(RowScaler(across: across, down: down, bands: 1, chunk: Int(plane.rows)))
             buffers.append([UInt8](repeating: 0, count: plane.stride * Int(plane.rows) + RowScaler.slack))
         }
         var tops = [0, 0, 0]
