@@ -20,7 +20,8 @@ var targets: [Target] = [
     .target(name: "Attachments"),
 
     // The confined side. Loops over every pixel: optimised in debug builds too, where they would take fifty times as long.
-    .target(name: "GIF", swiftSettings: [.unsafeFlags(["-O"], .when(configuration: .debug))]),
+    .target(
+        name: "GIF", dependencies: ["CScaling"], swiftSettings: [.unsafeFlags(["-O"], .when(configuration: .debug))]),
     .target(
         name: "Codecs", dependencies: ["Attachments", "GIF", "CVips", "CJPEG", "CScaling", "CFFmpeg", "CMagic"],
         path: "Sources",
@@ -99,7 +100,7 @@ var targets: [Target] = [
         name: "fault-codec", dependencies: ["Attachments", "Confinement", "Misdeeds"], path: "Tests/fault-codec"),
     .executableTarget(name: "pool-driver", dependencies: ["Attachments", "Intake"], path: "Tests/pool-driver"),
     .testTarget(name: "AttachmentsTests", dependencies: ["Attachments", "TestSupport"]),
-    .testTarget(name: "CodecsTests", dependencies: ["Attachments", "Codecs", "CJPEG", "TestSupport"]),
+    .testTarget(name: "CodecsTests", dependencies: ["Attachments", "Codecs", "CJPEG", "GIF", "TestSupport"]),
     .testTarget(
         name: "IsolationTests",
         dependencies: [

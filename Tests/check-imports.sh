@@ -34,7 +34,7 @@ allow() { # target, names
     fi
 }
 allow Attachments FoundationEssentials
-allow GIF
+allow GIF CScaling
 for part in StillCodecs ClipCodecs; do allow $part Attachments GIF CVips CJPEG CScaling CFFmpeg CMagic; done
 allow Confinement Attachments CSandbox
 allow satchel-codec Attachments Codecs Confinement

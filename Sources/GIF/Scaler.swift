@@ -1,3 +1,5 @@
+import CScaling
+
 /// Scales what a canvas shows, or a part of it, and only where it has changed.
 ///
 /// The rows that were scaled across are kept, so that a change costs its own rows and columns and the filter's reach,
@@ -193,47 +195,30 @@ struct Taps: Sendable {
     init(from source: Int, to target: Int, filter: Scaler.Filter) {
         let scale = Double(source) / Double(target)
         let stretch = max(1, scale)
-        let reach = filter == .lanczos ? 3.0 : 0.5
-        let support = reach * stretch
-        count = min(source, Int((support * 2).rounded(.up)) + 1)
-        starts = []
-        weights = []
-        for position in 0..<target {
-            let centre = (Double(position) + 0.5) * scale
-            let first = Int((centre - support).rounded(.down))
-            let start = min(max(0, first), source - count)
-            var values = (start..<start + count).map { sample in
-                Self.value(filter, (Double(sample) + 0.5 - centre) / stretch, step: 1 / stretch)
-            }
-            let sum = values.reduce(0, +)
-            if sum != 0 { values = values.map { $0 / sum } } else { values[count / 2] = 1 }
-            starts.append(start)
-            weights += values.map(Float.init)
+        let support = (filter == .lanczos ? 3.0 : 0.5) * stretch
+        let count = min(source, Int((support * 2).rounded(.up)) + 1)
+        self.count = count
+        starts = (0..<target).map { position in
+            let first = Int(((Double(position) + 0.5) * scale - support).rounded(.down))
+            return min(max(0, first), source - count)
         }
-    }
-
-    /// - Parameter step: The width of a sample, of which a box may cover a part.
-    private static func value(_ filter: Scaler.Filter, _ x: Double, step: Double) -> Double {
+        weights = Array(repeating: 0, count: target * count)
         switch filter {
-        case .box:
-            return max(0, min(x + step / 2, 0.5) - max(x - step / 2, -0.5))
         case .lanczos:
-            guard abs(x) < 3 else { return 0 }
-            guard abs(x) > 1e-9 else { return 1 }
-            return sine(x) * sine(x / 3) / (.pi * .pi * x * x / 3)
+            let counts = [Int32](repeating: Int32(count), count: target)
+            unsafe satchel_lanczos_weights(
+                0, scale, starts.map(Int32.init), counts, Int32(count), &weights, Int32(target))
+        case .box:
+            for position in 0..<target {
+                let centre = (Double(position) + 0.5) * scale
+                let shares = (0..<count).map { tap in
+                    let left = Double(starts[position] + tap)
+                    return max(0, min(left + 1, centre + support) - max(left, centre - support))
+                }
+                let sum = shares.reduce(0, +)
+                for tap in 0..<count { weights[position * count + tap] = Float(shares[tap] / sum) }
+            }
         }
-    }
-
-    /// sin(πx) for |x| < 3, to the precision of what it is used for.
-    private static func sine(_ x: Double) -> Double {
-        // Into −½…½, where the series ends soon.
-        let nearest = x.rounded()
-        let rest = (x - nearest) * .pi
-        let square = rest * rest
-        let series =
-            rest
-            * (1 - square / 6 * (1 - square / 20 * (1 - square / 42 * (1 - square / 72 * (1 - square / 110)))))
-        return Int(nearest) & 1 == 0 ? series : -series
     }
 
     /// The pixels of the scaled row to which `changed` ones contribute.

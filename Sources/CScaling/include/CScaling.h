@@ -10,6 +10,14 @@
 
 #pragma clang assume_nonnull begin
 
+/// The weights of Lanczos 3, stretched by the scale where a line becomes shorter: the one kernel of all that scales here.
+///
+/// - `start`, `scale`: The pixel `i` of the result, of `width`, has its centre at `start + (i + 0.5) * scale` of the line.
+/// - `starts`, `counts`: By pixel, the first sample that it takes, and how many, at most `taps`.
+/// - `weights`: By pixel, `taps` of them; the sum of the first of each, as many as it takes, becomes 1. Others stay as they are.
+void satchel_lanczos_weights(
+    double start, double scale, const int32_t *starts, const int32_t *counts, int taps, float *weights, int width);
+
 /// Adds rows of bytes that lie `stride` apart to a sum, each times its weight. Reads and writes up to 31 values more than
 /// `width`: rows and sum have room for them.
 void satchel_rows_add_bytes(

@@ -1,4 +1,4 @@
-import Glibc
+import CScaling
 
 /// A stretch of a line of pixels, in pixels and parts of them.
 struct Span: Hashable, Sendable {
@@ -36,28 +36,21 @@ struct LanczosWeights: Hashable, Sendable {
     ///   - count: Of the result; positive.
     init(_ span: Span, of length: Int, to count: Int) {
         let scale = span.length / Double(count)
-        let stretch = max(scale, 1)
-        let reach = 3 * stretch
+        let reach = 3 * max(scale, 1)
         let (first, end) = span.pixels(of: length)
         self.length = length
         self.count = count
         taps = (min(Int(reach * 2) + 2, end - first) + 7) / 8 * 8
-        starts.reserveCapacity(count)
-        counts.reserveCapacity(count)
         weights = [Float](repeating: 0, count: count * taps)
         for index in 0..<count {
             let centre = span.start + (Double(index) + 0.5) * scale
             let from = min(max(first, Int((centre - reach + 0.5).rounded(.down))), end - 1)
             let to = min(max(from + 1, Int((centre + reach + 0.5).rounded(.down))), end)
-            let values = (from..<min(to, from + taps)).map { Self.kernel((Double($0) + 0.5 - centre) / stretch) }
-            let sum = values.reduce(0, +)
             starts.append(Int32(from))
-            counts.append(Int32(values.count))
-            for (at, value) in values.enumerated() {
-                // A line of one pixel lies outside every kernel's middle.
-                weights[index * taps + at] = sum > 0.01 ? Float(value / sum) : 1 / Float(values.count)
-            }
+            counts.append(Int32(min(to - from, taps)))
         }
+        unsafe satchel_lanczos_weights(
+            span.start, scale, starts, counts, Int32(taps), &weights, Int32(count))
     }
 
     /// For a line with half as many samples, between which a decoder would have put one more on each side: three parts of
@@ -91,26 +84,6 @@ struct LanczosWeights: Hashable, Sendable {
             }
         }
     }
-
-    private static func kernel(_ x: Double) -> Double {
-        let place = abs(x) * Double(steps)
-        let index = Int(place)
-        guard index < 3 * steps else { return 0 }
-        return table[index] + (table[index + 1] - table[index]) * (place - Double(index))
-    }
-
-    /// The kernel from 0 to 3, as two sines for every weight of every picture would take longer than using them. Between
-    /// its points, a line is off by less than 2 parts of a million.
-    private static let table = (0...3 * steps).map { point in
-        guard point > 0 else { return 1.0 }
-        let angle = Double.pi * Double(point) / Double(steps)
-        return 3 * sin(angle) * sin(angle / 3) / (angle * angle)
-    }
-
-    private static let steps = 1024
-
-    /// Before the first picture, so that processes that are made of this one share it.
-    static func prepare() { _ = table }
 
     /// The most pixels of the result that `chunk` pixels of the line go into, where the line comes in such chunks.
     func overlap(chunk: Int) -> Int {

@@ -24,7 +24,6 @@ enum Libvips {
             let operations = needed + (loaders + savers).map(\.name)
             let lacking = operations.first { unsafe satchel_operation_prepare($0) == 0 }
             guard let name = lacking else {
-                LanczosWeights.prepare()
                 ready = decoderSet
                 return nil
             }
