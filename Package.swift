@@ -100,7 +100,11 @@ var targets: [Target] = [
         name: "fault-codec", dependencies: ["Attachments", "Confinement", "Misdeeds"], path: "Tests/fault-codec"),
     .executableTarget(name: "pool-driver", dependencies: ["Attachments", "Intake"], path: "Tests/pool-driver"),
     .testTarget(name: "AttachmentsTests", dependencies: ["Attachments", "TestSupport"]),
-    .testTarget(name: "CodecsTests", dependencies: ["Attachments", "Codecs", "CJPEG", "GIF", "TestSupport"]),
+    .target(
+        name: "HuffmanFuzz", dependencies: ["CJPEG"], path: "Tests/fuzz/huffman",
+        exclude: ["corpus", "markers.dict", "picture.py"], cSettings: [.headerSearchPath("../../../Sources/CJPEG")]),
+    .testTarget(
+        name: "CodecsTests", dependencies: ["Attachments", "Codecs", "CJPEG", "GIF", "HuffmanFuzz", "TestSupport"]),
     .testTarget(
         name: "IsolationTests",
         dependencies: [

@@ -12,8 +12,27 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-// Behind jpeglib.h, whose types it needs.
+// Behind jpeglib.h, whose types they need.
+#include <jerror.h>
 #include <jpegint.h>
+
+// What is used here is private to libjpeg-turbo, and may mean something else in another version. A new one gets its line when
+// HuffmanTests and half an hour of `make fuzz-huffman` have passed with it.
+
+#if LIBJPEG_TURBO_VERSION_NUMBER == 2001005  // Debian 12 and 13
+#define TRIED_COPYRIGHT "Copyright (C) 1991-2023 The libjpeg-turbo Project and many others"
+#endif
+
+#ifdef TRIED_COPYRIGHT
+
+int satchel_jpeg_huffman_is_tried(void) {
+    // The linker may find another version than the compiler did, and none tells its number; but its messages tell 2.1.5 from
+    // those before by their year, and from those behind by their count.
+    struct jpeg_error_mgr manager;
+    jpeg_std_error(&manager);
+    return manager.last_jpeg_message == JMSG_LASTMSGCODE - 1 &&
+           !strcmp(manager.jpeg_message_table[JMSG_COPYRIGHT], TRIED_COPYRIGHT);
+}
 
 enum {
     /// Bits of a look: nearly all codes with their values are shorter, and a table of 16 kB stays near. Measured on
@@ -77,7 +96,7 @@ typedef struct {
     const uint8_t *next, *filled;
     /// Whether a marker, or the file's end, follows the window.
     int is_last;
-    /// Whether it is the file's end.
+    /// Whether it is the file's end, or none that libjpeg takes for a marker.
     int is_cut;
     unsigned restarts_in, restart;
     int dc[MAX_COMPS_IN_SCAN];
@@ -168,12 +187,15 @@ static void fill(decoder *state) {
         memcpy(to, state->at, count);
         to += count;
         state->at += count;
-        if (stop && state->end - stop >= 2 && !stop[1]) {
+        if (!stop && count != rest) break;
+        // A marker may have more of them before it (B.1.1.2); what a zero means then, libjpeg itself isn't sure of.
+        while (state->end - state->at >= 2 && state->at[1] == 0xff) state->at++;
+        if (state->at == stop && state->end - stop >= 2 && !stop[1]) {
             *to++ = 0xff;
             state->at += 2;
-        } else if (stop || count == rest) {
+        } else {
             state->is_last = 1;
-            state->is_cut = state->end - state->at < 2;
+            state->is_cut = state->end - state->at < 2 || !state->at[1];
         }
     }
     // What is read beyond the end is noticed after the MCU.
@@ -350,3 +372,17 @@ void satchel_jpeg_decode_huffman(struct jpeg_decompress_struct *info) {
     info->client_data = state;
     info->entropy->decode_mcu = decode_mcu;
 }
+
+int satchel_jpeg_huffman_is_decoding(const struct jpeg_decompress_struct *info) {
+    return info->entropy->decode_mcu == decode_mcu;
+}
+
+#else
+
+int satchel_jpeg_huffman_is_tried(void) { return 0; }
+
+void satchel_jpeg_decode_huffman(struct jpeg_decompress_struct *info) { (void)info; }
+
+int satchel_jpeg_huffman_is_decoding(const struct jpeg_decompress_struct *info) { return info == NULL; }
+
+#endif

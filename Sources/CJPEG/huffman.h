@@ -5,11 +5,20 @@
 // jpeglib.h needs FILE.
 #include <jpeglib.h>
 
+/// Whether this was compiled for a version of libjpeg-turbo that it was tried with, and runs with it.
+int satchel_jpeg_huffman_is_tried(void);
+
+/// Whether the readers that are opened decode by this, if they aren't told otherwise.
+extern int satchel_jpeg_huffman_is_used;
+
 /// Has `info`, which has just been started, decode its Huffman codes by tables that give a whole coefficient at a time, where
-/// it is a baseline JPEG of one scan out of memory; other JPEGs are left alone.
+/// it is a baseline JPEG of one scan out of memory; other JPEGs, and other versions of libjpeg-turbo, are left alone.
 ///
 /// What comes out is the same to the bit. Where anything is odd (a code that is none, a marker where none belongs, a file
 /// that ends), libjpeg's own decoder goes over the scan again up to there, and has the rest with all it warns of.
 void satchel_jpeg_decode_huffman(struct jpeg_decompress_struct *info);
+
+/// Whether nothing odd was found, so far.
+int satchel_jpeg_huffman_is_decoding(const struct jpeg_decompress_struct *info);
 
 #endif

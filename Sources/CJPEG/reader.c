@@ -25,6 +25,7 @@ satchel_jpeg_reader *satchel_jpeg_open(
     reader->bytes = bytes;
     reader->count = count;
     reader->shrink = shrink;
+    reader->decodes_plainly = !satchel_jpeg_huffman_is_used;
     reader->info.err = satchel_jpeg_catch(&reader->failure);
     if (setjmp(reader->failure.out)) {
         satchel_jpeg_close(reader);

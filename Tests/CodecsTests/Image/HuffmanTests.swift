@@ -9,6 +9,7 @@ import Testing
 
     init() throws {
         directory = try TemporaryDirectory()
+        #expect(satchel_jpeg_use_own_huffman() == 1)
     }
 
     /// What comes of a file: the rows of all planes as far as there are, and why there are no more.
