@@ -42,7 +42,7 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         let control = Packets(Descriptor(owning: CodecInvocation.controlSocket))
         let environmentIsFixed = SandboxConfiguration.environmentIsFixed
         do {
-            try codec.prepare(invocation.decoderSet)
+            try codec.prepare(invocation)
         } catch {
             throw Self.fail(control, "the codec can't be prepared: \(error.description)")
         }

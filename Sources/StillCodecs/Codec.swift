@@ -4,15 +4,17 @@ public import Attachments
 ///
 /// Synchronous from top to bottom, and for one source at a time: libvips' errors and FFmpeg's log are global.
 public enum Codec {
-    /// Initialises libvips and libmagic and, for the full decoder set, FFmpeg; in the zygote, once.
+    /// Initialises libvips and libmagic and, for the full decoder set, FFmpeg; in the zygote, once. Checks our decoder of
+    /// Huffman codes, where it may be used.
     ///
     /// Loads all modules and tables, so that nothing is opened later. Never runs a pipeline, which would start threads.
     ///
     /// - Throws: ``AttachmentError/codecCrashed(reason:)`` where a library or a decoder of this list is missing.
-    public static func prepare(_ decoderSet: DecoderSet = .full) throws(AttachmentError) {
+    public static func prepare(_ decoderSet: DecoderSet = .full, fastHuffman: Bool = true) throws(AttachmentError) {
         try Libvips.prepare(decoderSet)
         try Sniffer.prepare()
         try FFmpegLibraries.prepare(decoderSet)
+        HuffmanDecoding.prepare(isAllowed: fastHuffman)
         StillPrewarming.run()
     }
 
@@ -23,6 +25,7 @@ public enum Codec {
             (.libjxl, Libvips.jxlVersion),
         ]
         return versions.compactMap { name, version in version.map { CodecLibrary(name, version: $0) } }
+            + [HuffmanDecoding.library]
     }
 
     /// What ``identify(_:order:)`` throws of a source that needs the full decoder set, where the common one was prepared.

@@ -6,8 +6,8 @@ import Confinement
 struct MediaCodec: ConfinedCodec, ~Copyable {
     private var identified: Identified?
 
-    mutating func prepare(_ decoderSet: DecoderSet) throws(AttachmentError) {
-        try Codec.prepare(decoderSet)
+    mutating func prepare(_ invocation: CodecInvocation) throws(AttachmentError) {
+        try Codec.prepare(invocation.decoderSet, fastHuffman: invocation.fastHuffman)
     }
 
     var libraries: [CodecLibrary] { Codec.libraries }

@@ -19,7 +19,8 @@ import Testing
     @Test(arguments: DecoderSet.allCases)
     func `an invocation is read as it was written`(decoderSet: DecoderSet) {
         let invocation = CodecInvocation(
-            policy: .full, decoderSet: decoderSet, sourcesPerProcess: 7, rest: ["--withhold=user"])
+            policy: .full, decoderSet: decoderSet, sourcesPerProcess: 7, fastHuffman: decoderSet == .full,
+            rest: ["--withhold=user"])
         #expect(CodecInvocation(arguments: invocation.arguments) == invocation)
     }
 }

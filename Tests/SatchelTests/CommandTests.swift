@@ -238,6 +238,23 @@ import Testing
         }
     }
 
+    @Test func `doctor says who decodes the Huffman codes of JPEGs, and why not Satchel's decoder`() throws {
+        let person = try Person()
+        func line(_ arguments: [String] = []) throws -> String {
+            let result = try person.satchel.run(["doctor"] + arguments)
+            #expect(result.status == 0)
+            let lines = result.outputText.split(separator: "\n")
+            return String(try #require(lines.first { $0.dropFirst(4).hasPrefix("libjpeg-turbo ") }))
+        }
+        #expect(try line().hasPrefix("ok"))
+        let settings = person.home.url.appending(path: "off.yaml")
+        try Data("jpeg:\n  fast_huffman: false\n".utf8).write(to: settings)
+        for arguments in [["--plain-huffman"], ["--config", settings.path]] {
+            let line = try line(arguments)
+            #expect(line.hasPrefix("--") && line.contains(CodecLibrary.HuffmanFallback.turnedOff.reason))
+        }
+    }
+
     @Test func `a URL on this machine is refused, naming the flag that allows it, and fetched with it`() throws {
         let person = try Person()
         try person.sample("jpeg/coffee.jpg", as: "site/photo.jpg")

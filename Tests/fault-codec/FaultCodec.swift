@@ -16,8 +16,8 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
     private var decoderSet = DecoderSet.full
     let libraries: [CodecLibrary] = []
 
-    mutating func prepare(_ decoderSet: DecoderSet) throws(AttachmentError) {
-        self.decoderSet = decoderSet
+    mutating func prepare(_ invocation: CodecInvocation) throws(AttachmentError) {
+        decoderSet = invocation.decoderSet
         if CommandLine.arguments.contains("--unprepared") { throw .corrupt(reason: "told not to prepare") }
     }
 

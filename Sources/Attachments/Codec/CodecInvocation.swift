@@ -3,15 +3,19 @@ public struct CodecInvocation: Hashable, Sendable {
     public var policy: SandboxPolicy
     public var decoderSet: DecoderSet
     public var sourcesPerProcess: Int
+    /// Whether baseline JPEGs may be decoded by Satchel's own decoder of Huffman codes.
+    public var fastHuffman: Bool
     /// For the executable itself; the fault codec takes orders there.
     public var rest: [String]
 
     public init(
-        policy: SandboxPolicy, decoderSet: DecoderSet = .full, sourcesPerProcess: Int = 1, rest: [String] = []
+        policy: SandboxPolicy, decoderSet: DecoderSet = .full, sourcesPerProcess: Int = 1, fastHuffman: Bool = true,
+        rest: [String] = []
     ) {
         self.policy = policy
         self.decoderSet = decoderSet
         self.sourcesPerProcess = sourcesPerProcess
+        self.fastHuffman = fastHuffman
         self.rest = rest
     }
 
@@ -43,20 +47,22 @@ public struct CodecInvocation: Hashable, Sendable {
     public var arguments: [String] {
         [
             "--zygote", "--sandbox=\(policy.rawValue)", "--decoders=\(decoderSet.rawValue)",
-            "--sources-per-process=\(sourcesPerProcess)",
+            "--sources-per-process=\(sourcesPerProcess)", "--fast-huffman=\(fastHuffman)",
         ] + rest
     }
 
     /// Reads what ``arguments`` writes; nil for anything else, such as a person's attempt.
     public init?(arguments: some Collection<String>) {
         let list = Array(arguments)
-        guard list.count >= 4, list[0] == "--zygote",
+        guard list.count >= 5, list[0] == "--zygote",
             let policy = Self.value(of: "--sandbox", in: list[1]).flatMap(SandboxPolicy.init(rawValue:)),
             let decoderSet = Self.value(of: "--decoders", in: list[2]).flatMap(DecoderSet.init(rawValue:)),
-            let sources = Self.value(of: "--sources-per-process", in: list[3]).flatMap({ Int($0) }), sources > 0
+            let sources = Self.value(of: "--sources-per-process", in: list[3]).flatMap({ Int($0) }), sources > 0,
+            let fastHuffman = Self.value(of: "--fast-huffman", in: list[4]).flatMap({ Bool($0) })
         else { return nil }
         self.init(
-            policy: policy, decoderSet: decoderSet, sourcesPerProcess: sources, rest: Array(list.dropFirst(4)))
+            policy: policy, decoderSet: decoderSet, sourcesPerProcess: sources, fastHuffman: fastHuffman,
+            rest: Array(list.dropFirst(5)))
     }
 
     private static func value(of name: String, in argument: String) -> String? {

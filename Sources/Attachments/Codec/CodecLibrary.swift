@@ -5,15 +5,38 @@ public struct CodecLibrary: Hashable, Sendable, Codable {
         case ffmpeg = "FFmpeg"
         case libheif
         case libjxl
+        case libjpegTurbo = "libjpeg-turbo"
+    }
+
+    /// Why libjpeg-turbo decodes Huffman codes itself, which takes it longer than Satchel's own decoder, with the same results.
+    public enum HuffmanFallback: String, Hashable, Sendable, Codable, CaseIterable {
+        case turnedOff
+        /// The decoder relies on what is private to the library, and wasn't tried with this version.
+        case untriedVersion
+        /// The two came to different results with the picture that a zygote checks the decoder with.
+        case differs
+
+        /// A clause.
+        public var reason: String {
+            switch self {
+            case .turnedOff: "Satchel's decoder is turned off"
+            case .untriedVersion: "Satchel's decoder wasn't tried with this version"
+            case .differs:
+                "Satchel's decoder failed its check, in which both decode one picture; please report that"
+            }
+        }
     }
 
     public var name: Name
     /// As the library gives it: `8.14.1`, `5.1.9-0+deb12u1`.
     public var version: String
+    /// Nil where Satchel's decoder is used, and of other libraries.
+    public var huffmanFallback: HuffmanFallback?
 
-    public init(_ name: Name, version: String) {
+    public init(_ name: Name, version: String, huffmanFallback: HuffmanFallback? = nil) {
         self.name = name
         self.version = version
+        self.huffmanFallback = huffmanFallback
     }
 
     /// Whether it is `other` or newer, by the numbers that a version begins with. What gives no number is older than all.

@@ -17,6 +17,8 @@ public struct CodecPoolConfiguration: Sendable {
     public var sourcesBeforeReserve: Int
     /// Over 1, a process serves so many sources that share a ``CodecPool/Owner``, one after the other.
     public var sourcesPerProcess: Int
+    /// Whether codecs may decode JPEGs by their own decoder of Huffman codes.
+    public var fastHuffman: Bool
     /// Bytes of memory granted to all processes together.
     public var memory: Int64
     /// Bytes of memory that identifying may use, before anything was granted.
@@ -33,7 +35,8 @@ public struct CodecPoolConfiguration: Sendable {
     ///   - memory: Half of ``usableMemory``, where it is left out.
     public init(
         executable: URL, codecs: Int? = nil, sandbox: SandboxPolicy = .standard, sourcesPerZygote: Int = 1000,
-        sourcesBeforeReserve: Int = 0, sourcesPerProcess: Int = 1, memory: Int64? = nil,
+        sourcesBeforeReserve: Int = 0, sourcesPerProcess: Int = 1, fastHuffman: Bool = true,
+        memory: Int64? = nil,
         identifyMemory: Int64 = 512 << 20, silence: Duration = .seconds(30), startup: Duration = .seconds(10),
         arguments: [String] = []
     ) {
@@ -45,6 +48,7 @@ public struct CodecPoolConfiguration: Sendable {
         self.sourcesPerZygote = max(1, sourcesPerZygote)
         self.sourcesBeforeReserve = sourcesBeforeReserve
         self.sourcesPerProcess = max(1, sourcesPerProcess)
+        self.fastHuffman = fastHuffman
         self.memory = memory ?? Self.usableMemory / 2
         self.identifyMemory = identifyMemory
         self.silence = silence

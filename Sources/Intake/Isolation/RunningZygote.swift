@@ -94,7 +94,8 @@ final class RunningZygote: Sendable {
     ) -> pid_t {
         let invocation = CodecInvocation(
             policy: configuration.sandbox, decoderSet: decoderSet,
-            sourcesPerProcess: configuration.sourcesPerProcess, rest: configuration.arguments)
+            sourcesPerProcess: configuration.sourcesPerProcess, fastHuffman: configuration.fastHuffman,
+            rest: configuration.arguments)
         func block(_ strings: [String]) -> [CChar] { strings.flatMap { Array($0.utf8CString) } }
         let arguments = block(["satchel-codec"] + invocation.arguments)
         let environment = block(CodecInvocation.environment)

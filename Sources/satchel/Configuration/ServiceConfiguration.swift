@@ -15,6 +15,7 @@ struct ServiceConfiguration: Sendable {
     /// Nil: one more than cores.
     var codecs: Int?
     var sandbox = SandboxDemand.standard
+    var fastHuffman = true
     /// A file.
     var profiles: String?
     var fetchAllow: [String] = []

@@ -29,6 +29,9 @@ struct CodecOptions: ParsableArguments {
             valueName: "count"))
     var sourcesPerProcess = 1
 
+    @Flag(help: "Leave the decoding of JPEGs to libjpeg-turbo alone: the same pictures, in more time.")
+    var plainHuffman = false
+
     func validate() throws {
         if let codecs, !(1...256).contains(codecs) {
             throw ValidationError("--codecs must be between 1 and 256, not \(codecs).")
@@ -52,6 +55,7 @@ struct CodecOptions: ParsableArguments {
             if let codecs { configuration.codecs = codecs }
             if let memory { configuration.memory = memory.bytes }
             configuration.sourcesPerProcess = sourcesPerProcess
+            configuration.fastHuffman = !plainHuffman
             if allowUnsandboxed { configuration.sandbox = .allowUnsandboxed }
             if requireSandbox == .full { configuration.sandbox = .full }
             return configuration

@@ -34,6 +34,7 @@ struct ServiceComposition: Sendable {
         }
         var pool = CodecPoolConfiguration(
             executable: try CodecExecutable.located(), codecs: configuration.codecs, memory: configuration.memory)
+        pool.fastHuffman = configuration.fastHuffman
         switch configuration.sandbox {
         case .standard: break
         case .full: pool.sandbox = .full

@@ -11,10 +11,15 @@ struct ServiceFindings {
     /// Descriptors beside those of connections: the store's, the codecs', what jobs fetch and write.
     private static let ownDescriptors = 1024
 
+    private var path: String? { ConfigurationFile.path(named: file, ProcessInfo.processInfo.environment) }
+
+    /// What it would read, with every problem.
+    var read: ReadConfiguration {
+        ReadConfiguration(flags: [], environment: ProcessInfo.processInfo.environment, file: path)
+    }
+
     var all: [Finding] {
-        let environment = ProcessInfo.processInfo.environment
-        let path = ConfigurationFile.path(named: file, environment)
-        let read = ReadConfiguration(flags: [], environment: environment, file: path)
+        let read = self.read
         let configuration = read.configuration
         var findings = read.problems.map { Finding(grade: .bad, subject: "setting", detail: $0.description) }
         findings += read.warnings.map { Finding(grade: .extra, subject: "setting", detail: $0) }
