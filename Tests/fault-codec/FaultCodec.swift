@@ -55,7 +55,7 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
         for role in command.outputs {
             guard let output = outputs[role] else { continue }
             let content =
-                switch command {
+                switch self.command {
                 case "echo": argument
                 case "expensive", "nice": "at nice \(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0))"
                 default: "by pid \(getpid())"
@@ -67,12 +67,12 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
             var report = RenditionReport(
                 role: role, type: .jpeg, size: PixelSize(width: 4, height: 3), bytes: Int64(bytes.count),
                 note: "effort \(command.effort.rawValue)", effort: command.effort)
-            try Misdeed.late(command, argument, output, &report, deliver)
+            try Misdeed.late(self.command, argument, output, &report, deliver)
             try deliver(report)
-            try Misdeed.afterwards(command, report, deliver)
+            try Misdeed.afterwards(self.command, report, deliver)
         }
         var ending = Ending(warnings: ["a warning with \u{1b}[31mcolour"])
-        Misdeed.lie(command, &ending)
+        Misdeed.lie(self.command, &ending)
         return ending
     }
 
