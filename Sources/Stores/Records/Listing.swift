@@ -13,6 +13,27 @@ extension SQLiteRecordStore {
         }
     }
 
+    /// What became of work that is known by one of these keys, by its key.
+    public func states(ofWork keys: [String], of tenant: TenantID) async throws(AttachmentError) -> [String: WorkState]
+    {
+        try await read { database, _ in
+            var states: [String: WorkState] = [:]
+            for key in keys {
+                let row = try database.row(
+                    "SELECT state FROM jobs WHERE tenant = ? AND work_key = ?", [tenant.rawValue, key])
+                states[key] = try row?.choice("state")
+            }
+            return states
+        }
+    }
+
+    /// The profiles of this name under which jobs were submitted, each as it was then.
+    public func profiles(named name: String) async throws(AttachmentError) -> [Profile] {
+        try await read { database, _ in
+            try database.texts("SELECT body FROM profiles WHERE name = ?", [name]).map(ProfileColumn.value)
+        }
+    }
+
     /// Newest first.
     public func jobs(
         of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int

@@ -3,11 +3,12 @@ import Foundation
 import Intake
 import Synchronization
 
-/// What a batch would meet and cost: every source is identified, nothing is made or stored.
+/// What a batch would meet and cost: every source that isn't unchanged is identified, nothing is made or stored.
 struct DryRun {
     let profile: Profile
     let codecs: CodecOptions
     let files: FileSupply
+    let earlier: EarlierWork
 
     private struct Tally {
         var files = 0
@@ -21,6 +22,8 @@ struct DryRun {
         try await startCodecs(pool, files.decoderSet)
         var tallies: [String: Tally] = [:]
         var refused: [ErrorCode: Int] = [:]
+        var unchanged = Tally()
+        var redone = 0
         var cpuSeconds = 0.0
         let looked = Atomic(0)
         Console.beginProgress { width in
@@ -29,6 +32,15 @@ struct DryRun {
         defer { Console.endProgress() }
         try await files.forEach { entry in
             guard case .file(let file) = entry, case .file(let root, let path, _) = file.location else { return }
+            looked.add(1, ordering: .relaxed)
+            switch try await earlier.verdict(on: file) {
+            case .unchanged:
+                unchanged.files += 1
+                unchanged.bytes += file.state.bytes
+                return
+            case .profileChanged: redone += 1
+            case .new: break
+            }
             do throws(AttachmentError) {
                 let source = try SourceRoot(root).open(path)
                 let probeResult = try await inspect(
@@ -40,7 +52,6 @@ struct DryRun {
             } catch {
                 refused[error.code, default: 0] += 1
             }
-            looked.add(1, ordering: .relaxed)
         }
         Console.endProgress()
         await pool.shutdown()
@@ -51,7 +62,14 @@ struct DryRun {
             + refused.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, count in
                 [code.rawValue, "\(count)", "-", "-"]
             }
+            + (unchanged.files > 0
+                ? [["unchanged", "\(unchanged.files)", Quantity.bytes(unchanged.bytes), "-"]] : [])
         print(table(["KIND", "FILES", "BYTES", "CPU TIME"], rows, numbers: [1, 2, 3]))
+        if redone > 0 {
+            let files = redone == 1 ? "1 file was" : "\(redone) files were"
+            Console.say(
+                "\(files) done under another version of the profile '\(profile.name)', and would be done anew.")
+        }
         Console.say(
             Self.estimate(
                 cpuSeconds: cpuSeconds, codecs: configuration.codecs, cores: CodecPoolConfiguration.usableProcessors))

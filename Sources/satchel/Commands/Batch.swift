@@ -111,7 +111,8 @@ struct Batch: AsyncParsableCommand {
         }
         let files = try FileSupply(self)
         if dryRun {
-            try await DryRun(profile: profile, codecs: codecs, files: files).run()
+            let earlier = try await EarlierWork(store, profile: profile, retryFailed: retryFailed)
+            try await DryRun(profile: profile, codecs: codecs, files: files, earlier: earlier).run()
             return
         }
         let workshop = try await Workshop.open(

@@ -1,0 +1,47 @@
+import Attachments
+import Foundation
+import Intake
+import Stores
+
+/// What a store knows of files under a profile, as the profile is and as it was.
+struct EarlierWork {
+    enum Verdict {
+        case new
+        /// Done, or failed where that isn't tried again.
+        case unchanged
+        /// Done under a profile of the same name that is another now.
+        case profileChanged
+    }
+
+    /// Nil where there is no store yet.
+    private let store: Store?
+    private let retryFailed: Bool
+    private let digest: String
+    private let formerDigests: [String]
+
+    /// Makes no store.
+    init(_ options: StoreOptions, profile: Profile, retryFailed: Bool) async throws {
+        let isThere = FileManager.default.fileExists(
+            atPath: options.directory.appending(path: "records.sqlite").path(percentEncoded: false))
+        store = isThere ? try openStore(options) : nil
+        self.retryFailed = retryFailed
+        let digest = try profile.digest
+        self.digest = digest
+        formerDigests =
+            try await store?.records.profiles(named: profile.name).map { try $0.digest }.filter { $0 != digest } ?? []
+    }
+
+    func verdict(on file: FileSupply.File) async throws -> Verdict {
+        guard let records = store?.records else { return .new }
+        func key(_ digest: String) -> String {
+            WorkKey.of(path: file.identity, state: file.state, profileDigest: digest)
+        }
+        let former = formerDigests.map(key)
+        let states = try await records.states(ofWork: [key(digest)] + former, of: .local)
+        switch states[key(digest)] {
+        case .delivered: return .unchanged
+        case .failed: return retryFailed ? .new : .unchanged
+        default: return former.contains { states[$0] == .delivered } ? .profileChanged : .new
+        }
+    }
+}
