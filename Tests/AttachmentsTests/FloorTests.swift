@@ -108,7 +108,7 @@ import Testing
         expectKeys(["audio.maximum_duration"]) { $0.audio?.maximumDuration = .infinity }
         expectKeys(["audio.maximum_duration"]) { $0.audio?.maximumDuration = .nan }
         expectKeys(["video.maximum_duration"]) { $0.video?.maximumDuration = -1 }
-        expectKeys(["video.maximum_duration", "video.cap"]) { $0.video?.maximumDuration = 1e300 }
+        expectKeys(["video.cap", "video.maximum_duration"]) { $0.video?.maximumDuration = 1e300 }
         expectKeys(["image.types"]) { $0.image?.types = [] }
     }
 }

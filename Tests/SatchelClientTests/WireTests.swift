@@ -71,6 +71,20 @@ import Testing
         let profiles = try decode(#"{"profiles": [], "limits": \#(limits)}"#, as: ProfileList.self)
         #expect(names(profiles) == properties("ProfileList"))
         #expect(names(profiles.limits) == properties("Limits"))
+        let profile = try Wire.decode(
+            Profile.self, from: JSONSerialization.data(withJSONObject: sample(of: "Profile")))
+        let image = try #require(profile.image)
+        let animation = try #require(profile.animation)
+        let video = try #require(profile.video)
+        let audio = try #require(profile.audio)
+        #expect(names(profile) == properties("Profile"))
+        #expect(try names(#require(profile.thumbnail)) == properties("ThumbnailPolicy"))
+        #expect(names(image) == properties("ImagePolicy"))
+        #expect(names(animation) == properties("AnimationPolicy"))
+        #expect(names(video) == properties("VideoPolicy"))
+        #expect(try names(#require(video.poster)) == properties("PosterPolicy"))
+        #expect(names(audio) == properties("AudioPolicy"))
+        #expect(try names(#require(audio.waveform)) == properties("WaveformPolicy"))
         let problem = try decode(
             #"{"type": "t", "title": "t", "status": 400, "code": "c", "detail": "d", "errors": []}"#,
             as: SatchelError.Problem.self)
@@ -81,6 +95,25 @@ import Testing
             as: SatchelNotification.self)
         #expect(names(notification) == properties("PayloadSatchel"))
         #expect(names(notification.attachments[0]) == properties("PayloadLink"))
+    }
+
+    /// A value of a schema with every property, none of them null.
+    private func sample(of schema: String) throws -> [String: Any] {
+        let properties = try #require(at("components", "schemas", schema)["properties"] as? [String: [String: Any]])
+        return try properties.mapValues { property -> Any in
+            if let choices = property["anyOf"] as? [[String: Any]] {
+                let reference = try #require(choices.compactMap { $0["$ref"] as? String }.first)
+                return try sample(of: String(reference.split(separator: "/").last ?? ""))
+            }
+            let types = property["type"] as? [String] ?? [property["type"] as? String ?? ""]
+            switch types.first {
+            case "boolean": return true
+            case "integer": return property["minimum"] ?? 1
+            case "number": return 0.5
+            case "array": return ["image/jpeg"]
+            default: return "text"
+            }
+        }
     }
 
     private var limits: String {

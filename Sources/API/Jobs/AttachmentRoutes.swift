@@ -28,7 +28,7 @@ struct AttachmentRoutes: Sendable {
             return Response(status: .noContent)
         }
         table.on(.profiles) { _, _ in
-            try .json(ProfileListing(profiles: service.profiles.map(ProfileBody.init), limits: service.settings.limits))
+            try .json(ProfileListing(profiles: service.profiles.map(\.values), limits: service.settings.limits))
         }
     }
 
@@ -48,7 +48,8 @@ struct AttachmentRoutes: Sendable {
     }
 
     private struct ProfileListing: Encodable {
-        var profiles: [ProfileBody]
+        /// Nothing that is absent is left out.
+        var profiles: [PlainValue]
         /// What a source may ask of the machine, whatever its profile.
         var limits: Limits
     }

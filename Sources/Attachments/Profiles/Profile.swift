@@ -2,7 +2,7 @@
 ///
 /// Bytes are decimal: 5, 10 and 50 million for the caps of UNNotificationAttachment. Durations are seconds. A kind
 /// without a policy is refused.
-public struct Profile: Hashable, Sendable, Codable {
+public struct Profile: Hashable, Sendable {
     public var name: String
     /// One sentence on what it is for.
     public var summary: String
@@ -76,13 +76,6 @@ public enum Speed: String, Hashable, Sendable, Codable, CaseIterable {
     case fast
 }
 
-extension KeyedDecodingContainer {
-    /// Profiles that were recorded before there was a choice are `standard`.
-    func decode(_ type: Speed.Type, forKey key: Key) throws -> Speed {
-        try decodeIfPresent(type, forKey: key) ?? .standard
-    }
-}
-
 /// What becomes of a source of which more than ``Damage/tolerance`` can't be decoded.
 public enum WhenDamaged: String, Hashable, Sendable, Codable, CaseIterable {
     /// It is refused as `corrupt`.
@@ -91,15 +84,8 @@ public enum WhenDamaged: String, Hashable, Sendable, Codable, CaseIterable {
     case salvage
 }
 
-extension KeyedDecodingContainer {
-    /// Profiles that were recorded before there was a choice refuse.
-    func decode(_ type: WhenDamaged.Type, forKey key: Key) throws -> WhenDamaged {
-        try decodeIfPresent(type, forKey: key) ?? .refuse
-    }
-}
-
 /// A small square or boxed still; made first, of every kind that can be shown.
-public struct ThumbnailPolicy: Hashable, Sendable, Codable {
+public struct ThumbnailPolicy: Hashable, Sendable {
     /// Longest side in pixels.
     public var side: Int
     /// `crop` fills a square; `inside` keeps the shape.
@@ -124,7 +110,7 @@ public enum Fit: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// How stills are made. Sides are pixels of the upright picture, aims and caps bytes, qualities 1…100 as libjpeg has them.
-public struct ImagePolicy: Hashable, Sendable, Codable {
+public struct ImagePolicy: Hashable, Sendable {
     /// What may be written, best first: the first that suits is taken (JPEG has no transparency).
     public var types: [MediaType]
     /// Pixels; nil keeps the resolution. Pictures are never enlarged.
@@ -160,7 +146,7 @@ public struct ImagePolicy: Hashable, Sendable, Codable {
 }
 
 /// How animations are made: frames, delays, loops and disposal are kept, the size is the policy's.
-public struct AnimationPolicy: Hashable, Sendable, Codable {
+public struct AnimationPolicy: Hashable, Sendable {
     /// `image/gif`, `image/webp` (animated) or `video/mp4` (H.264 without sound); a still type takes the first frame only.
     public var type: MediaType
     public var longestSide: Int?
@@ -184,7 +170,7 @@ public enum WhenLonger: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// How videos are made: copied where coding, size and bit rate fit, else encoded.
-public struct VideoPolicy: Hashable, Sendable, Codable {
+public struct VideoPolicy: Hashable, Sendable {
     /// `video/mp4`: H.264 and AAC with the index first.
     public var type: MediaType
     public var longestSide: Int?
@@ -214,7 +200,7 @@ public struct VideoPolicy: Hashable, Sendable, Codable {
 }
 
 /// The still that stands for a video; JPEG.
-public struct PosterPolicy: Hashable, Sendable, Codable {
+public struct PosterPolicy: Hashable, Sendable {
     public var longestSide: Int
     public var cap: Int64
     public var quality: Int
@@ -227,7 +213,7 @@ public struct PosterPolicy: Hashable, Sendable, Codable {
 }
 
 /// How sounds are made: copied where coding and bit rate fit, else encoded.
-public struct AudioPolicy: Hashable, Sendable, Codable {
+public struct AudioPolicy: Hashable, Sendable {
     /// What may be written, best first: the first is what is encoded to; a source whose coding one of them holds is
     /// copied. `audio/mp4`, `audio/mpeg` (copies only) and `audio/wav`.
     public var types: [MediaType]
@@ -256,7 +242,7 @@ public struct AudioPolicy: Hashable, Sendable, Codable {
 }
 
 /// The picture that stands for a sound; PNG with transparency.
-public struct WaveformPolicy: Hashable, Sendable, Codable {
+public struct WaveformPolicy: Hashable, Sendable {
     public var width: Int
     public var height: Int
     /// Number of peaks in the placeholder.

@@ -16,6 +16,8 @@ public struct Profile: Hashable, Sendable, Decodable, Identifiable {
     /// Seconds that results are kept; nil until they are deleted.
     public var retention: TimeInterval?
     public var keepsOriginal: Bool
+    /// What matters more where pictures are scaled: `best`, `standard` or `fast`.
+    public var speed: String
     /// What becomes of a source of which more than a fiftieth can't be decoded: `refuse` or `salvage`.
     public var damaged: String
     public var thumbnail: Thumbnail?
@@ -39,8 +41,16 @@ public struct Profile: Hashable, Sendable, Decodable, Identifiable {
         public var longestSide: Int?
         /// `inside` or `crop`.
         public var fit: String
+        /// Whether a crop looks for the most salient part, where the submission doesn't say.
+        public var attention: Bool
         public var aim: Int64?
         public var cap: Int64
+        /// 1…100, as libjpeg has it.
+        public var quality: Int
+        /// The quality below which an aim is given up.
+        public var minimumQuality: Int
+        /// `#rrggbb`: what transparency is laid over where none of `types` has any.
+        public var background: String
     }
 
     public struct Animation: Hashable, Sendable, Decodable {
@@ -59,6 +69,8 @@ public struct Profile: Hashable, Sendable, Decodable, Identifiable {
         public var maximumDuration: TimeInterval?
         /// `trim` or `refuse`.
         public var whenLonger: String
+        /// x264's constant rate factor where the aim leaves room; lower is better.
+        public var rateFactor: Int
         public var poster: Poster?
     }
 
@@ -76,6 +88,8 @@ public struct Profile: Hashable, Sendable, Decodable, Identifiable {
         public var maximumDuration: TimeInterval?
         /// `trim` or `refuse`.
         public var whenLonger: String
+        /// Bits per second where the aim leaves room.
+        public var bitRate: Int
         public var waveform: Waveform?
     }
 

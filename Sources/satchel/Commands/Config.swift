@@ -34,7 +34,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
         private struct Line: Encodable {
             var key: String
-            var value: SettingValue
+            var value: PlainValue
             var origin: String
         }
 
@@ -113,7 +113,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
 /// Settings as YAML, in their groups.
 private enum SettingsYAML {
-    static func text(_ line: (Setting) -> (SettingValue, note: String, isComment: Bool)) -> String {
+    static func text(_ line: (Setting) -> (PlainValue, note: String, isComment: Bool)) -> String {
         var text = ""
         var group = ""
         for setting in Setting.all {
@@ -124,43 +124,9 @@ private enum SettingsYAML {
             group = parts.count > 1 ? parts[0] : ""
             let indent = parts.count > 1 ? "  " : ""
             if isComment { text += "\(mark)\(indent)# \(note)\n" }
-            text += "\(mark)\(indent)\(parts[parts.count - 1]): \(yaml(value))"
+            text += "\(mark)\(indent)\(parts[parts.count - 1]): \(value.yaml)"
             text += isComment ? "\n" : "  # \(note)\n"
         }
         return String(text.dropLast())
-    }
-
-    private static func yaml(_ value: SettingValue) -> String {
-        switch value {
-        case .nothing: "null"
-        case .text(let text): quoted(text)
-        case .list(let list): "[" + list.map(quoted).joined(separator: ", ") + "]"
-        case .map(let map):
-            "{"
-                + map.sorted { $0.key < $1.key }.map { "\(quoted($0.key)): \(quoted($0.value))" }
-                .joined(separator: ", ") + "}"
-        default: value.text
-        }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        let isPlain = !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || "/._".contains($0)) }
-        return isPlain && !["true", "false", "null", "yes", "no", "on", "off"].contains(text.lowercased())
-            ? text : "'" + text.replacing("'", with: "''") + "'"
-    }
-}
-
-extension SettingValue: Encodable {
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .nothing: try container.encodeNil()
-        case .text(let value): try container.encode(value)
-        case .integer(let value): try container.encode(value)
-        case .number(let value): try container.encode(value)
-        case .flag(let value): try container.encode(value)
-        case .list(let value): try container.encode(value)
-        case .map(let value): try container.encode(value)
-        }
     }
 }

@@ -11,6 +11,7 @@ struct ProfileCommand: AsyncParsableCommand {
 
               satchel profile list
               satchel profile show notification > mine.yaml
+              satchel profile show notification --explain
               satchel profile check mine.yaml
               satchel batch ~/Pictures --profiles mine.yaml --profile banner
             """,
@@ -35,12 +36,15 @@ struct ProfileCommand: AsyncParsableCommand {
         @Argument(help: ArgumentHelp("The profile's name.", valueName: "name"), completion: .profiles)
         var name: String
 
+        @Flag(help: "Say before each field what it does, what it takes and its default.")
+        var explain = false
+
         @OptionGroup var file: ProfileFileOptions
 
         func run() async throws {
             let profile = try file.named(name)
             file.warn(of: profile)
-            print(try ProfileFile.yaml(of: profile), terminator: "")
+            print(ProfileFile.yaml(of: profile, isExplained: explain), terminator: "")
         }
     }
 

@@ -17,7 +17,7 @@ struct Setting: Sendable {
     /// What stands for the default where no value can.
     let defaultText: String?
     let set: @Sendable ([String], inout ServiceConfiguration) throws(SettingComplaint) -> Void
-    let shown: @Sendable (ServiceConfiguration) -> SettingValue
+    let shown: @Sendable (ServiceConfiguration) -> PlainValue
 
     /// A setting with one value.
     init<Value>(_ key: String, _ path: any Path<Value>, _ kind: SettingKind<Value>, _ summary: String) {
@@ -81,7 +81,12 @@ struct Setting: Sendable {
             }
             configuration[keyPath: path] = values
         }
-        shown = { .map($0[keyPath: path]) }
+        shown = { configuration in
+            .object(
+                configuration[keyPath: path].sorted { $0.key < $1.key }.map {
+                    PlainValue.Member($0.key, .text($0.value))
+                })
+        }
     }
 
     /// As the environment names it.
@@ -103,35 +108,11 @@ struct SettingComplaint: Error {
     }
 }
 
-/// A value of a setting as it is shown.
-enum SettingValue: Hashable, Sendable {
-    case nothing
-    case text(String)
-    case integer(Int64)
-    case number(Double)
-    case flag(Bool)
-    case list([String])
-    case map([String: String])
-
-    var text: String {
-        switch self {
-        case .nothing: "none"
-        case .text(let text): text
-        case .integer(let number): "\(number)"
-        case .number(let number): number == number.rounded() ? "\(Int64(number))" : "\(number)"
-        case .flag(let flag): "\(flag)"
-        case .list(let list): list.isEmpty ? "none" : list.joined(separator: ",")
-        case .map(let map):
-            map.isEmpty ? "none" : map.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
-        }
-    }
-}
-
 /// How values of one kind are read and shown.
 struct SettingKind<Value: Sendable>: Sendable {
     let name: String
     let read: @Sendable (String) throws(SettingComplaint) -> Value
-    let show: @Sendable (Value) -> SettingValue
+    let show: @Sendable (Value) -> PlainValue
 }
 
 extension SettingKind where Value: FixedWidthInteger {
@@ -171,7 +152,7 @@ private func seconds(of text: String) -> Double? {
 private func read(_ text: String, within range: ClosedRange<Double>) throws(SettingComplaint) -> Double {
     guard let value = seconds(of: text), range.contains(value) else {
         throw SettingComplaint(
-            "write seconds from \(SettingValue.number(range.lowerBound).text) to \(SettingValue.number(range.upperBound).text), or with a unit: 30s, 10m, 24h, 7d"
+            "write seconds from \(PlainValue.number(range.lowerBound).text) to \(PlainValue.number(range.upperBound).text), or with a unit: 30s, 10m, 24h, 7d"
         )
     }
     return value

@@ -43,15 +43,33 @@ struct ProfileFile {
         guard reader.problems.isEmpty else { throw ProfileFileError(path: path, problems: reader.problems) }
     }
 
-    /// A profile in the form that this file takes.
-    static func yaml(of profile: Profile) throws -> String {
-        guard var node = try Yams.compose(yaml: try JSON.text(profile)) else { return "" }
-        node.mapping?["name"] = nil
-        let document = Node(
-            [("profiles", Node([(Node(profile.name), node.inReadingOrder)]))].map { key, value in
-                (Node(key as String), value)
-            })
-        return try Yams.serialize(node: document, width: -1, allowUnicode: true)
+    /// A profile in the form that this file takes, with every field; policies that it doesn't have are null.
+    ///
+    /// - Parameter isExplained: Whether a comment before each field says what it does, what it takes and its default; of
+    ///   a policy that is null, fields and defaults are comments too.
+    static func yaml(of profile: Profile, isExplained: Bool = false) -> String {
+        let fields = Profile.fields.map(\.description)
+        return
+            (["profiles:", "  \(PlainValue.text(profile.name).yaml):"]
+            + lines(fields, profile.values, isExplained: isExplained).map { "    " + $0 })
+            .map { $0 + "\n" }.joined()
+    }
+
+    private static func lines(_ fields: [FieldDescription], _ values: PlainValue, isExplained: Bool) -> [String] {
+        zip(fields, values.members).filter { $0.0.type != .name }.flatMap { field, member -> [String] in
+            let lines = lines(field, member.value, isExplained: isExplained)
+            guard isExplained else { return lines }
+            return ["# \(field.summary)", "# It takes \(field.expected). Default: \(field.standard.yaml)."] + lines
+        }
+    }
+
+    private static func lines(_ field: FieldDescription, _ value: PlainValue, isExplained: Bool) -> [String] {
+        guard case .part(_, let fields, let defaults) = field.type else { return ["\(field.name): \(value.yaml)"] }
+        if value != .nothing {
+            return ["\(field.name):"] + lines(fields, value, isExplained: isExplained).map { "  " + $0 }
+        }
+        let rest = lines(fields, defaults, isExplained: isExplained).map { "#   " + $0 }
+        return ["\(field.name): null"] + (isExplained ? rest : [])
     }
 }
 
@@ -63,32 +81,5 @@ struct ProfileFileError: Error, CustomStringConvertible {
     var description: String {
         "\(path) has \(Quantity.count(problems.count, "problem")):\n"
             + problems.map { "  \($0)" }.joined(separator: "\n")
-    }
-}
-
-extension Node {
-    private static let order = [
-        "summary", "deadline", "retention", "keeps_original", "speed", "damaged", "thumbnail", "image", "animation",
-        "video", "audio",
-        "type", "types", "side", "longest_side", "fit", "attention", "aim", "cap", "quality", "minimum_quality",
-        "background", "maximum_duration", "when_longer", "rate_factor", "bit_rate", "poster", "waveform",
-    ]
-
-    /// The same in block style, keys from the general to the particular.
-    fileprivate var inReadingOrder: Node {
-        switch self {
-        case .mapping(let mapping):
-            let pairs = mapping.map { (Node($0.key.string ?? ""), $0.value.inReadingOrder) }
-            let sorted = pairs.sorted { left, right in
-                let ranks = [left.0, right.0].map { Self.order.firstIndex(of: $0.string ?? "") ?? Self.order.count }
-                return ranks[0] < ranks[1]
-            }
-            return Node(sorted, .implicit, .block)
-        case .sequence(let sequence): return Node(sequence.map(\.inReadingOrder), .implicit, .flow)
-        case .scalar(let scalar):
-            // Composed from JSON every string is quoted; this lets the writer choose.
-            return Node(scalar.string, scalar.tag, .any)
-        default: return self
-        }
     }
 }
