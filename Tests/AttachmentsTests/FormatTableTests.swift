@@ -64,6 +64,23 @@ import Testing
         #expect(Set(FileFormat.all.filter { $0.muxer != nil }.map(\.type)) == [.mp4, .m4a, .mp3, .wav])
     }
 
+    @Test(arguments: FileFormat.all)
+    func `a profile may ask for what is written, and for nothing else`(format: FileFormat) {
+        func isRefused(_ key: String, _ change: (inout Profile) -> Void) -> Bool {
+            var profile = Profile.notification
+            change(&profile)
+            return profile.problems().contains { $0.key == key }
+        }
+        let type = format.type
+        let (isStill, isAnimation) = (format.still != nil, format.animation != nil)
+        #expect(isRefused("image.types") { $0.image?.types = [type] } != isStill)
+        #expect(isRefused("animation.type") { $0.animation?.type = type } != (isStill || isAnimation))
+        let (isVideo, isAudio) = (type.rawValue.hasPrefix("video/"), type.rawValue.hasPrefix("audio/"))
+        #expect(isRefused("video.type") { $0.video?.type = type } != (isVideo && format.muxer != nil))
+        // MP3 is only copied, so another comes first.
+        #expect(isRefused("audio.types") { $0.audio?.types = [.m4a, type] } != (isAudio && format.muxer != nil))
+    }
+
     /// What may still tell formats apart in code, and why.
     private static let switches = [
         "MediaType.swift": "binds each type to its description",
