@@ -36,8 +36,8 @@ test: dependencies lint ## Run every test.
 
 .PHONY: check
 check: build ## Run the codec side's tests and the demo on Debian 13, in a root of its own.
-	SATCHEL_TARGETS=CodecsTests,satchel-codec ./Tests/debian13.sh swift build --build-tests
-	SATCHEL_TARGETS=CodecsTests,satchel-codec ./Tests/debian13.sh ./Tests/bounded.sh 20 swift test --skip-build --parallel
+	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec ./Tests/debian13.sh swift build --build-tests
+	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec ./Tests/debian13.sh ./Tests/bounded.sh 20 swift test --skip-build --parallel
 	rm -rf .demo
 	SATCHEL_CODEC=.build/debug/satchel-codec ./Tests/debian13.sh Media/demo.sh /mnt/built/debug/satchel
 	rm -rf .demo
@@ -54,11 +54,11 @@ docker-check: build ## Check the image's runtime stage in a fresh Debian, withou
 
 .PHONY: test-codecs
 test-codecs: dependencies ## Run the tests of the codec side alone, which builds in seconds.
-	SATCHEL_TARGETS=CodecsTests $(SWIFT) test --scratch-path .build-codecs
+	SATCHEL_TARGETS=GIFTests,CodecsTests $(SWIFT) test --scratch-path .build-codecs
 
 .PHONY: sanitize
 sanitize: dependencies ## Run the tests of the codec side with every use of memory checked.
-	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 SATCHEL_TARGETS=CodecsTests \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 SATCHEL_TARGETS=GIFTests,CodecsTests \
 	    $(SWIFT) test --sanitize=address --scratch-path .build-asan
 
 FUZZ = Tests/fuzz/huffman

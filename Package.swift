@@ -100,6 +100,7 @@ var targets: [Target] = [
         name: "fault-codec", dependencies: ["Attachments", "Confinement", "Misdeeds"], path: "Tests/fault-codec"),
     .executableTarget(name: "pool-driver", dependencies: ["Attachments", "Intake"], path: "Tests/pool-driver"),
     .testTarget(name: "AttachmentsTests", dependencies: ["Attachments", "TestSupport"]),
+    .testTarget(name: "GIFTests", dependencies: ["GIF", "TestSupport"]),
     .target(
         name: "HuffmanFuzz", dependencies: ["CJPEG"], path: "Tests/fuzz/huffman",
         exclude: ["corpus", "markers.dict", "picture.py"], cSettings: [.headerSearchPath("../../../Sources/CJPEG")]),
@@ -203,8 +204,8 @@ var dependencies: [Package.Dependency] = [
 
 // MARK: A part of the package
 
-// SATCHEL_TARGETS=CodecsTests,satchel-codec keeps these targets and what they need, so that work on one side
-// doesn't build the other: `SATCHEL_TARGETS=CodecsTests swift test --scratch-path .build-codecs`.
+// SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec keeps these targets and what they need, so that work on one side
+// doesn't build the other: `SATCHEL_TARGETS=GIFTests,CodecsTests swift test --scratch-path .build-codecs`.
 if let roots = Context.environment["SATCHEL_TARGETS"] {
     var wanted = Set(roots.split(separator: ",").map(String.init))
     var packages: Set<String> = []

@@ -15,8 +15,8 @@ swift=${1:-swift}
 [ $# -gt 0 ] && shift
 all=no
 [ $# -gt 0 ] || all=yes
-[ $all = no ] || set -- AttachmentsTests PayloadsTests CodecsTests StoresTests FetchingTests IsolationTests APITests \
-    SatchelClientTests ServeTests DurabilityTests SatchelTests
+[ $all = no ] || set -- AttachmentsTests PayloadsTests GIFTests CodecsTests StoresTests FetchingTests IsolationTests \
+    APITests SatchelClientTests ServeTests DurabilityTests SatchelTests
 scratch=$(mktemp -d)
 part=""
 trap 'rm -r "$scratch"' EXIT

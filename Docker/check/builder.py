@@ -102,7 +102,7 @@ class Builder:
 
 def built_codec(configuration):
     """Builds the codec, and answers the directory that it lies in, outside."""
-    os.environ["SATCHEL_TARGETS"] = "CodecsTests,satchel-codec"
+    os.environ["SATCHEL_TARGETS"] = "GIFTests,CodecsTests,satchel-codec"
     Builder(["build"]).run("swift", "build", "-c", configuration, "--product", "satchel-codec")
     return os.path.realpath(f"{BUILT}/{configuration}")
 
