@@ -37,13 +37,16 @@ test: dependencies lint ## Run every test.
 .PHONY: check
 check: build ## Run the codec side's tests and the demo on Debian 13, in a root of its own.
 	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec ./Tests/debian13.sh swift build --build-tests
-	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec ./Tests/debian13.sh ./Tests/bounded.sh 20 swift test --skip-build --parallel
+	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec ./Tests/debian13.sh ./Tests/bounded.sh $(if $(filter full,$(SATCHEL_TESTS)),40,20) \
+	    swift test --skip-build --parallel
 	rm -rf .demo
 	SATCHEL_CODEC=.build/debug/satchel-codec ./Tests/debian13.sh Media/demo.sh /mnt/built/debug/satchel
 	rm -rf .demo
 
+# Sweeps try every case here, and some of them elsewhere.
 .PHONY: test-full
-test-full: test check ## Run every test on Debian 12 and on Debian 13: two hours.
+test-full: export SATCHEL_TESTS = full
+test-full: test check ## Run every test, with all cases of its sweeps, on Debian 12 and on Debian 13: hours.
 	$(SWIFT) package resolve --scratch-path .build-debian13
 	./Tests/debian13.sh swift build --build-tests
 	./Tests/debian13.sh ./Tests/run.sh swift

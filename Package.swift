@@ -1,6 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let optimised: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 // MARK: Targets
 
 // A target exists only where the compiler must forbid an import; CONTRIBUTING.md has a paragraph for each.
@@ -19,9 +21,9 @@ var targets: [Target] = [
     // Values that every side shares.
     .target(name: "Attachments"),
 
-    // The confined side. Loops over every pixel: optimised in debug builds too, where they would take fifty times as long.
-    .target(
-        name: "GIF", dependencies: ["CScaling"], swiftSettings: [.unsafeFlags(["-O"], .when(configuration: .debug))]),
+    // The confined side. Loops over pixels and samples: optimised in debug builds too, where they would take fifty times
+    // as long.
+    .target(name: "GIF", dependencies: ["CScaling"], swiftSettings: optimised),
     .target(
         name: "Codecs", dependencies: ["Attachments", "GIF", "CVips", "CJPEG", "CScaling", "CFFmpeg", "CMagic"],
         path: "Sources",
@@ -29,7 +31,7 @@ var targets: [Target] = [
             "API", "Attachments", "CFFmpeg", "CJPEG", "CMagic", "CSandbox", "CScaling", "CVips",
             "Confinement", "GIF", "Intake", "Payloads", "SatchelClient", "Stores", "satchel", "satchel-codec",
         ],
-        sources: ["StillCodecs", "ClipCodecs"]),
+        sources: ["StillCodecs", "ClipCodecs"], swiftSettings: optimised),
     .target(name: "Confinement", dependencies: ["Attachments", "CSandbox"]),
     .executableTarget(name: "satchel-codec", dependencies: ["Attachments", "Codecs", "Confinement"]),
 

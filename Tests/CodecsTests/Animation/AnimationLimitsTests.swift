@@ -144,14 +144,15 @@ import Testing
     }
 
     /// In a process of its own, because memory is measured at its peak and others run beside this test.
-    @Test func `900 frames of 600 by 400 take less than 150 MB`() throws {
+    @Test func `frames of 600 by 400, be they 900, take less than 150 MB`() throws {
         let variable = "SATCHEL_ANIMATION_MEMORY"
+        let frames = Sweep.count(900, else: 300)
         if let path = ProcessInfo.processInfo.environment[variable] {
             for (name, profile) in [
                 ("scaled", Self.profile(side: 320, cap: 100_000_000)), ("whole", Self.profile(cap: 100_000_000)),
             ] {
                 let rendered = try Rendered.of(URL(filePath: path), in: directory.url, profile: profile)
-                #expect(rendered.probeResult.frames == 900, "\(name)")
+                #expect(rendered.probeResult.frames == frames, "\(name)")
             }
             let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
             let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
@@ -159,7 +160,7 @@ import Testing
             return
         }
         let source = try moving(
-            "testsrc2=s=600x400:r=25", frames: 900, ["-threads", "1"])
+            "testsrc2=s=600x400:r=25", frames: frames, ["-threads", "1"])
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let arguments =
             Array(CommandLine.arguments.dropFirst()).filter { $0 == "--testing-library" || $0 == "swift-testing" }

@@ -21,9 +21,9 @@ import Testing
     static let cases: [Case] = {
         guard let manifest = try? MediaManifest.load() else { return [] }
         let samples = manifest.files.filter { $0.expect.state == "delivered" }.map(\.path)
-        let plain = samples.flatMap { path in
-            [Profile.notification, .message].map { Case(path: path, profile: $0) }
-        }
+        let plain =
+            samples.map { Case(path: $0, profile: .notification) }
+            + Sweep.of(samples, every: 4).map { Case(path: $0, profile: .message) }
         let crops: [Crop] = [
             .rect(UnitRect(x: 0.1, y: 0.2, width: 0.5, height: 0.6)), .focalPoint(x: 0.25, y: 0.8), .attention,
         ]
@@ -45,7 +45,10 @@ import Testing
         let forecasts = try forecasts(of: source, sample)
         let made: Rendered
         do {
-            made = try Rendered.of(source, in: directory.url, profile: sample.profile, request: sample.request)
+            made =
+                try sample.request == RenditionRequest()
+                ? Rendered.sample(sample.path, profile: sample.profile)
+                : Rendered.of(source, in: directory.url, profile: sample.profile, request: sample.request)
         } catch let error as AttachmentError {
             // Under the other profiles some samples are refused, but then at once.
             #expect(forecasts == nil, "\(error)")

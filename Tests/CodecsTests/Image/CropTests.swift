@@ -10,32 +10,36 @@ import Testing
     let directory: TemporaryDirectory
 
     init() throws {
-        let scratch = try TemporaryDirectory()
-        // Every pixel says where it is; a photograph of odd sides says how it was scaled.
-        try PictureJudge.run(
-            """
-            os.chdir(args[0])
-            def save(image, name):
-                image.save(name + '.png')
-                for orientation in range(1, 9):
-                    image.save(f'{name}-{orientation}.tiff', tiffinfo={274: orientation}, compression='tiff_lzw')
-                    image.save(f'{name}-{orientation}.jpg', quality=95, subsampling=0,
-                        exif=b'Exif\\0\\0II*\\0\\x08\\0\\0\\0\\x01\\0\\x12\\x01\\x03\\0\\x01\\0\\0\\0' + bytes([orientation])
-                        + b'\\0\\0\\0\\0\\0\\0\\0')
-            y, x = np.mgrid[0:199, 0:301]
-            save(Image.fromarray(np.stack([x & 255, y, (x >> 8) * 100], -1).astype(np.uint8)), 'places')
-            save(Image.open(args[1]).convert('RGB').resize((597, 401), Image.LANCZOS), 'photo')
-            """, [scratch.url.path, Repository.media.appending(path: "jpeg/coffee.jpg").path])
-        directory = scratch
+        directory = try TemporaryDirectory()
     }
 
-    private func source(_ name: String) -> URL { directory.url.appending(path: name) }
+    /// Every pixel says where it is; a photograph of odd sides says how it was scaled.
+    private static let sources = Result {
+        try SharedDirectory { directory in
+            try PictureJudge.run(
+                """
+                os.chdir(args[0])
+                def save(image, name):
+                    image.save(name + '.png')
+                    for orientation in range(1, 9):
+                        image.save(f'{name}-{orientation}.tiff', tiffinfo={274: orientation}, compression='tiff_lzw')
+                        image.save(f'{name}-{orientation}.jpg', quality=95, subsampling=0,
+                            exif=b'Exif\\0\\0II*\\0\\x08\\0\\0\\0\\x01\\0\\x12\\x01\\x03\\0\\x01\\0\\0\\0' + bytes([orientation])
+                            + b'\\0\\0\\0\\0\\0\\0\\0')
+                y, x = np.mgrid[0:199, 0:301]
+                save(Image.fromarray(np.stack([x & 255, y, (x >> 8) * 100], -1).astype(np.uint8)), 'places')
+                save(Image.open(args[1]).convert('RGB').resize((597, 401), Image.LANCZOS), 'photo')
+                """, [directory.path, Repository.media.appending(path: "jpeg/coffee.jpg").path])
+        }
+    }
+
+    private func source(_ name: String) throws -> URL { try Self.sources.get().url.appending(path: name) }
 
     private func rendered(
         _ name: String, _ crop: Crop?, _ profile: Profile = PictureJudge.lossless(), clip: UnitRect? = nil
     ) throws -> Rendered {
         try Rendered.of(
-            source(name), in: directory.url, profile: profile,
+            try source(name), in: directory.url, profile: profile,
             request: RenditionRequest(crop: crop, thumbnailClippingRect: clip))
     }
 
@@ -63,7 +67,7 @@ import Testing
                 (l, r), (t, b) = span(x, w, whole.width), span(y, h, whole.height)
                 cut, ours = rgb(whole.crop((l, t, r, b))), rgb(Image.open(file))
                 say('same' if cut.shape == ours.shape and (cut == ours).all() else f'{cut.shape} {ours.shape} {i}')
-            """, [source("places.png").path] + files + numbers + ["\(orientation)"])
+            """, [try source("places.png").path] + files + numbers + ["\(orientation)"])
         #expect(lines == [String](repeating: "same", count: Self.rects.count))
     }
 
@@ -83,7 +87,7 @@ import Testing
                     cut = whole.crop((edge(0.127, whole.width), edge(0.231, whole.height),
                         edge(0.84, whole.width), edge(0.75, whole.height)))
                     say(psnr(lanczos(cut, (ours.shape[1], ours.shape[0])), ours))
-                """, [source(type == "tiff" ? "photo.png" : "photo-1.jpg").path] + files)
+                """, [try source(type == "tiff" ? "photo.png" : "photo-1.jpg").path] + files)
             let values = lines.compactMap(Double.init)
             #expect(values.count == 8)
             // A shift by a quarter of a pixel leaves under 30 dB of a photograph. At its rim, which is a good part of the
@@ -110,7 +114,7 @@ import Testing
                 l, t = max(0, (0.25 * size[0] - left) / 128), max(0, (0.25 * size[1] - top) / 128)
                 r, b = min(1, (0.75 * size[0] - left) / 128), min(1, (0.75 * size[1] - top) / 128)
                 say(l, t, r - l, b - t)
-                """, [source("photo.png").path, made.path(.main), "\(x)", "\(y)", "\(orientation)"])
+                """, [try source("photo.png").path, made.path(.main), "\(x)", "\(y)", "\(orientation)"])
             #expect(try #require(Double(lines[0])) > 55)
             let mapped = try #require(made.ending.thumbnailClippingRect)
             let expected = lines[1].split(separator: " ").compactMap { Double($0) }
@@ -134,7 +138,7 @@ import Testing
                 ours = rgb(Image.open(file))
                 found = [psnr(expected[top:top + 120, :120], ours) for top in range(size[1] - 119)]
                 say(int(np.argmax(found)), max(found), size[1] - 120)
-            """, [source("photo.png").path, centre.path(.main), attention.path(.main)])
+            """, [try source("photo.png").path, centre.path(.main), attention.path(.main)])
         let values = lines.map { $0.split(separator: " ").compactMap { Double($0) } }
         #expect(values.count == 2 && values.allSatisfy { $0[1] > 55 })
         #expect(abs(values[0][0] - values[0][2] / 2) <= 0.5)

@@ -38,7 +38,7 @@ import Testing
 
     @Test(arguments: pictures)
     func `a picture becomes renditions that another decoder opens`(sample: MediaSample) throws {
-        let rendered = try Rendered.of(sample.url, in: directory.url)
+        let rendered = try Rendered.sample(sample.path)
         #expect(rendered.probeResult.kind == sample.expect.kind)
         #expect(rendered.probeResult.type == sample.expect.type)
         #expect(rendered.probeResult.size?.width == sample.expect.width)
@@ -48,10 +48,14 @@ import Testing
             #expect(abs((rendered.probeResult.duration ?? 0) - duration) < 0.01)
         }
         #expect(rendered.reports.map(\.role) == [.thumbnail, .main])
-        for report in rendered.reports {
+        let expected = try rendered.reports.map { report in
             let size = try #require(report.size)
             let format = report.type == .jpeg ? "JPEG" : report.type == .png ? "PNG" : "GIF"
-            #expect(try rendered.judged(report.role) == "\(format) \(size.width) \(size.height)|")
+            return "\(format) \(size.width) \(size.height)|"
+        }
+        let paths = try rendered.reports.map { try rendered.path($0.role) + "[0]" }
+        #expect(try Tool.text("identify", ["-format", "%m %w %h|"] + paths) == expected.joined())
+        for report in rendered.reports {
             let file = try #require(rendered.files[report.role])
             #expect(try file.resourceValues(forKeys: [.fileSizeKey]).fileSize == Int(report.bytes))
             let cap = Profile.notification.cap(of: report.role, for: rendered.probeResult.kind) ?? 0

@@ -19,7 +19,7 @@ import Testing
         let source = Repository.media.appending(path: path)
         try Codec.prepare()
         // Other suites run beside this one and hold some dozen objects for a moment; a leak adds up.
-        let rounds = 60
+        let rounds = Sweep.count(60, else: 30)
         let before = Libvips.liveObjects
         for _ in 0..<rounds { _ = try Rendered.refusal(of: source, in: directory.url) }
         #expect(Libvips.liveObjects - before < rounds)

@@ -43,7 +43,7 @@ import Testing
     @Test(arguments: ["1x1", "2x1", "1x2", "2x2", "4x1", "4x2"])
     func `whatever share of the colours is kept, they lie where a full decode shows them`(sampling: String) throws {
         let source = try make("\(sampling).jpg", sampling: sampling)
-        for side in [917, 700, 400, 150, 61] {
+        for side in Sweep.of([917, 700, 400, 150, 61], every: 2, from: sampling.hasSuffix("2") ? 1 : 0) {
             let found = try decibels(source, side: side)
             // Where a sample stands for four pixels, libjpeg repeats it; the kernel goes evenly from one to the next.
             #expect(found > (sampling.hasPrefix("4") ? 40 : 45), "\(sampling) at \(side): \(found) dB")
@@ -67,7 +67,7 @@ import Testing
         var profile = PictureJudge.lossless()
         profile.speed = .fast
         // Whole, a half, a quarter and an eighth are taken from the decoder.
-        for side in [701, 300, 141, 70] {
+        for side in Sweep.of([701, 300, 141, 70], every: 2, from: progressive ? 1 : 0) {
             profile.image = ImagePolicy(types: [.jpeg], longestSide: side, aim: nil, cap: 100_000_000, quality: 100)
             let ours = try Rendered.of(URL(filePath: source), in: directory.url, profile: profile).path(.main)
             let lines = try PictureJudge.run(
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func `damage spoils what it spoils for libjpeg, up to the next restart`() throws {
-        for seed in 0..<12 {
+        for seed in 0..<Sweep.count(12, else: 4) {
             let source = try noise("damaged.jpg", quality: 80, restarts: true)
             var bytes = try Data(contentsOf: URL(filePath: source))
             // Bytes that begin codes anew, end a part early, or are a marker that is not expected.

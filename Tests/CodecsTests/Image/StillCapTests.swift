@@ -13,17 +13,28 @@ import Testing
         directory = try TemporaryDirectory()
     }
 
-    /// A PNG, made by FFmpeg.
-    private func made(_ raster: Raster) throws -> URL {
-        let pixels = directory.url.appending(path: "pixels")
+    /// Each content as a PNG.
+    private static let sources = Result {
+        try SharedDirectory { directory in
+            for content in StillContent.allCases {
+                try make(content.raster, directory.appending(path: "\(content.rawValue).png"))
+            }
+        }
+    }
+
+    private static func source(_ content: StillContent) throws -> URL {
+        try sources.get().url.appending(path: "\(content.rawValue).png")
+    }
+
+    /// By FFmpeg.
+    private static func make(_ raster: Raster, _ file: URL) throws {
+        let pixels = file.appendingPathExtension("raw")
         try Data(raster.bytes).write(to: pixels)
-        let file = directory.url.appending(path: "source.png")
         try Tool.ffmpeg(
             [
                 "-f", "rawvideo", "-pixel_format", raster.channels == 4 ? "rgba" : "rgb24", "-video_size",
                 "\(raster.width)x\(raster.height)", "-i", pixels.path, "-frames:v", "1", "-update", "1",
             ], to: file)
-        return file
     }
 
     /// `format width height` of each, decoded whole by ImageMagick, to which a warning is a failure.
@@ -44,12 +55,13 @@ import Testing
     func `a still is within its cap, from the smallest that is allowed`(content: StillContent, types: [MediaType])
         throws
     {
-        let source = try made(content.raster)
+        let source = try Self.source(content)
         let floor = try #require(types.compactMap(BoundedStill.floor(of:)).min())
         let thumbnailFloor = try #require(BoundedStill.floor(of: .png))
         var files: [URL] = []
         var said: [String] = []
-        for cap in [floor, 700, 3_000, 20_000, 1_000_000] as [Int64] {
+        let place = (StillContent.allCases.firstIndex(of: content) ?? 0) + types.count
+        for cap in Sweep.of([floor, 700, 3_000, 20_000, 1_000_000], every: 2, from: place) {
             var profile = Profile.notification
             profile.image?.types = types
             profile.image?.aim = nil
@@ -76,7 +88,8 @@ import Testing
 
     @Test func `a still of 48 megapixels of noise is within its cap`() throws {
         // A tile of noise, 256 times.
-        let tile = try made(StillContent.noise(500, 375, channels: 3, isExtreme: false))
+        let tile = directory.url.appending(path: "tile.png")
+        try Self.make(StillContent.noise(500, 375, channels: 3, isExtreme: false), tile)
         let source = directory.url.appending(path: "source.jpg")
         try Tool.run("convert", ["-size", "8000x6000", "tile:" + tile.path, "-quality", "60", source.path])
         var profile = Profile.notification
@@ -94,7 +107,7 @@ import Testing
     }
 
     @Test func `a resolution that is kept is never given up for the cap`() throws {
-        let source = try made(StillContent.noise.raster)
+        let source = try Self.source(.noise)
         var profile = Profile.archive
         profile.image?.cap = 20_000
         let rendered = try Rendered.of(source, in: directory.url, profile: profile)
@@ -112,7 +125,7 @@ import Testing
     }
 
     @Test func `a picture too long for WebP becomes another type of its profile, else shorter`() throws {
-        let source = try made(StillContent.tall.raster)
+        let source = try Self.source(.tall)
         var profile = Profile.archive
         profile.image?.types = [.webp, .png]
         let other = try Rendered.of(source, in: directory.url, profile: profile)

@@ -15,48 +15,52 @@ import Testing
 
     /// A photograph of 640 by 480 pixels in every format whose rows come in order, with the directory of a TIFF before its
     /// pixels, so that it is there when the file is cut.
-    private func made() throws {
-        try PictureJudge.run(
-            """
-            import struct, zlib
-            photo = Image.open(args[1]).convert('RGB').resize((640, 480), Image.LANCZOS)
-            def save(name, image=photo, **how): image.save(f'{args[0]}/{name}', **how)
-            save('baseline.jpg', quality=90)
-            save('full-chroma.jpg', quality=90, subsampling=0)
-            save('restarts.jpg', quality=90, restart_marker_rows=1)
-            save('progressive.jpg', quality=90, progressive=True)
-            save('grey.jpg', photo.convert('L'), quality=90)
-            save('cmyk.jpg', photo.convert('CMYK'), quality=90)
-            save('plain.png')
-            alpha = photo.copy(); alpha.putalpha(photo.convert('L')); save('alpha.png', alpha)
-            save('palette.png', photo.quantize(64))
-            save('24-bit.bmp')
-            save('lossy.webp', quality=85); save('lossless.webp', lossless=True)
-            def tiff(name, pack, code, rows=8, bits=8, channels=3, kind=2, image=photo):
-                raw = image.tobytes(); row = len(raw) // 480
-                strips = [pack(raw[at * row:(at + rows) * row]) for at in range(0, 480, rows)]
-                n = len(strips); entries = 9; data = 8 + 2 + 12 * entries + 4 + 8 + 8 * n
-                offsets = [data + sum(map(len, strips[:i])) for i in range(n)]
-                at = 8 + 2 + 12 * entries + 4
-                def entry(tag, type, count, value): return struct.pack('<HHII', tag, type, count, value)
-                body = b''.join([entry(256, 4, 1, 640), entry(257, 4, 1, 480),
-                    struct.pack('<HHI', 258, 3, channels) + (struct.pack('<I', at) if channels > 2 else struct.pack('<I', bits)),
-                    entry(259, 3, 1, code), entry(262, 3, 1, kind),
-                    entry(273, 4, n, at + 8 if n > 1 else offsets[0]), entry(277, 3, 1, channels), entry(278, 4, 1, rows),
-                    entry(279, 4, n, at + 8 + 4 * n if n > 1 else len(strips[0]))])
-                open(f'{args[0]}/{name}', 'wb').write(b'II*\\0' + struct.pack('<IH', 8, entries) + body + bytes(4)
-                    + struct.pack('<4H', *[bits] * 4) + struct.pack(f'<{n}I', *offsets)
-                    + struct.pack(f'<{n}I', *map(len, strips)) + b''.join(strips))
-            tiff('raw.tiff', bytes, 1)
-            tiff('deflate.tiff', zlib.compress, 8, rows=4)
-            tiff('one-strip.tiff', bytes, 1, rows=480)
-            for code, name in [('group3', 'g3'), ('group4', 'g4')]:
-                save(name + '.tiff', photo.resize((640, 1000)).convert('1'), compression=code)
-            """, [directory.path, Repository.media.appending(path: "jpeg/coffee.jpg").path])
+    private static let sources = Result {
+        try SharedDirectory { directory in
+            try PictureJudge.run(
+                """
+                import struct, zlib
+                photo = Image.open(args[1]).convert('RGB').resize((640, 480), Image.LANCZOS)
+                def save(name, image=photo, **how): image.save(f'{args[0]}/{name}', **how)
+                save('baseline.jpg', quality=90)
+                save('full-chroma.jpg', quality=90, subsampling=0)
+                save('restarts.jpg', quality=90, restart_marker_rows=1)
+                save('progressive.jpg', quality=90, progressive=True)
+                save('grey.jpg', photo.convert('L'), quality=90)
+                save('cmyk.jpg', photo.convert('CMYK'), quality=90)
+                save('plain.png')
+                alpha = photo.copy(); alpha.putalpha(photo.convert('L')); save('alpha.png', alpha)
+                save('palette.png', photo.quantize(64))
+                save('24-bit.bmp')
+                save('lossy.webp', quality=85); save('lossless.webp', lossless=True)
+                def tiff(name, pack, code, rows=8, bits=8, channels=3, kind=2, image=photo):
+                    raw = image.tobytes(); row = len(raw) // 480
+                    strips = [pack(raw[at * row:(at + rows) * row]) for at in range(0, 480, rows)]
+                    n = len(strips); entries = 9; data = 8 + 2 + 12 * entries + 4 + 8 + 8 * n
+                    offsets = [data + sum(map(len, strips[:i])) for i in range(n)]
+                    at = 8 + 2 + 12 * entries + 4
+                    def entry(tag, type, count, value): return struct.pack('<HHII', tag, type, count, value)
+                    body = b''.join([entry(256, 4, 1, 640), entry(257, 4, 1, 480),
+                        struct.pack('<HHI', 258, 3, channels) + (struct.pack('<I', at) if channels > 2 else struct.pack('<I', bits)),
+                        entry(259, 3, 1, code), entry(262, 3, 1, kind),
+                        entry(273, 4, n, at + 8 if n > 1 else offsets[0]), entry(277, 3, 1, channels), entry(278, 4, 1, rows),
+                        entry(279, 4, n, at + 8 + 4 * n if n > 1 else len(strips[0]))])
+                    open(f'{args[0]}/{name}', 'wb').write(b'II*\\0' + struct.pack('<IH', 8, entries) + body + bytes(4)
+                        + struct.pack('<4H', *[bits] * 4) + struct.pack(f'<{n}I', *offsets)
+                        + struct.pack(f'<{n}I', *map(len, strips)) + b''.join(strips))
+                tiff('raw.tiff', bytes, 1)
+                tiff('deflate.tiff', zlib.compress, 8, rows=4)
+                tiff('one-strip.tiff', bytes, 1, rows=480)
+                for code, name in [('group3', 'g3'), ('group4', 'g4')]:
+                    save(name + '.tiff', photo.resize((640, 1000)).convert('1'), compression=code)
+                """, [directory.path, Repository.media.appending(path: "jpeg/coffee.jpg").path])
+        }
     }
 
+    private func source(_ name: String) throws -> URL { try Self.sources.get().url.appending(path: name) }
+
     private func file(_ name: String, cut share: Double, of whole: String) throws -> URL {
-        let bytes = try Data(contentsOf: directory.url.appending(path: whole))
+        let bytes = try Data(contentsOf: source(whole))
         let file = directory.url.appending(path: name)
         try bytes.prefix(bytes.count - max(3, Int(Double(bytes.count) * share))).write(to: file)
         return file
@@ -83,7 +87,7 @@ import Testing
             a, b = shown(args[0]), shown(args[1])
             # What nobody could tell from rounding where colours are interpolated between whole and missing ones.
             say((np.abs(a.astype(int) - b).max(-1) > 0).sum() / a.shape[1])
-            """, [cut.path, directory.url.appending(path: whole).path, whole])
+            """, [cut.path, try source(whole).path, whole])
         return Double(lines.first ?? "") ?? .nan
     }
 
@@ -104,9 +108,8 @@ import Testing
             "palette.png", "24-bit.bmp", "lossy.webp", "lossless.webp", "raw.tiff", "deflate.tiff", "one-strip.tiff",
         ])
     func `of a picture that was cut off, the rows that no decoder gives are counted, and decide`(whole: String) throws {
-        try made()
         let complete = try Rendered.of(
-            directory.url.appending(path: whole), in: directory.url, profile: Self.profile(.refuse))
+            try source(whole), in: directory.url, profile: Self.profile(.refuse))
         #expect(complete.ending.losses.isEmpty && complete.ending.warnings.isEmpty)
         for share in [0.005, 0.015, 0.03, 0.5] {
             let cut = try file("cut-\(share)-\(whole)", cut: share, of: whole)
@@ -154,8 +157,7 @@ import Testing
 
     @Test(arguments: ["baseline.jpg", "restarts.jpg", "progressive.jpg", "grey.jpg", "cmyk.jpg"])
     func `a JPEG that lacks nothing but its end marker is whole, with a warning`(whole: String) throws {
-        try made()
-        let bytes = try Data(contentsOf: directory.url.appending(path: whole))
+        let bytes = try Data(contentsOf: source(whole))
         let file = directory.url.appending(path: "endless.jpg")
         try bytes.dropLast(2).write(to: file)
         #expect(try judgedRows(file, of: whole) == 0)
@@ -166,8 +168,7 @@ import Testing
 
     @Test(arguments: ["g3.tiff", "g4.tiff"])
     func `a fax whose last line is bad is delivered without it, and says so`(whole: String) throws {
-        try made()
-        var bytes = [UInt8](try Data(contentsOf: directory.url.appending(path: whole)))
+        var bytes = [UInt8](try Data(contentsOf: source(whole)))
         // Pillow writes the strips from the eighth byte on, and then the directory.
         let end = Int(bytes[4]) | Int(bytes[5]) << 8 | Int(bytes[6]) << 16
         for at in end - 12..<end - 5 { bytes[at] = 0 }
@@ -184,8 +185,7 @@ import Testing
 
     @Test(arguments: ["baseline.jpg", "grey.jpg", "restarts.jpg"], [0.5, 0.985])
     func `what libjpeg fills with grey within a JPEG is counted`(whole: String, share: Double) throws {
-        try made()
-        var bytes = [UInt8](try Data(contentsOf: directory.url.appending(path: whole)))
+        var bytes = [UInt8](try Data(contentsOf: source(whole)))
         // A marker that is none of a scan's: what follows is not read.
         let place = Int(Double(bytes.count) * share)
         bytes.replaceSubrange(place..<place + 2, with: [0xff, 0xd9])
@@ -214,9 +214,8 @@ import Testing
     }
 
     @Test func `a PNG whose pixels don't fit their checksum is corrupt, and salvaged as it is`() throws {
-        try made()
         let file = directory.url.appending(path: "checksum.png")
-        var bytes = [UInt8](try Data(contentsOf: directory.url.appending(path: "plain.png")))
+        var bytes = [UInt8](try Data(contentsOf: source("plain.png")))
         let place = try #require(Data(bytes).range(of: Data("IEND".utf8))).lowerBound
         // The checksum of the last pixels' chunk, before the length of the end's.
         bytes[place - 6] ^= 0xff

@@ -38,7 +38,8 @@ struct RenderedClip {
 enum Clips {
     /// libmagic's word for a file.
     static func sniff(_ url: URL) throws -> String {
-        try Tool.text("file", ["-b", "--mime-type", url.path])
+        try Sniffer.prepare()
+        return try withDescriptor(url) { try Sniffer.sniff($0).type }
     }
 
     /// What the codec finds; nil where it is neither sound nor video.

@@ -12,23 +12,25 @@ enum CountedClips {
     private static let pitch = 500.0
     private static let rise = 500.0
 
-    /// A directory with raw pictures and sound to encode.
-    static func directory() throws -> TemporaryDirectory {
-        let directory = try TemporaryDirectory()
-        try prepare(in: directory.url)
-        return directory
-    }
-
-    private static func prepare(in directory: URL) throws {
+    /// Raw pictures and sound to encode.
+    private static let (pictures, sound): (URL, URL) = {
         var pictures = Data(capacity: frames * 160 * 180)
         for number in 0..<frames { pictures.append(picture(number)) }
-        try pictures.write(to: directory.appending(path: "pictures.yuv"))
         let samples = (0..<Int(seconds * 48_000)).map { index -> Int16 in
             let time = Double(index) / 48_000
             return Int16(12_000 * sin(2 * .pi * (pitch * time + rise * time * time / 2)))
         }
-        let audio = unsafe samples.withUnsafeBytes { unsafe Data($0) }
-        try audio.write(to: directory.appending(path: "sound.raw"))
+        return (nameless(pictures), nameless(unsafe samples.withUnsafeBytes { unsafe Data($0) }))
+    }()
+
+    /// A file that is gone when this process is.
+    private static func nameless(_ data: Data) -> URL {
+        var path = Array(FileManager.default.temporaryDirectory.appending(path: "satchel-XXXXXX").path.utf8CString)
+        let descriptor = unsafe mkstemp(&path)
+        unsafe unlink(path)
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        try? file.write(contentsOf: data)
+        return URL(filePath: "/proc/\(getpid())/fd/\(descriptor)")
     }
 
     private static func picture(_ number: Int) -> Data {
@@ -45,13 +47,10 @@ enum CountedClips {
     }
 
     /// Arguments that give FFmpeg the raw pictures as its input 0 and the sound as input 1.
-    static func inputs(in directory: URL) -> [String] {
-        [
-            "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "160x120", "-r", "25", "-i",
-            directory.appending(path: "pictures.yuv").path, "-f", "s16le", "-ar", "48000", "-ac", "1", "-i",
-            directory.appending(path: "sound.raw").path,
-        ]
-    }
+    static let inputs = [
+        "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "160x120", "-r", "25", "-i", pictures.path, "-f", "s16le", "-ar",
+        "48000", "-ac", "1", "-i", sound.path,
+    ]
 
     /// What a player shows and lets hear of a file, by FFmpeg.
     struct Shown {

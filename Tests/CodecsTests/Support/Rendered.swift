@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import Synchronization
 import TestSupport
 
 @testable import Codecs
@@ -50,6 +51,26 @@ struct Rendered {
                 probeResult: probeResult, reports: reports, ending: ending, files: files, seconds: watch.seconds)
         }
     }
+
+    /// What becomes of a sample file under a profile: made once for all tests, who leave its files as they are.
+    static func sample(_ path: String, profile: Profile = .notification) throws -> Rendered {
+        let sample = Sample(path: path, profile: profile)
+        return try samples.withLock { samples in
+            if let made = samples[sample] { return try made.get() }
+            let source = Repository.media.appending(path: path)
+            let made = Result { try of(source, in: samplesDirectory.get().url, profile: profile) }
+            samples[sample] = made
+            return try made.get()
+        }
+    }
+
+    private struct Sample: Hashable {
+        var path: String
+        var profile: Profile
+    }
+
+    private static let samples = Mutex<[Sample: Result<Rendered, any Error>]>([:])
+    private static let samplesDirectory = Result { try SharedDirectory() }
 
     /// The error that identifying or rendering ends with; nil where it doesn't.
     static func refusal(

@@ -7,7 +7,11 @@ import TestSupport
 enum StillContent: String, CaseIterable {
     case noise, extreme, alphaNoise, text, lines, gradient, pixel, tall, wide
 
-    var raster: Raster {
+    var raster: Raster { Self.rasters[self] ?? drawn }
+
+    private static let rasters = Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.drawn) })
+
+    private var drawn: Raster {
         switch self {
         case .noise: Self.noise(320, 240, channels: 3, isExtreme: false)
         case .extreme: Self.noise(320, 240, channels: 3, isExtreme: true)

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -11,7 +12,10 @@ enum Tool {
     /// What `name` writes to stdout.
     @discardableResult
     static func run(_ name: String, _ arguments: [String], allowFailure: Bool = false) throws -> Data {
-        let result = try Program.tool(name).run(arguments)
+        let isScript = name.hasSuffix("python3") && arguments.first == "-c"
+        let result =
+            try isScript
+            ? Python.run(arguments[1], Array(arguments.dropFirst(2))) : Program.tool(name).run(arguments)
         guard result.status == 0 || allowFailure else {
             throw Failure(description: "\(name) \(arguments.joined(separator: " ")): \(result.errorText.suffix(1000))")
         }
@@ -24,9 +28,22 @@ enum Tool {
     }
 
     /// Makes a file with FFmpeg; `arguments` end before the output.
+    ///
+    /// Of pictures and sound that FFmpeg draws up itself it is made once for all tests.
     static func ffmpeg(_ arguments: [String], to output: URL) throws {
+        let name = arguments.joined(separator: " ") + " " + output.pathExtension
+        if let bytes = made.withLock({ $0[name] }) {
+            try bytes.write(to: output)
+            return
+        }
         try run("ffmpeg", ["-v", "error", "-nostdin", "-y"] + arguments + [output.path])
+        guard !name.contains("/satchel-") else { return }
+        let bytes = try Data(contentsOf: output)
+        if bytes.count < 4_000_000 { made.withLock { $0[name] = bytes } }
     }
+
+    /// By the command, what other tests may want again.
+    private static let made = Mutex<[String: Data]>([:])
 }
 
 /// An open file for the length of a call.

@@ -10,7 +10,7 @@ import Testing
     let directory: TemporaryDirectory
 
     init() throws {
-        directory = try CountedClips.directory()
+        directory = try TemporaryDirectory()
     }
 
     typealias Edit = EditLists.Edit
@@ -65,7 +65,7 @@ import Testing
     ) throws {
         let plain = directory.url.appending(path: name)
         try Tool.ffmpeg(
-            CountedClips.inputs(in: directory.url) + ["-vf", "scale=64:48", "-pix_fmt", "yuv420p", "-t", "3"]
+            CountedClips.inputs + ["-vf", "scale=64:48", "-pix_fmt", "yuv420p", "-t", "3"]
                 + arguments.split(separator: " ").map(String.init), to: plain)
         let hasAudio = !arguments.hasSuffix("-an")
         let sniffed = try Clips.sniff(plain)
@@ -85,6 +85,7 @@ import Testing
             var trims: [TrimRequest?] = [nil]
             for start in [0.08, 0.32, 0.64, 0.88, 1.24] { trims.append(TrimRequest(start: start, duration: 0.4)) }
             for start in [0.32, 1.24] { trims.append(TrimRequest(start: start)) }
+            trims = Sweep.of(trims, every: 4, from: index)
             var parts: [(words: String, judge: PartJudge, file: URL, made: RenderedClip)] = []
             for trim in trims {
                 let words = "\(edited.name) \(trim.map { "\($0.start ?? 0) + \($0.duration ?? -1)" } ?? "whole")"
@@ -140,7 +141,7 @@ import Testing
     {
         let plain = directory.url.appending(path: "plain.mp4")
         try Tool.ffmpeg(
-            CountedClips.inputs(in: directory.url) + ["-t", "1", "-c:v", "libx264", "-c:a", "aac"], to: plain)
+            CountedClips.inputs + ["-t", "1", "-c:v", "libx264", "-c:a", "aac"], to: plain)
         let file = directory.url.appending(path: "edited.mp4")
         let edits = [Edit.of(0, 0.4), Edit.of(0.4, 0.8, rate: rate)]
         try EditLists.write(track == "pictures" ? [edits, nil] : [nil, edits], into: plain, as: file)

@@ -11,7 +11,7 @@ import Testing
     let directory: TemporaryDirectory
 
     init() throws {
-        directory = try CountedClips.directory()
+        directory = try TemporaryDirectory()
     }
 
     private static let x265 = "-c:v libx265 -preset ultrafast -crf 16 -x265-params log-level=0:keyint=13:min-keyint=13"
@@ -45,7 +45,7 @@ import Testing
     ) throws {
         let file = directory.url.appending(path: name)
         try Tool.ffmpeg(
-            CountedClips.inputs(in: directory.url) + ["-vf", "scale=64:48", "-pix_fmt", "yuv420p", "-t", "1.76"]
+            CountedClips.inputs + ["-vf", "scale=64:48", "-pix_fmt", "yuv420p", "-t", "1.76"]
                 + arguments.split(separator: " ").map(String.init), to: file)
         let hasAudio = !arguments.hasSuffix("-an")
         let source = try CountedClips.shown(file, hasAudio: hasAudio, in: directory.url)
@@ -55,6 +55,7 @@ import Testing
         var trims: [TrimRequest] = []
         for start in times where start < 1.44 { trims.append(TrimRequest(start: start, duration: 0.32)) }
         for end in times.dropFirst(8) { trims.append(TrimRequest(start: times[6], duration: end - times[6])) }
+        trims = Sweep.of(trims, every: 8, from: Self.sources.firstIndex { $0.0 == name } ?? 0)
         let sniffed = try Clips.sniff(file)
         let parts = try trims.map { try CountedClips.part(file, $0, sniffed: sniffed) }
         let shown = try CountedClips.shown(parts.map(\.file), hasAudio: hasAudio, in: directory.url)

@@ -10,14 +10,14 @@ import Testing
     let directory: TemporaryDirectory
 
     init() throws {
-        directory = try CountedClips.directory()
+        directory = try TemporaryDirectory()
     }
 
     private borrowing func make(_ name: String, _ arguments: String) throws -> URL {
         let file = directory.url.appending(path: name)
         let words = "-c:v libx264 -preset veryfast -sc_threshold 0 -pix_fmt yuv420p \(arguments) -an"
         try Tool.ffmpeg(
-            CountedClips.inputs(in: directory.url) + words.split(separator: " ").map(String.init), to: file)
+            CountedClips.inputs + words.split(separator: " ").map(String.init), to: file)
         return file
     }
 
@@ -55,7 +55,7 @@ import Testing
     ) throws {
         let source = try make(name, arguments)
         let whole = try luma(of: source, threads: 1)
-        for (first, count) in [(12, 50), (31, 47), (12, 40)] {
+        for (first, count) in Sweep.of([(12, 50), (31, 47), (12, 40)], every: 3, from: name.utf8.count) {
             let made = try Self.cut(
                 source, TrimRequest(start: Double(first) / 25, duration: Double(count) / 25))
             let note = made.report(.main)?.note ?? ""
