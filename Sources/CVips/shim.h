@@ -35,6 +35,11 @@ static inline VipsBlob *satchel_blob_mapped(void *start, size_t length) {
     return vips_blob_new(satchel_unmap, start, length);
 }
 
+/// A blob that owns a copy of the bytes.
+static inline VipsBlob *satchel_blob_copy(const void *_Nullable start, size_t length) {
+    return vips_blob_copy(start, length);
+}
+
 static inline void satchel_blob_unref(VipsBlob *blob) {
     vips_area_unref(VIPS_AREA(blob));
 }
@@ -490,6 +495,21 @@ static inline int satchel_scale(
     return failed;
 }
 
+/// Bytes of RGBA scaled to `width` by `height` by Lanczos 3, in floats, with colours multiplied by alpha meanwhile.
+static inline int satchel_scale_frame(VipsImage *in, VipsImage *_Nullable *_Nonnull out, int width, int height) {
+    VipsImage *owner = vips_image_new();
+    VipsImage **made = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 5);
+    int failed = vips_premultiply(in, &made[0], NULL) ||
+        vips_resize(
+            made[0], &made[1], (double)width / in->Xsize, "vscale", (double)height / in->Ysize, "gap", 8.0, NULL) ||
+        vips_unpremultiply(made[1], &made[2], NULL) ||
+        // Half a step more, because a cast cuts off.
+        vips_linear1(made[2], &made[3], 1, 0.5, NULL) || vips_cast_uchar(made[3], &made[4], NULL) ||
+        vips_copy(made[4], out, "interpretation", VIPS_INTERPRETATION_sRGB, NULL);
+    g_object_unref(owner);
+    return failed;
+}
+
 /// Turns the image upright by EXIF's orientation.
 static inline int satchel_upright(VipsImage *in, VipsImage *_Nullable *_Nonnull out, int orientation) {
     VipsImage *copy;
@@ -672,9 +692,17 @@ static inline int satchel_save_webp(
     return vips_webpsave_buffer(in, buffer, length, "Q", quality, "effort", effort, NULL);
 }
 
-/// Frames by the image's page height, `delay` and `loop`.
-static inline int satchel_save_gif(VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int effort) {
-    return vips_gifsave_buffer(in, buffer, length, "effort", effort, NULL);
+/// Frames by the image's page height, `delay` and `loop`, each with a palette of at most 2 to the `depth` colours of its own.
+/// What differs by `error` at most from the frame before stays as it was.
+static inline int satchel_save_gif(
+    VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int depth, double error) {
+    return vips_gifsave_buffer(
+        in, buffer, length, "effort", 7, "dither", 0.0, "bitdepth", depth, "interframe_maxerror", error,
+        "interpalette_maxerror", 0.0,
+#if VIPS_MAJOR_VERSION > 8 || VIPS_MINOR_VERSION >= 15
+        "keep_duplicate_frames", TRUE,
+#endif
+        NULL);
 }
 
 #pragma clang assume_nonnull end

@@ -294,9 +294,7 @@ import Testing
                 ["thumbnail_time", "thumbnail_frame"], ["thumbnail_time", "thumbnail_frame"]
             ),
             (
-                #""trim": {"start": 1, "duration": 2}, "thumbnail_frame": 1"#,
-                "trim_start=1&trim_duration=2&thumbnail_frame=1", ["trim", "thumbnail_frame"],
-                ["trim_duration", "trim_start", "thumbnail_frame"]
+                #""trim": {"end": 1, "duration": 2}"#, "trim_end=1&trim_duration=2", ["trim/end"], ["trim_end"]
             ),
         ]
         try await LiveService.run {

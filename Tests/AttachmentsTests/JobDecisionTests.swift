@@ -198,7 +198,8 @@ import Testing
         let clip = RenditionRequest(thumbnailClippingRect: UnitRect(x: 0, y: 0, width: 1, height: 0.5))
         let rect = RenditionRequest(crop: .rect(UnitRect(x: 0, y: 0, width: 1, height: 0.5)))
         let applies: [(RenditionRequest, Set<MediaKind>)] = [
-            (trim, [.audio, .video]), (time, [.video]), (frame, [.animation]), (clip, [.image, .animation, .video]),
+            (trim, [.animation, .audio, .video]), (time, [.video]), (frame, [.animation]),
+            (clip, [.image, .animation, .video]),
             (rect, [.image, .animation, .video]),
         ]
         for (request, kinds) in applies {
@@ -231,7 +232,8 @@ import Testing
         #expect(Self.idle(both, .image) == ["thumbnail_time"] && Self.idle(both, .audio) == ["thumbnail_time"])
         // A trim around it needs it.
         let around = RenditionRequest(trim: TrimRequest(start: nil, duration: 1), thumbnailTime: 3)
-        #expect(Self.idle(around, .audio) == [] && Self.idle(around, .image) == ["trim", "thumbnail_time"])
+        #expect(Self.idle(around, .audio) == [] && Self.idle(around, .animation) == [])
+        #expect(Self.idle(around, .image) == ["trim", "thumbnail_time"])
     }
 
     @Test func `the step names every option, in at most 200 characters`() throws {

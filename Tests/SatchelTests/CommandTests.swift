@@ -44,7 +44,6 @@ import Testing
         (["add", "a.jpg", "--trim-end", "1", "--trim-duration", "1"], "--trim-end"),
         (["add", "a.jpg", "--trim-start", "2", "--trim-end", "1"], "--trim-end"), (["nonsense"], "nonsense"),
         (["add", "a.gif", "--thumbnail-time", "1", "--thumbnail-frame", "1"], "-time and --thumbnail-frame"),
-        (["add", "a.gif", "--trim-start", "1", "--thumbnail-frame", "1"], "--trim-start and --thumbnail-frame"),
     ])
     func `wrong usage is one clear complaint, exit status 2, and no trace`(arguments: [String], names: String) throws {
         let person = try Person()

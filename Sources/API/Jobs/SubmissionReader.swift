@@ -152,9 +152,6 @@ struct SubmissionReader {
             }, named: .parameter("trim_"), known: nil, complaints)
         var attachment = attachment(job, source: .body, inQuery: true)
         if !trim.names.isEmpty { attachment.trim = self.trim(trim, thumbnailTime: job.value("thumbnail_time")) }
-        if attachment.thumbnailFrame != nil, attachment.trim != nil {
-            refuse(trim.names.map { "trim_" + $0 }, ofFrames: job)
-        }
         let request = request(
             job, metadata: FieldReader(metadata, named: .parameter("metadata."), known: nil, complaints),
             callback: callbackURL(job, "callback"), attachments: [attachment])
@@ -226,23 +223,14 @@ struct SubmissionReader {
                 reader.complain(name, "Give a thumbnail_time, for a video, or a thumbnail_frame, for an animation.")
             }
         }
-        let trim = inQuery ? nil : trim(of: reader)
-        if frame != nil, trim != nil { refuse(["trim"], ofFrames: reader) }
         return SubmissionRequest.Attachment(
             identifier: reader.string("identifier", bytes: 0...128) ?? "", source: source,
             name: reader.string("name", bytes: 1...255).flatMap(FileName.cleaned),
             typeHint: reader.string("type_hint", bytes: 1...128), profile: inQuery ? nil : profile(reader),
-            crop: crop(reader), trim: trim,
+            crop: crop(reader), trim: inQuery ? nil : trim(of: reader),
             thumbnailHidden: reader.bool("thumbnail_hidden") ?? false,
             thumbnailClippingRect: rect(reader, "thumbnail_clipping_rect"), thumbnailTime: time,
             thumbnailFrame: frame)
-    }
-
-    /// Nothing has frames and is cut.
-    private func refuse(_ trim: [String], ofFrames reader: FieldReader) {
-        for name in trim + ["thumbnail_frame"] {
-            reader.complain(name, "Give either a trim, for a clip, or a thumbnail_frame, for an animation.")
-        }
     }
 
     private func rect(_ reader: FieldReader, _ field: String) -> UnitRect? {
@@ -284,7 +272,7 @@ struct SubmissionReader {
         return nil
     }
 
-    /// What a part of a clip may be around.
+    /// What a part of a clip or of an animation may be around.
     private enum TrimCentre: String, CaseIterable {
         case thumbnailTime = "thumbnail_time"
     }

@@ -28,7 +28,7 @@ extension RenditionRequest {
         func pass(_ name: IdleOption.Name, _ reason: String?) {
             if let reason { idle.append(IdleOption(name: name, reason: reason)) }
         }
-        if trim != nil { pass(.trim, Self.reasonNotToTrim(kind)) }
+        if trim != nil, kind == .image { pass(.trim, "a still picture has no length") }
         if let crop { pass(.crop, Self.reasonNotToCrop(crop, kind, planned, profile)) }
         switch (thumbnailTime, thumbnailFrame) {
         case (nil, nil): break
@@ -36,19 +36,11 @@ extension RenditionRequest {
         case (_?, _?) where kind == .video || kind == .animation: break
         case (_?, _):
             // What is cut around it needs it.
-            if trim == nil || trim?.start != nil || kind != .audio { pass(.thumbnailTime, Self.reasonForNoTime(kind)) }
+            if trim == nil || trim?.start != nil || kind == .image { pass(.thumbnailTime, Self.reasonForNoTime(kind)) }
         case (nil, _?): pass(.thumbnailFrame, Self.reasonForNoFrame(kind))
         }
         if thumbnailClippingRect != nil, kind == .audio { pass(.thumbnailClippingRect, "a sound has no picture") }
         return idle
-    }
-
-    private static func reasonNotToTrim(_ kind: MediaKind) -> String? {
-        switch kind {
-        case .image: "a still picture has no length"
-        case .animation: "an animation is kept whole"
-        case .audio, .video: nil
-        }
     }
 
     private static func reasonNotToCrop(

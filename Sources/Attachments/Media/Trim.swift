@@ -1,4 +1,5 @@
-/// The part of a clip that is wanted; seconds of the untrimmed source.
+/// The part of a clip or of an animation that is wanted; seconds of the untrimmed source, of an animation in whole
+/// milliseconds of its first play.
 public struct TrimRequest: Hashable, Sendable, Codable {
     /// Nil: as much before ``RenditionRequest/thumbnailTime`` as after it, as far as the source goes.
     public var start: Double?
@@ -11,7 +12,7 @@ public struct TrimRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// How a clip was cut.
+/// How a clip was cut; an animation's frames are always encoded again.
 public enum TrimMethod: String, Hashable, Sendable, Codable, CaseIterable {
     /// The packets are the source's.
     case copy

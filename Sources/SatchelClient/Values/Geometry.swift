@@ -46,7 +46,7 @@ public enum Crop: Hashable, Sendable, Encodable {
     }
 }
 
-/// The part of a clip that is wanted; seconds of the source.
+/// The part of a clip or of an animation that is wanted; seconds of the source.
 public struct Trim: Hashable, Sendable, Encodable {
     /// Where a part of a clip may lie.
     public enum Centre: String, Hashable, Sendable, Encodable {

@@ -51,20 +51,35 @@ struct AnimatedGIF {
     }
 
     /// Writes the frames of a GIF as they are, pixel for pixel.
+    ///
+    /// - Parameter first: The first one that is written.
+    /// - Returns: Nil where what it shows has more colours than one frame can have.
     func rewrite(
-        _ source: GIFSource, counting defects: FrameDefects, to descriptor: Int32
-    ) throws(AttachmentError) -> Encoded {
+        _ source: GIFSource, from first: Int, counting defects: FrameDefects, to descriptor: Int32
+    ) throws(AttachmentError) -> Encoded? {
         var file = try AnimationFile(descriptor)
         let frames = GIFFrames(source, counting: defects)
         var canvas = Canvas(width: facts.size.width, height: facts.size.height)
         let palette = source.file.palette.map { source.file.colours($0, in: source.bytes) } ?? []
         var writer = GIFRewriter(region: region.area, palette: palette, plays: facts.plays)
         let delays = AnimationFacts.hundredths(facts.delays)
+        for _ in 0..<first { try frames.show(on: &canvas) }
+        // What the next frame is drawn over isn't in the file.
+        var isAlone = first > 0
+        let blank = Canvas(width: isAlone ? canvas.width : 0, height: isAlone ? canvas.height : 0)
         for (index, delay) in delays.enumerated() {
             let frame = try frames.read(disposingOn: &canvas)
-            writer.add(
-                frame, indices: frames.indices, palette: frames.palette, over: canvas, delay: min(delay, Self.longest))
-            frames.draw(frame, on: &canvas)
+            let delay = min(delay, Self.longest)
+            if isAlone {
+                frames.draw(frame, on: &canvas)
+                guard let whole = WholeFrame(canvas, region.area, as: frame) else { return nil }
+                writer.add(
+                    whole.frame, indices: whole.indices, palette: whole.palette, over: blank, delay: delay)
+                isAlone = !whole.endsAsFrame
+            } else {
+                writer.add(frame, indices: frames.indices, palette: frames.palette, over: canvas, delay: delay)
+                frames.draw(frame, on: &canvas)
+            }
             canvas.forgetChanges()
             try file.write(writer.take())
             if let end = isHopeless(file.bytes, after: index + 1, of: delays.count) { return end }

@@ -11,23 +11,27 @@ struct AnimationRendering {
         _ source: borrowing AnimationSource, _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
         let policies = ImagePolicies(order: order, kind: .animation)
-        let wanted = max(0, order.request.thumbnailFrame ?? 0)
-        let index = min(wanted, source.facts.frames - 1)
-        var ending = try still(of: source, frame: policies.main == nil ? index : 0, policies, deliver)
+        let part = try AnimationPart(of: source.facts, for: order.request)
+        let first = part.frames.lowerBound
+        let wanted = max(0, order.request.thumbnailFrame ?? first)
+        let index = min(max(wanted, first), part.frames.upperBound - 1)
+        var ending = try still(of: source, frame: policies.main == nil ? index : first, policies, deliver)
         if wanted != index {
             ending.warnings.append(
-                "frame \(wanted) was asked for as the thumbnail; the last one, \(index), was taken")
+                "frame \(wanted) was asked for as the thumbnail; the \(wanted < first ? "first" : "last") one"
+                    + "\(part.isTrimmed ? " of the part" : ""), \(index), was taken")
         }
         ending.warnings += source.facts.warnings
         if policies.main != nil, source.facts.frames > 1 {
+            let which = first == 0 ? "the first of its" : "frame \(first + 1) of its"
             ending.notes.append(
-                "the first of its \(source.facts.frames) frames, as this profile takes a still of an animation")
+                "\(which) \(source.facts.frames) frames, as this profile takes a still of an animation")
         }
         guard policies.main == nil, let policy = order.profile.animation, command.outputs.contains(.main),
             let descriptor = outputs[.main]
         else { return ending }
         let region = policies.region(of: source.facts.size)
-        let cost = source.facts.cost(region, policy)
+        let cost = part.cost(region, policy)
         let left = WorkTime.secondsLeft
         let choice = EffortChoice(cost, secondsLeft: left)
         guard choice != .skip else {
@@ -37,16 +41,18 @@ struct AnimationRendering {
         var rendering = self
         if choice == .reduced { rendering.command.effort = .reduced }
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
-            var (report, loss) = try rendering.animation(of: source, region, policy, to: descriptor)
+            var (report, loss, hindrance) = try rendering.animation(part, of: source, region, policy, to: descriptor)
             if let loss { ending.losses.append(loss) }
-            ending.notes += source.facts.unsaid(by: policy.type)
+            if let hindrance { ending.notes.append("made at the speed standard instead of best, as \(hindrance)") }
+            ending.notes += part.facts.unsaid(by: policy.type)
+            ending.trim = part.report
             if let haste = choice.shortfall(cost, secondsLeft: left) {
                 report.note += "; \(haste.note)"
                 report.shortfall = haste
             }
             try deliver(report)
         }
-        ending.thumbnailTime = order.request.thumbnailFrame.map { _ in Double(index) }
+        ending.thumbnailTime = order.request.thumbnailFrame.map { _ in Double(index - first) }
         let shown = region.part(of: source.facts.size)
         ending.thumbnailClippingRect = order.request.thumbnailClippingRect?.mapped(into: shown)
         return ending
@@ -77,12 +83,14 @@ struct AnimationRendering {
         return ending
     }
 
-    /// The animation, with settings under which it meets its aim, or at least its cap, and what it lacks.
+    /// The animation, with settings under which it meets its aim, or at least its cap; what it lacks; and why it isn't made
+    /// at the speed `best` where the profile has that.
     private func animation(
-        of source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy, to descriptor: Int32
-    ) throws(AttachmentError) -> (RenditionReport, Loss?) {
+        _ part: AnimationPart, of source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy,
+        to descriptor: Int32
+    ) throws(AttachmentError) -> (RenditionReport, Loss?, String?) {
         let watch = Stopwatch()
-        let facts = source.facts
+        let facts = part.facts
         let isHasty = command.effort == .reduced
         let format = AnimationFormat(policy.type)
         let side = isHasty ? AnimationFacts.reducedSide(of: region, policy) : policy.longestSide
@@ -90,11 +98,21 @@ struct AnimationRendering {
         var plan = AnimationPlan(
             first: AnimationAttempt(size: wanted, level: 0, isHasty: isHasty), region: region.size,
             frames: facts.frames, aim: policy.aim, cap: policy.cap, format: format)
+        var speed = isHasty ? .standard : order.profile.speed
+        var hindrance: String?
         while true {
             let attempt = plan.attempt
-            let defects = FrameDefects(of: facts, when: order.profile.damaged)
-            let encoded = try encode(
-                source, counting: defects, region, policy, attempt, limit: plan.limit, to: descriptor)
+            // Nothing bounds what libvips writes.
+            if hindrance != nil || attempt.isLast { speed = .standard }
+            let (encoded, defect): (Encoded, Defect)
+            do {
+                (encoded, defect) = try encode(
+                    part, of: source, region, policy, attempt, speed, limit: plan.limit, hindrance: &hindrance,
+                    to: descriptor)
+            } catch {
+                guard speed == .best, hindrance != nil else { throw error }
+                continue
+            }
             if plan.next(after: encoded.bytes) { continue }
             guard encoded.isComplete, encoded.bytes <= policy.cap else {
                 throw .capUnreachable(
@@ -103,43 +121,69 @@ struct AnimationRendering {
             }
             let report = RenditionReport(
                 role: .main, type: policy.type, size: attempt.size, duration: facts.duration, bytes: encoded.bytes,
-                seconds: watch.seconds, note: note(policy, facts, plan, encoded, wanted: wanted),
+                seconds: watch.seconds, note: note(policy, part, plan, encoded, wanted: wanted),
                 effort: command.effort, encodes: plan.attempts)
-            return (report, try defects.defect.loss(when: order.profile.damaged))
+            return (report, try defect.loss(when: order.profile.damaged), hindrance)
         }
     }
 
+    /// - Parameter hindrance: Why it can't be had at the speed `best`, where that is what it fails for.
     private func encode(
-        _ source: borrowing AnimationSource, counting defects: FrameDefects, _ region: PixelRect,
-        _ policy: AnimationPolicy,
-        _ attempt: AnimationAttempt, limit: Int64, to descriptor: Int32
-    ) throws(AttachmentError) -> Encoded {
-        let gif = AnimatedGIF(facts: source.facts, region: region, attempt: attempt, limit: limit)
+        _ part: AnimationPart, of source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy,
+        _ attempt: AnimationAttempt, _ speed: Speed, limit: Int64, hindrance: inout String?, to descriptor: Int32
+    ) throws(AttachmentError) -> (Encoded, Defect) {
+        let first = part.frames.lowerBound
+        var defects = FrameDefects(of: part.facts, when: order.profile.damaged, after: first)
+        let gif = AnimatedGIF(facts: part.facts, region: region, attempt: attempt, limit: limit)
         if policy.type == .gif, let blocks = source.gif, attempt.size == region.size, attempt.level == 0,
-            attempt.step == 1, !attempt.isLast
+            attempt.step == 1, !attempt.isLast,
+            let encoded = try gif.rewrite(blocks, from: first, counting: defects, to: descriptor)
         {
-            return try gif.rewrite(blocks, counting: defects, to: descriptor)
+            return (encoded, defects.defect)
         }
-        let frames = ScaledFrames(try source.frames(counting: defects), of: source.facts, region, attempt)
+        defects = FrameDefects(of: part.facts, when: order.profile.damaged, after: first)
+        var isBest = speed == .best
+        if isBest {
+            hindrance = BestAnimation(part, as: policy.type, result: attempt.size.area).hindrance(
+                granted: command.memory, standard: source.estimate(for: order, part, at: .standard).memory,
+                seconds: part.cost(region, policy, at: .best).full, secondsLeft: WorkTime.secondsLeft)
+            isBest = hindrance == nil
+        }
+        var compared: ComparedFrames?
+        defer { hindrance = hindrance ?? compared?.difference }
+        if isBest, let blocks = source.gif {
+            do {
+                compared = try ComparedFrames(blocks, facts: source.facts, counting: defects)
+            } catch {
+                hindrance = "libvips can't read it"
+                throw error
+            }
+        }
+        let read: any FrameSource = if let compared { compared } else { try source.frames(counting: defects) }
+        let frames = ScaledFrames(read, of: part, region, attempt, byLibvips: isBest)
+        let encoded: Encoded
         switch policy.type {
         case .webp:
-            return try AnimatedWebP(facts: source.facts, attempt: attempt).write(frames, to: descriptor)
+            encoded = try AnimatedWebP(facts: part.facts, attempt: attempt, isBest: isBest).write(
+                frames, to: descriptor)
         case .mp4:
             let rateFactor = order.profile.video?.rateFactor ?? VideoPolicy().rateFactor
-            return try AnimationClip(facts: source.facts, attempt: attempt, rateFactor: rateFactor)
+            encoded = try AnimationClip(facts: part.facts, attempt: attempt, rateFactor: rateFactor)
                 .write(frames, to: descriptor)
         default:
-            return try gif.write(frames, to: descriptor)
+            encoded =
+                try isBest ? gif.writeByLibvips(frames, to: descriptor) : gif.write(frames, to: descriptor)
         }
+        return (encoded, defects.defect)
     }
 
     private func note(
-        _ policy: AnimationPolicy, _ facts: AnimationFacts, _ plan: AnimationPlan, _ encoded: Encoded,
-        wanted: PixelSize
+        _ policy: AnimationPolicy, _ part: AnimationPart, _ plan: AnimationPlan, _ encoded: Encoded, wanted: PixelSize
     ) -> String {
         let attempt = plan.attempt
-        let count = attempt.counts(of: facts.frames).count
-        var note = "\(policy.type.format.name), \(count) frames, \(encoded.note)"
+        let count = attempt.counts(of: part.frames.count).count
+        let frames = part.isTrimmed ? part.note : "\(count) frames"
+        var note = "\(policy.type.format.name), \(frames), \(encoded.note)"
         note += ", \(plan.attempts == 1 ? "1 encode" : "\(plan.attempts) encodes")"
         if let aim = policy.aim {
             note += encoded.bytes <= aim ? ", under the aim of \(aim) bytes" : ", over the aim of \(aim) bytes"
@@ -150,7 +194,7 @@ struct AnimationRendering {
         var changes: [String] = []
         if attempt.level > 0 { changes.append("quality lowered") }
         if attempt.size != wanted { changes.append("\(attempt.size.width)×\(attempt.size.height)") }
-        if count < facts.frames { changes.append("\(facts.frames) frames merged into \(count)") }
+        if count < part.frames.count { changes.append("\(part.frames.count) frames merged into \(count)") }
         if !changes.isEmpty { note += ", \(changes.joined(separator: ", ")) because \(plan.reason)" }
         return note
     }

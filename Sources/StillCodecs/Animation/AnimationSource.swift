@@ -158,20 +158,24 @@ struct AnimationSource: ~Copyable {
     /// - Throws: ``AttachmentError/corrupt(reason:)`` where the profile wants an animation, and too much of it is missing.
     func probeResult(for order: WorkOrder) throws(AttachmentError) -> ProbeResult {
         let policies = ImagePolicies(order: order, kind: .animation)
+        let part = try AnimationPart(of: facts, for: order.request)
         if policies.main == nil {
-            _ = try FrameDefects(of: facts, when: order.profile.damaged).defect.loss(when: order.profile.damaged)
+            _ = try FrameDefects(of: part.facts, when: order.profile.damaged).defect.loss(when: order.profile.damaged)
         }
         let format = facts.type.format
         var note = "\(format.picture?.animation?.name ?? format.name), \(facts.size.width)×\(facts.size.height)"
         note += ", \(facts.frames) frames, \(facts.plays == 0 ? "for ever" : "\(facts.plays) times")"
         return ProbeResult(
             kind: .animation, type: facts.type, sniffedType: facts.sniffedType, size: facts.size, frames: facts.frames,
-            duration: facts.duration, note: note, planned: policies.roles, estimate: estimate(for: order, policies),
-            forecasts: order.wantsForecasts ? facts.forecasts(for: order, policies) : [])
+            duration: facts.duration, note: note, planned: policies.roles,
+            estimate: estimate(for: order, part, at: order.profile.speed),
+            forecasts: order.wantsForecasts ? part.forecasts(for: order, policies) : [])
     }
 
-    /// Memory doesn't grow with the frames: the decoder's canvases, a frame with its copies, and the encoder's.
-    private func estimate(for order: WorkOrder, _ policies: ImagePolicies) -> Estimate {
+    /// Memory doesn't grow with the frames: the decoder's canvases, a frame with its copies, and the encoder's. At the speed
+    /// `best` it does by what libvips writes; where that is more than can be granted, it is the estimate of `standard`.
+    func estimate(for order: WorkOrder, _ part: AnimationPart, at speed: Speed) -> Estimate {
+        let policies = ImagePolicies(order: order, kind: .animation)
         let pixels = facts.size.area
         // Of each frame, where it lies and how long it is shown.
         let held = Estimate.rest + Int64(facts.bytes) + Int64(facts.frames) * 400
@@ -189,29 +193,42 @@ struct AnimationSource: ~Copyable {
         let output = order.profile.animation?.type.format.animation
         memory += result.area * (output?.bytesPerPixel ?? 32)
         if output?.keepsFrames == true {
-            memory += min(order.profile.animation?.cap ?? 0, result.area * Int64(facts.frames)) * 2
+            memory += min(order.profile.animation?.cap ?? 0, result.area * Int64(part.frames.count)) * 2
         }
+        let best = BestAnimation(part, as: order.profile.animation?.type ?? .gif, result: result.area)
+        // A GIF that keeps its size keeps its pixels.
+        let isKept = facts.type == .gif && order.profile.animation?.type == .gif && result == region
+        let isBest =
+            speed == .best && !isKept
+            && best.hindrance(granted: order.ceilings.memory, standard: memory, seconds: 0, secondsLeft: nil) == nil
+        if isBest { memory += best.memory }
         let seconds = order.profile.animation.map {
-            facts.cost(policies.region(of: facts.size), $0).full
+            part.cost(policies.region(of: facts.size), $0, at: isBest ? .best : .standard).full
         }
         return Estimate(memory: memory, cpuSeconds: 0.01 + (seconds ?? 0))
     }
 }
 
-extension AnimationFacts {
+extension AnimationPart {
     /// Processor seconds of making the animation, with all settings and with half the sides.
-    func cost(_ region: PixelRect, _ policy: AnimationPolicy) -> WorkCost {
+    func cost(_ region: PixelRect, _ policy: AnimationPolicy, at speed: Speed = .standard) -> WorkCost {
         // Nanoseconds for each pixel of the source, and of the result.
-        let reading = type.format.picture?.animation?.nanoseconds ?? 0
-        let writing = policy.type.format.animation?.nanoseconds ?? 70
+        let (type, size) = (facts.type, facts.size)
+        let isBest = speed == .best
+        let reading = (type.format.picture?.animation?.nanoseconds ?? 0) + (isBest ? 70 : 0)
+        let writing = (policy.type.format.animation?.nanoseconds ?? 70) * (isBest ? 5 : 1)
         func cost(_ side: Int?) -> Double {
             let result = Framing(side: side, fit: .inside).scaledSize(of: region.size).area
             // Each has 30 microseconds besides.
-            return 0.01 + Double(frames) * (Double(size.area) * reading + Double(result) * writing + 30_000) / 1e9
+            let written = Double(frames.count) * (Double(result) * writing + 30_000)
+            return 0.01 + (Double(decoded) * Double(size.area) * reading + written) / 1e9
         }
-        return WorkCost(full: cost(policy.longestSide), reduced: cost(Self.reducedSide(of: region, policy)))
+        let reduced = AnimationFacts.reducedSide(of: region, policy)
+        return WorkCost(full: cost(policy.longestSide), reduced: cost(reduced))
     }
+}
 
+extension AnimationFacts {
     /// The longest side where time is short.
     static func reducedSide(of region: PixelRect, _ policy: AnimationPolicy) -> Int {
         max(1, Framing(side: policy.longestSide, fit: .inside).scaledSize(of: region.size).longestSide / 2)

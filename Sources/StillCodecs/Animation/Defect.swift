@@ -18,12 +18,19 @@ final class FrameDefects {
     private let total: Int
     private(set) var missing: Int
     private(set) var reason: String
+    /// Frames that are still to be passed over, before those that are wanted.
+    private var passed: Int
+    private var isBaseDamaged = false
     /// Of the frame that came last: rows that are missing, and all of its rows.
     private(set) var rows: (missing: Int, total: Int) = (0, 0)
 
-    /// - Parameter damaged: What the profile wants of damaged sources.
-    init(of facts: AnimationFacts, when damaged: WhenDamaged) {
+    /// - Parameters:
+    ///   - damaged: What the profile wants of damaged sources.
+    ///   - passed: Frames that come before those of `facts`. What is missing of them counts as one, as what is wanted is drawn
+    ///     over them.
+    init(of facts: AnimationFacts, when damaged: WhenDamaged, after passed: Int = 0) {
         self.damaged = damaged
+        self.passed = passed
         total = facts.frames + facts.missing
         missing = facts.missing
         reason = facts.missingReason
@@ -32,6 +39,7 @@ final class FrameDefects {
     /// Of one frame alone: nothing ends, and ``rowDefect`` tells.
     init(ofStill: Void) {
         damaged = .salvage
+        passed = 0
         total = 1
         missing = 0
         reason = ""
@@ -54,12 +62,18 @@ final class FrameDefects {
     /// - Throws: ``AttachmentError/corrupt(reason:)`` where more are missing than is tolerated.
     func count(rows: (missing: Int, total: Int), because reason: String) throws(AttachmentError) {
         self.rows = rows
-        guard rows.missing > 0 else { return }
+        let isBefore = passed > 0
+        passed -= isBefore ? 1 : 0
+        guard rows.missing > 0, !(isBefore && isBaseDamaged) else { return }
+        if isBefore { isBaseDamaged = true }
         missing += 1
         if self.reason.isEmpty { self.reason = reason }
         _ = try defect.loss(when: damaged)
     }
 
     /// The frame that comes now is whole.
-    func countWhole() { rows = (0, 0) }
+    func countWhole() {
+        rows = (0, 0)
+        passed = max(0, passed - 1)
+    }
 }

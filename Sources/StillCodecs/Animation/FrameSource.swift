@@ -103,7 +103,7 @@ final class GIFFrames: FrameSource {
     }
 }
 
-/// The pages of a WebP or JPEG XL, which libvips composes: it gives them one above the other, in order.
+/// The pages of a WebP, JPEG XL or GIF, which libvips composes: it gives them one above the other, in order.
 final class PageFrames: FrameSource {
     private let facts: AnimationFacts
     private let pages: Picture
@@ -118,6 +118,13 @@ final class PageFrames: FrameSource {
             throw error.damage(of: facts.type.format.name)
         }
     }
+
+    static func open(_ source: GIFSource, facts: AnimationFacts) throws(AttachmentError) -> PageFrames {
+        try open(Loadable(bytes: SourceBytes(copying: source.bytes), format: .gif), facts: facts)
+    }
+
+    /// Pages in the file.
+    var count: Int { pages.pages }
 
     private init(_ pages: consuming Picture, facts: AnimationFacts) {
         self.pages = pages

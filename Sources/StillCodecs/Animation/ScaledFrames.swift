@@ -1,4 +1,5 @@
 import Attachments
+import CVips
 import GIF
 
 /// An animation's frames, cut and scaled one by one; some may be left away.
@@ -7,18 +8,35 @@ final class ScaledFrames {
     /// For each frame that is shown, how many of the source it stands for.
     private let counts: [Int]
     private var canvas: Canvas
-    private var scaler: Scaler
+    /// Nil where libvips scales.
+    private var scaler: Scaler?
+    /// What libvips scaled.
+    private var scaled: Canvas
+    private let region: PixelRect
+    private let isPart: Bool
     private var position = 0
     /// Frames of the source whose pictures are still to be passed over.
-    private var passed = 0
+    private var passed: Int
 
-    init(_ source: any FrameSource, of facts: AnimationFacts, _ region: PixelRect, _ attempt: AnimationAttempt) {
+    /// - Parameter byLibvips: Whether that scales, each frame by itself.
+    init(
+        _ source: any FrameSource, of part: AnimationPart, _ region: PixelRect, _ attempt: AnimationAttempt,
+        byLibvips: Bool
+    ) {
         self.source = source
+        self.region = region
+        isPart = part.isTrimmed
+        let facts = part.facts
+        passed = part.frames.lowerBound
         counts = attempt.counts(of: facts.frames)
         canvas = Canvas(width: facts.size.width, height: facts.size.height)
-        scaler = Scaler(
-            region: region.area, width: attempt.size.width, height: attempt.size.height,
-            filter: attempt.isHasty ? .box : .lanczos)
+        let size = attempt.size
+        scaled = Canvas(width: byLibvips ? size.width : 0, height: byLibvips ? size.height : 0)
+        if !byLibvips {
+            scaler = Scaler(
+                region: region.area, width: size.width, height: size.height,
+                filter: attempt.isHasty ? .box : .lanczos)
+        }
     }
 
     var frames: Int { counts.count }
@@ -30,16 +48,43 @@ final class ScaledFrames {
         try source.show(on: &canvas)
         passed = counts[position] - 1
         position += 1
-        scaler.forgetChanges()
-        scaler.update(from: canvas)
+        if scaler == nil {
+            try scaleByLibvips()
+        } else {
+            scaler?.forgetChanges()
+            scaler?.update(from: canvas)
+        }
         canvas.forgetChanges()
     }
 
+    private func scaleByLibvips() throws(AttachmentError) {
+        let size = PixelSize(width: scaled.width, height: scaled.height)
+        let picture = try canvas.raster.picture()
+        do {
+            let cut = try picture.extracted(region)
+            let raster =
+                size == region.size
+                ? try cut.raster()
+                : try unsafe cut.derive {
+                    unsafe satchel_scale_frame($0, $1, Int32(size.width), Int32(size.height))
+                }.raster()
+            scaled.forgetChanges()
+            scaled.replace(with: raster.bytes, channels: raster.channels)
+        } catch {
+            throw WorkTime.isUp ? WorkTime.failure : .codecCrashed(reason: "scaling a frame failed: \(error.text)")
+        }
+    }
+
     /// The frame, and where it can differ from the one before.
-    var pixels: [UInt32] { scaler.pixels }
-    var changes: RowSpans { scaler.changes }
-    /// The colours that it was mixed from; none where that is not known.
-    var palette: [UInt32] { source.palette }
+    var pixels: [UInt32] { scaler?.pixels ?? scaled.pixels }
+    var changes: RowSpans { scaler?.changes ?? scaled.changes }
+    /// The colours that it was mixed from; none where that is not known. Of a part only those that it shows, as the palette may
+    /// have others' as well.
+    var palette: [UInt32] {
+        guard isPart else { return source.palette }
+        let shown = Set(canvas.pixels)
+        return source.palette.filter(shown.contains)
+    }
 }
 
 extension PixelRect {

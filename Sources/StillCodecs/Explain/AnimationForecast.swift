@@ -1,17 +1,19 @@
 import Attachments
 
-extension AnimationFacts {
+extension AnimationPart {
     /// What will be made of an animation: a still thumbnail, and the animation or a still of it.
     func forecasts(for order: WorkOrder, _ policies: ImagePolicies) -> [Forecast] {
         // The frames are decoded with transparency, whether they have any or not.
+        let size = facts.size
         var forecasts = policies.forecasts(of: size, hasAlpha: true)
         guard policies.main == nil, let policy = order.profile.animation else { return forecasts }
         let region = policies.region(of: size)
         let result = AnimationFormat(policy.type).size(of: region.size, side: policy.longestSide)
         forecasts.append(
             Forecast(
-                role: .main, type: policy.type, size: result, duration: duration,
-                note: "\(policy.type.format.name), \(frames) frames, to stay under \(policy.bound); "
+                role: .main, type: policy.type, size: result, duration: facts.duration,
+                method: isTrimmed ? .encode : nil,
+                note: "\(policy.type.format.name), \(note), to stay under \(policy.bound); "
                     + policy.shape(of: region, in: size, size: result)))
         return forecasts
     }

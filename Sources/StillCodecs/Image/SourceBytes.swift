@@ -28,6 +28,12 @@ struct SourceBytes: ~Copyable {
         count = length
     }
 
+    /// Takes a copy of what was read already.
+    init(copying bytes: [UInt8]) {
+        unsafe blob = unsafe bytes.withUnsafeBytes { unsafe satchel_blob_copy($0.baseAddress, $0.count) }
+        count = bytes.count
+    }
+
     deinit {
         unsafe satchel_blob_unref(blob)
     }

@@ -3,16 +3,18 @@ import Attachments
 
 /// What is asked of one attachment beyond its profile. Rectangles and times refer to the upright, untrimmed source.
 struct RequestOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where a clip starts, in seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Where a clip or an animation starts, in seconds.", valueName: "seconds"))
     var trimStart: Double?
 
-    @Option(help: ArgumentHelp("How long a clip lasts, in seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long a clip or an animation lasts, in seconds.", valueName: "seconds"))
     var trimDuration: Double?
 
-    @Option(help: ArgumentHelp("Where a clip ends, in seconds; instead of --trim-duration.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "Where a clip or an animation ends, in seconds; instead of --trim-duration.", valueName: "seconds"))
     var trimEnd: Double?
 
-    @Flag(help: "As much of a clip before --thumbnail-time as after it; instead of --trim-start and --trim-end.")
+    @Flag(help: "As much before --thumbnail-time as after it; instead of --trim-start and --trim-end.")
     var trimAroundThumbnail = false
 
     @Option(
@@ -57,15 +59,9 @@ struct RequestOptions: ParsableArguments {
             }
             if thumbnailTime == nil { throw ValidationError("--trim-around-thumbnail needs --thumbnail-time.") }
         }
-        if thumbnailFrame != nil {
-            if thumbnailTime != nil {
-                throw ValidationError(
-                    "--thumbnail-time and --thumbnail-frame exclude each other: videos have times, animations frames.")
-            }
-            if let trim = trimFlags.first {
-                throw ValidationError(
-                    "\(trim) and --thumbnail-frame exclude each other: a clip is trimmed, an animation has frames.")
-            }
+        if thumbnailFrame != nil, thumbnailTime != nil {
+            throw ValidationError(
+                "--thumbnail-time and --thumbnail-frame exclude each other: videos have times, animations frames.")
         }
         if let thumbnailTime, !(thumbnailTime >= 0) { throw ValidationError("--thumbnail-time must not be negative.") }
         if let thumbnailFrame, thumbnailFrame < 0 { throw ValidationError("--thumbnail-frame must not be negative.") }
@@ -76,7 +72,7 @@ struct RequestOptions: ParsableArguments {
             trim: trim, crop: crop, thumbnailTime: thumbnailTime, thumbnailFrame: thumbnailFrame)
     }
 
-    /// Those that were given and say which part of a clip is wanted.
+    /// Those that were given and say which part is wanted.
     private var trimFlags: [String] {
         [
             trimStart.map { _ in "--trim-start" }, trimDuration.map { _ in "--trim-duration" },

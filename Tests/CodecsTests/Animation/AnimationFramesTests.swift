@@ -252,7 +252,7 @@ import Testing
         """
 
     /// Writes blocks by hand: Pillow would optimise them away.
-    private static let randomGIF = """
+    static let randomGIF = """
         import sys, random
         random.seed(int(sys.argv[2]))
         def codes(pixels):

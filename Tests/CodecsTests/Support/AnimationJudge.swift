@@ -25,7 +25,14 @@ struct AnimationJudge: Decodable {
         return try JSONDecoder().decode(AnimationJudge.self, from: text)
     }
 
-    static let script = """
+    /// What a script says, a line each, for which `frames(path)` gives every frame with its delay, and `scaled(frame, size)`
+    /// one as small as it is wanted.
+    static func run(_ script: String, _ arguments: [String]) throws -> [String] {
+        let text = try Tool.text("/usr/bin/python3", ["-c", prelude + script] + arguments)
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    private static let prelude = """
         import sys, json, subprocess
         import numpy
         from PIL import Image, ImageSequence
@@ -52,30 +59,35 @@ struct AnimationJudge: Decodable {
             alpha = numpy.where(abs(planes[3]) < 0.5, 255, planes[3])
             planes[:3] = [plane * 255 / alpha for plane in planes[:3]]
             return numpy.clip(numpy.rint(numpy.stack(planes, axis=-1)), 0, 255).astype(int)
-        crop = [int(value) for value in sys.argv[3:]]
-        found = [(numpy.asarray(f).astype(int), d) for f, d in frames(sys.argv[2])]
-        height, width = found[0][0].shape[:2]
-        result = dict(frames=len(found), width=width, height=height, delays=[d for _, d in found],
-            expectedDelays=[], wrongAlpha=0, least=[255] * 3, most=[0] * 3)
-        likeness = []
-        for index, (frame, delay) in enumerate(frames(sys.argv[1])):
-            result["expectedDelays"].append(delay)
-            if index >= len(found): continue
-            if crop: frame = frame.crop(crop)
-            same = frame.size == (width, height)
-            wanted = numpy.asarray(frame).astype(int) if same else scaled(frame, (width, height))
-            shown = found[index][0]
-            clear = (wanted[..., 3] < 112) & (shown[..., 3] >= 128) | (wanted[..., 3] > 144) & (shown[..., 3] < 128)
-            result["wrongAlpha"] += int(clear.sum())
-            both = (wanted[..., 3] >= 250) & (shown[..., 3] >= 250)
-            solid = shown[..., 3] >= 250
-            if solid.any():
-                result["least"] = numpy.minimum(result["least"], shown[solid][:, :3].min(axis=0)).tolist()
-                result["most"] = numpy.maximum(result["most"], shown[solid][:, :3].max(axis=0)).tolist()
-            error = ((wanted - shown)[both][:, :3] ** 2).mean() if both.any() else 0
-            likeness.append(99 if error == 0 else 10 * numpy.log10(65025 / error))
-        result.update(expectedFrames=len(result["expectedDelays"]), likeness=float(min(likeness)),
-            meanLikeness=float(sum(likeness) / len(likeness)))
-        print(json.dumps(result))
+
         """
+
+    private static let script =
+        prelude + """
+            crop = [int(value) for value in sys.argv[3:]]
+            found = [(numpy.asarray(f).astype(int), d) for f, d in frames(sys.argv[2])]
+            height, width = found[0][0].shape[:2]
+            result = dict(frames=len(found), width=width, height=height, delays=[d for _, d in found],
+                expectedDelays=[], wrongAlpha=0, least=[255] * 3, most=[0] * 3)
+            likeness = []
+            for index, (frame, delay) in enumerate(frames(sys.argv[1])):
+                result["expectedDelays"].append(delay)
+                if index >= len(found): continue
+                if crop: frame = frame.crop(crop)
+                same = frame.size == (width, height)
+                wanted = numpy.asarray(frame).astype(int) if same else scaled(frame, (width, height))
+                shown = found[index][0]
+                clear = (wanted[..., 3] < 112) & (shown[..., 3] >= 128) | (wanted[..., 3] > 144) & (shown[..., 3] < 128)
+                result["wrongAlpha"] += int(clear.sum())
+                both = (wanted[..., 3] >= 250) & (shown[..., 3] >= 250)
+                solid = shown[..., 3] >= 250
+                if solid.any():
+                    result["least"] = numpy.minimum(result["least"], shown[solid][:, :3].min(axis=0)).tolist()
+                    result["most"] = numpy.maximum(result["most"], shown[solid][:, :3].max(axis=0)).tolist()
+                error = ((wanted - shown)[both][:, :3] ** 2).mean() if both.any() else 0
+                likeness.append(99 if error == 0 else 10 * numpy.log10(65025 / error))
+            result.update(expectedFrames=len(result["expectedDelays"]), likeness=float(min(likeness)),
+                meanLikeness=float(sum(likeness) / len(likeness)))
+            print(json.dumps(result))
+            """
 }
