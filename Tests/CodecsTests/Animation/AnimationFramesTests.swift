@@ -177,7 +177,7 @@ import Testing
 
     private borrowing func expectSamePixels(_ output: String, _ source: URL, crop: [Int] = []) throws {
         let judged = try Tool.text(
-            "/usr/bin/python3", ["-c", Self.decoder, source.path, output] + crop.map(String.init))
+            "/usr/bin/python3", ["-c", Self.comparison, source.path, output] + crop.map(String.init))
         #expect(judged == "9 9 True")
     }
 
@@ -187,7 +187,7 @@ import Testing
 
     /// A decoder of its own, as browsers show GIFs: others enlarge the screen for frames beyond it, or have their own
     /// views of a first frame that is disposed of.
-    private static let decoder = """
+    static let decoder = """
         import sys
         def decode(path):
             data = open(path, "rb").read()
@@ -243,13 +243,18 @@ import Testing
                         for x in range(left, min(left + w, width)): screen[y * width + x] = clear
                 control = (0, None)
             return width, height, frames
-        width, height, expected = decode(sys.argv[1])
-        width, height, found = decode(sys.argv[2])
-        if len(sys.argv) > 3:
-            left, top, w, h = map(int, sys.argv[3:])
-            expected = [[frame[(top + y) * 40 + left + x] for y in range(h) for x in range(w)] for frame in expected]
-        print(len(expected), len(found), found == expected)
+
         """
+
+    private static let comparison =
+        decoder + """
+            width, height, expected = decode(sys.argv[1])
+            width, height, found = decode(sys.argv[2])
+            if len(sys.argv) > 3:
+                left, top, w, h = map(int, sys.argv[3:])
+                expected = [[frame[(top + y) * 40 + left + x] for y in range(h) for x in range(w)] for frame in expected]
+            print(len(expected), len(found), found == expected)
+            """
 
     /// Writes blocks by hand: Pillow would optimise them away.
     static let randomGIF = """

@@ -99,7 +99,26 @@ import Testing
     func `every part of a GIF keeps every pixel, whatever it is drawn over`(seed: Int) throws {
         let source = directory.url.appending(path: "random-\(seed).gif")
         try Tool.run("/usr/bin/python3", ["-c", AnimationFramesTests.randomGIF, source.path, "\(seed)"])
-        try sweep(source, to: .gif, side: nil, likeness: 99)
+        let delays = try Rendered.of(source, in: directory.url, profile: Self.profile()).delays()
+        var arguments: [String] = []
+        for frames in Self.parts(of: delays.count) {
+            let trim = TrimRequest(
+                start: Double(delays[..<frames.lowerBound].reduce(0, +)) / 1000,
+                duration: Double(delays[frames].reduce(0, +)) / 1000)
+            let made = try Rendered.of(
+                source, in: directory.url, profile: Self.profile(), request: RenditionRequest(trim: trim))
+            arguments += [try made.path(.main), "\(frames.lowerBound)", "\(frames.upperBound)"]
+        }
+        let script =
+            AnimationFramesTests.decoder + """
+                width, height, source = decode(sys.argv[1])
+                for n in range(2, len(sys.argv), 3):
+                    first, end = [int(value) for value in sys.argv[n + 1:n + 3]]
+                    print(decode(sys.argv[n]) == (width, height, source[first:end]))
+                """
+        let answers = try Tool.text("/usr/bin/python3", ["-c", script, source.path] + arguments).split(separator: "\n")
+        for (answer, frames) in zip(answers, Self.parts(of: delays.count)) { #expect(answer == "True", "\(frames)") }
+        #expect(delays.count == 9 && answers.count == 45)
     }
 
     private borrowing func sweep(_ source: URL, to type: MediaType, side: Int?, likeness: Double) throws {
@@ -300,5 +319,15 @@ import Testing
         #expect(forecast?.duration == 0.5 && made.report(.main)?.duration == 0.5)
         #expect(forecast?.method == made.ending.trim?.method)
         #expect(forecast?.note.contains("frames 5 to 10 of 20") == true)
+    }
+}
+
+extension Rendered {
+    /// Milliseconds that each frame of the main rendition is shown, as gifsicle says.
+    fileprivate func delays() throws -> [Int] {
+        try Tool.text("gifsicle", ["--info", path(.main)]).split(separator: "\n").compactMap { line in
+            guard let range = line.range(of: "delay ") else { return nil }
+            return Double(line[range.upperBound...].dropLast()).map { Int(($0 * 1000).rounded()) }
+        }
     }
 }
