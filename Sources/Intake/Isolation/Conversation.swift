@@ -27,7 +27,10 @@ struct Conversation {
     /// Sends the order and hears what the source is; nil where a process of the full decoder set must say.
     func identify(_ source: borrowing Descriptor) async throws(Failure) -> ProbeResult? {
         limit(memory: min(configuration.identifyMemory, order.ceilings.memory))
-        guard let packet = Self.packet(of: order) else { throw abandon(Breach("an order that can't be written")) }
+        // A codec that could do with less must not estimate more than is ever granted.
+        var capped = order
+        capped.ceilings.memory = min(order.ceilings.memory, max(configuration.memory, configuration.identifyMemory))
+        guard let packet = Self.packet(of: capped) else { throw abandon(Breach("an order that can't be written")) }
         try await sent(child.packets.send(packet: packet, descriptors: [source.number]))
         switch try await hear() {
         case .probeResult(let probeResult):
