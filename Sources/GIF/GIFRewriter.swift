@@ -57,12 +57,12 @@ package struct GIFRewriter {
         let isGlobal = frame.palette == nil || palette == globalPalette
         let codeSize = max(2, GIFWriter.bits(max(palette.count, (picture.transparent ?? 0) + 1)))
         codes.encode(
-            picture.indices, shown: &picture.shown, held: &picture.held,
+            &picture.indices, shown: &picture.shown,
             LZWEncoder.Source(
                 width: visible.width, area: picture.area, written: Self.identity, colours: picture.colours,
-                indices: Self.identity, codeSize: codeSize, loss: 0))
+                indices: Self.identity, codeSize: codeSize, loss: 0, wanted: picture.shown))
         var isSeenHere = [Bool](repeating: false, count: 256)
-        for index in picture.held { isSeenHere[Int(index)] = true }
+        for index in picture.indices { isSeenHere[Int(index)] = true }
         if let transparent = picture.transparent { isSeenHere[transparent] = false }
         let ownPalette = isGlobal && !globalPalette.isEmpty ? nil : Self.seen(palette, isSeenHere)
         if ownPalette == nil {
@@ -88,7 +88,6 @@ package struct GIFRewriter {
         var indices: [UInt8]
         /// What is shown once it is drawn.
         var shown: [UInt32]
-        var held: [UInt8] = []
         /// By index; 0 for the transparent one.
         var colours: [UInt32]
         var transparent: Int?
@@ -128,7 +127,6 @@ package struct GIFRewriter {
                     at += 1
                 }
             }
-            held = indices
             chooseTransparent(palette.count)
         }
 

@@ -16,8 +16,10 @@ struct LZWEncoder {
         var indices: [UInt8]
         /// Bits of what is written, 2…8.
         var codeSize: Int
-        /// The squared distance up to which a colour may take another's place.
+        /// By how much the squared distance to what is wanted may grow for the sake of bytes.
         var loss: Int32
+        /// What the canvas ought to show.
+        var wanted: [UInt32]
     }
 
     /// The codes, without the lengths of blocks.
@@ -38,21 +40,21 @@ struct LZWEncoder {
     static func bound(pixels: Int) -> Int { pixels * 3 / 2 + pixels / 2048 + 16 }
 
     /// - Parameters:
+    ///   - indices: Where another index took one's place, it is noted.
     ///   - shown: What the canvas will show; what another index changes of it is noted.
-    ///   - held: The index that shows it, which then changes too.
-    mutating func encode(_ indices: [UInt8], shown: inout [UInt32], held: inout [UInt8], _ source: Source) {
+    mutating func encode(_ indices: inout [UInt8], shown: inout [UInt32], _ source: Source) {
         let area = source.area
         let room = Self.bound(pixels: area.width * area.height)
         if bytes.count < room { bytes = Array(repeating: 0, count: room) }
         var writer = CodeWriter(codeSize: source.codeSize)
         writer.put(writer.clear, &bytes)
         forget()
-        let indices = indices.span
+        var indices = indices.mutableSpan
         let written = source.written.span
         let colours = source.colours.span
         let originals = source.indices.span
+        let wanted = source.wanted.span
         var shown = shown.mutableSpan
-        var held = held.mutableSpan
         var dictionary = DictionaryUse()
         var string = -1
         for row in area.top..<area.top + area.height {
@@ -70,10 +72,12 @@ struct LZWEncoder {
                     string = Int(table[slot] & 0xFFF)
                     continue
                 }
-                if let other = alternative(after: string, to: shown[at], colours: colours, pixel, source.loss) {
+                if let other = alternative(
+                    after: string, to: shown[at], wanted[at], colours: colours, pixel, source.loss)
+                {
                     string = other.code
                     shown[at] = colours[other.pixel]
-                    held[at] = originals[other.pixel]
+                    indices[at] = originals[other.pixel]
                     continue
                 }
                 writer.put(string, &bytes)
@@ -113,22 +117,23 @@ struct LZWEncoder {
     @inline(__always)
     private static func slot(_ key: UInt32) -> Int { Int((key &* 0x9E37_79B1) &>> 18) }
 
-    /// The continuation of a string that shows nearly what a pixel is to show; none for a transparent one.
+    /// The continuation of a string that shows what is wanted about as well as `colour` does; none for a transparent one.
     @inline(__always)
     private func alternative(
-        after string: Int, to colour: UInt32, colours: borrowing Span<UInt32>, _ pixel: Int, _ loss: Int32
+        after string: Int, to colour: UInt32, _ wanted: UInt32, colours: borrowing Span<UInt32>, _ pixel: Int,
+        _ loss: Int32
     ) -> (code: Int, pixel: Int)? {
         // What is drawn may only differ where loss is allowed; what stays may be drawn as it is.
         guard colour &>> 24 == 255, loss > 0 || colours[pixel] == 0 else { return nil }
         var child = Int(children[string])
         var found: (code: Int, pixel: Int)?
-        var least = loss &+ 1
+        var least = ColourSearch.distance(colour, wanted) &+ loss &+ 1
         var looked = 0
         while child != 0, looked < Self.mostChildren {
             let suffix = Int(suffixes[child])
             let other = colours[suffix]
             if other != 0 {
-                let distance = ColourSearch.distance(other, colour)
+                let distance = ColourSearch.distance(other, wanted)
                 if distance < least {
                     least = distance
                     found = (child, suffix)

@@ -20,12 +20,14 @@ struct AnimatedGIF {
 
     /// What each level of quality is. None dithers: patterns cost bytes, and move where the picture doesn't.
     private var settings: GIFEncoder.Settings {
+        let isThorough = attempt.speed != .fast && !attempt.isHasty
         let levels: [(colours: Int, keep: Int32, loss: Int32, enough: Float)] = [
-            (255, 0, 0, 12), (127, 30, 60, 25), (63, 60, 200, 60), (31, 150, 600, 120),
+            isThorough ? (255, 0, 12, 2) : (255, 0, 0, 12), (255, 10, 80, 12), (127, 30, 170, 25), (47, 150, 600, 100),
         ]
         let level = levels[min(attempt.level, levels.count - 1)]
         return GIFEncoder.Settings(
             colours: level.colours, keep: level.keep, loss: level.loss, enough: level.enough,
+            worth: isThorough ? 18 : 120, effort: isThorough ? .thorough : .quick, simplifies: isThorough,
             changesPalettes: !attempt.isLast)
     }
 

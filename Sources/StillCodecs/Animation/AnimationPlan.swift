@@ -11,6 +11,8 @@ struct AnimationAttempt: Hashable, Sendable {
     var step = 1
     /// Cheaper settings, for a deadline that is near.
     var isHasty = false
+    /// What the profile asks for.
+    var speed = Speed.standard
     /// Sized so that nothing can go over the cap: no frame has a palette of its own.
     var isLast = false
 

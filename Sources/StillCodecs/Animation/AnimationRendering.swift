@@ -96,7 +96,8 @@ struct AnimationRendering {
         let side = isHasty ? AnimationFacts.reducedSide(of: region, policy) : policy.longestSide
         let wanted = format.size(of: region.size, side: side)
         var plan = AnimationPlan(
-            first: AnimationAttempt(size: wanted, level: 0, isHasty: isHasty), region: region.size,
+            first: AnimationAttempt(size: wanted, level: 0, isHasty: isHasty, speed: order.profile.speed),
+            region: region.size,
             frames: facts.frames, aim: policy.aim, cap: policy.cap, format: format)
         var speed = isHasty ? .standard : order.profile.speed
         var hindrance: String?
