@@ -18,8 +18,9 @@ build: dependencies ## Build a debug version of everything.
 	$(SWIFT) build
 
 .PHONY: release
-release: dependencies ## Build satchel and satchel-codec for use.
+release: dependencies ## Build satchel and its codecs for use.
 	$(SWIFT) build -c release --product satchel-codec
+	$(SWIFT) build -c release --product satchel-stills
 	$(SWIFT) build -c release --product satchel
 
 .PHONY: demo
@@ -36,11 +37,11 @@ test: dependencies lint ## Run every test.
 
 .PHONY: check
 check: build ## Run the codec side's tests and the demo on Debian 13, in a root of its own.
-	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec ./Tests/debian13.sh swift build --build-tests
-	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec ./Tests/debian13.sh ./Tests/bounded.sh $(if $(filter full,$(SATCHEL_TESTS)),40,20) \
+	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec,satchel-stills ./Tests/debian13.sh swift build --build-tests
+	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec,satchel-stills ./Tests/debian13.sh ./Tests/bounded.sh $(if $(filter full,$(SATCHEL_TESTS)),40,20) \
 	    swift test --skip-build --parallel
 	rm -rf .demo
-	SATCHEL_CODEC=.build/debug/satchel-codec ./Tests/debian13.sh Media/demo.sh /mnt/built/debug/satchel
+	SATCHEL_CODEC=.build/debug ./Tests/debian13.sh Media/demo.sh /mnt/built/debug/satchel
 	rm -rf .demo
 
 # Sweeps try every case here, and some of them elsewhere.
@@ -126,6 +127,7 @@ TARGET = $(DESTDIR)$(PREFIX)
 install: release man ## Install under PREFIX (/usr/local), with completions and man pages.
 	install -D -s -m 755 $(RELEASE)/satchel $(TARGET)/bin/satchel
 	install -D -s -m 755 $(RELEASE)/satchel-codec $(TARGET)/libexec/satchel-codec
+	install -D -s -m 755 $(RELEASE)/satchel-stills $(TARGET)/libexec/satchel-stills
 	install -d $(TARGET)/share/man/man1 $(TARGET)/share/bash-completion/completions \
 	    $(TARGET)/share/zsh/site-functions $(TARGET)/share/fish/vendor_completions.d
 	install -m 644 .build/man/*.1 $(TARGET)/share/man/man1/

@@ -9,8 +9,9 @@ let optimised: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debu
 var targets: [Target] = [
     // C libraries, as modules.
     .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0"),
-    // Not linked, but loaded where it is needed.
-    .target(name: "CFFmpeg"),
+    .systemLibrary(name: "CFFmpeg"),
+    .systemLibrary(name: "CHEIF"),
+    .systemLibrary(name: "CJXL"),
     .systemLibrary(name: "CMagic", pkgConfig: "libmagic"),
     .target(
         name: "CJPEG", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))],
@@ -25,15 +26,15 @@ var targets: [Target] = [
     // as long.
     .target(name: "GIF", dependencies: ["CScaling"], swiftSettings: optimised),
     .target(
-        name: "Codecs", dependencies: ["Attachments", "GIF", "CVips", "CJPEG", "CScaling", "CFFmpeg", "CMagic"],
-        path: "Sources",
-        exclude: [
-            "API", "Attachments", "CFFmpeg", "CJPEG", "CMagic", "CSandbox", "CScaling", "CVips",
-            "Confinement", "GIF", "Intake", "Payloads", "SatchelClient", "Stores", "satchel", "satchel-codec",
-        ],
-        sources: ["StillCodecs", "ClipCodecs"], swiftSettings: optimised),
+        name: "StillCodecs", dependencies: ["Attachments", "GIF", "CVips", "CJPEG", "CScaling", "CMagic"],
+        swiftSettings: optimised),
+    .target(
+        name: "ClipCodecs", dependencies: ["Attachments", "GIF", "StillCodecs", "CFFmpeg", "CHEIF", "CJXL"],
+        swiftSettings: optimised),
     .target(name: "Confinement", dependencies: ["Attachments", "CSandbox"]),
-    .executableTarget(name: "satchel-codec", dependencies: ["Attachments", "Codecs", "Confinement"]),
+    .target(name: "MediaCodec", dependencies: ["Attachments", "StillCodecs", "Confinement"]),
+    .executableTarget(name: "satchel-stills", dependencies: ["StillCodecs", "MediaCodec"]),
+    .executableTarget(name: "satchel-codec", dependencies: ["StillCodecs", "ClipCodecs", "MediaCodec"]),
 
     // The service side.
     .target(
@@ -107,11 +108,13 @@ var targets: [Target] = [
         name: "HuffmanFuzz", dependencies: ["CJPEG"], path: "Tests/fuzz/huffman",
         exclude: ["corpus", "markers.dict", "picture.py"], cSettings: [.headerSearchPath("../../../Sources/CJPEG")]),
     .testTarget(
-        name: "CodecsTests", dependencies: ["Attachments", "Codecs", "CJPEG", "GIF", "HuffmanFuzz", "TestSupport"]),
+        name: "CodecsTests",
+        dependencies: ["Attachments", "StillCodecs", "ClipCodecs", "CJPEG", "GIF", "HuffmanFuzz", "TestSupport"]),
     .testTarget(
         name: "IsolationTests",
         dependencies: [
             "Attachments", "Intake", "CSandbox", "TestSupport", "fault-codec", "pool-driver", "satchel-codec",
+            "satchel-stills",
         ]),
     .executableTarget(
         name: "fetch-probe",
@@ -152,7 +155,8 @@ var targets: [Target] = [
     .testTarget(
         name: "APITests",
         dependencies: [
-            "Attachments", "Intake", "Stores", "Payloads", "API", "TestSupport", "satchel-codec", "fault-codec",
+            "Attachments", "Intake", "Stores", "Payloads", "API", "TestSupport", "satchel-codec", "satchel-stills",
+            "fault-codec",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOEmbedded", package: "swift-nio"),
             .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
@@ -161,14 +165,18 @@ var targets: [Target] = [
             .product(name: "Logging", package: "swift-log"),
         ]),
     .testTarget(
-        name: "SatchelClientTests", dependencies: ["SatchelClient", "TestSupport", "satchel", "satchel-codec"]),
+        name: "SatchelClientTests",
+        dependencies: ["SatchelClient", "TestSupport", "satchel", "satchel-codec", "satchel-stills"]),
     .testTarget(
         name: "ServeTests",
-        dependencies: ["Attachments", "Stores", "TestSupport", "satchel", "satchel-codec", "fault-codec"]),
+        dependencies: [
+            "Attachments", "Stores", "TestSupport", "satchel", "satchel-codec", "satchel-stills", "fault-codec",
+        ]),
     .testTarget(
         name: "SatchelTests",
         dependencies: [
-            "Attachments", "Intake", "Stores", "TestSupport", "satchel", "satchel-codec", "fault-codec", "refuse-calls",
+            "Attachments", "Intake", "Stores", "TestSupport", "satchel", "satchel-codec", "satchel-stills",
+            "fault-codec", "refuse-calls",
         ]),
 ]
 
@@ -180,7 +188,7 @@ if Context.environment["SATCHEL_BENCHMARKS"] != nil {
         .executableTarget(
             name: "inner-bench",
             dependencies: [
-                "Attachments", "Codecs", "Stores", "CCallgrind",
+                "Attachments", "StillCodecs", "ClipCodecs", "Stores", "CCallgrind",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],

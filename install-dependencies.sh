@@ -16,9 +16,9 @@
 set -eu
 
 build="build-essential pkg-config git make libvips-dev libavformat-dev libavcodec-dev libavfilter-dev
-    libswscale-dev libswresample-dev libjpeg62-turbo-dev libmagic-dev libseccomp-dev
+    libswscale-dev libswresample-dev libheif-dev libjxl-dev libjpeg62-turbo-dev libmagic-dev libseccomp-dev
     libsqlite3-dev"
-run="libjpeg62-turbo libseccomp2 libsqlite3-0 ca-certificates"
+run="libheif1 libjpeg62-turbo libseccomp2 libsqlite3-0 ca-certificates"
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp rsync
     libheif-examples libjpeg-turbo-progs libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
     prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy python3-pyte libavif-bin
@@ -31,11 +31,11 @@ bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-turbo-pr
 [ ! -r /etc/os-release ] || . /etc/os-release
 case "${VERSION_CODENAME:-}" in
     bookworm)
-        run="$run libvips42 libavformat59 libavcodec59 libavfilter8 libswscale6 libswresample4 libmagic1"
+        run="$run libvips42 libavformat59 libavcodec59 libavfilter8 libswscale6 libswresample4 libjxl0.7 libmagic1"
         test="$test libopenh264-7"
         ;;
     *)
-        run="$run libvips42t64 libavformat61 libavcodec61 libavfilter10 libswscale8 libswresample5 libmagic1t64"
+        run="$run libvips42t64 libavformat61 libavcodec61 libavfilter10 libswscale8 libswresample5 libjxl0.11 libmagic1t64"
         # What Swift's toolchain for Debian 12 loads, and doesn't bring.
         build="$build libncurses6 libxml2 libcurl4t64"
         # Encoders are packages of their own there.

@@ -2,19 +2,20 @@
 # Puts what was built into the shape that the image has, as a tree to copy onto its root.
 #
 #   Docker/assemble.sh .build/release /image
-#   Docker/assemble.sh .build/release /image .build-debian13/release    with the codec that was built there
+#   Docker/assemble.sh .build/release /image .build-debian13/release    with the codecs that were built there
 #
-# satchel and satchel-codec lie in one directory with the parts of Swift's runtime that they need: both look beside
+# satchel and its codecs lie in one directory with the parts of Swift's runtime that they need: all look beside
 # themselves first ($ORIGIN), so the tree needs no loader's configuration and runs wherever it is put.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 built=$1
 image=$2
 codec=${3:-$built}/satchel-codec
+stills=${3:-$built}/satchel-stills
 lib=$image/usr/local/lib/satchel
 
 mkdir -p "$lib" "$image/usr/local/bin" "$image/usr/share/doc/satchel/licenses"
-for program in "$built/satchel" "$codec"; do
+for program in "$built/satchel" "$codec" "$stills"; do
     strip -o "$lib/$(basename "$program")" "$program"
     chmod 755 "$lib/$(basename "$program")"
 done
@@ -22,7 +23,7 @@ ln -sf ../lib/satchel/satchel "$image/usr/local/bin/satchel"
 
 # The toolchain's directory is where the programs themselves would look for it.
 runtime=$(dirname "$(ldd "$built/satchel" | sed -n 's/.*libswiftCore\.so => \(.*\) (.*/\1/p')")
-ldd "$built/satchel" "$codec" | sed -n "s|.* => \($runtime/.*\) (.*|\1|p" | sort -u |
+ldd "$built/satchel" "$codec" "$stills" | sed -n "s|.* => \($runtime/.*\) (.*|\1|p" | sort -u |
     while read -r library; do
         strip --strip-unneeded -o "$lib/$(basename "$library")" "$library"
         chmod 644 "$lib/$(basename "$library")"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Checks the image without a Docker engine: carries out the Dockerfile's runtime stage in a fresh Debian 13, puts in what
-# was built, with the codec built there too, and runs it as Docker would.
+# was built, with the codecs built there too, and runs it as Docker would.
 #
 #   Docker/check.sh [.build/debug]      the directory that `swift build` wrote to
 #
-# Needs root, for chroot and mounts. The first run fetches 350 MB of packages and builds the codec (about 5 minutes),
+# Needs root, for chroot and mounts. The first run fetches 350 MB of packages and builds the codecs (about 5 minutes),
 # which stay in .build/docker and .build-debian13; later runs take about a minute. None may take 20.
 set -eu
 cd "$(dirname "$0")/.."

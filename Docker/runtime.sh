@@ -14,12 +14,12 @@ groupadd --gid $id satchel
 useradd --uid $id --gid $id --no-create-home --home-dir /var/lib/satchel --shell /usr/sbin/nologin satchel
 install -d -o satchel -g satchel -m 700 /var/lib/satchel /etc/satchel/keys
 
-# satchel-codec loads GPL libraries: whoever passes the image on must offer their sources. The list is of exactly
+# satchel-codec links GPL libraries: whoever passes the image on must offer their sources. The list is of exactly
 # what is in the image; Debian's archive keeps every version.
 install -d /usr/share/doc/satchel
 {
     cat <<'TEXT'
-Satchel is under the Apache License 2.0; its sources are beside this file, in satchel-sources.tar.gz. satchel-codec loads
+Satchel is under the Apache License 2.0; its sources are beside this file, in satchel-sources.tar.gz. satchel-codec links
 Debian's build of FFmpeg, which makes that executable GPL (version 2 or later) when it is passed on. Each
 Debian package's terms are in /usr/share/doc/PACKAGE/copyright, those of the Swift packages in
 /usr/share/doc/satchel/licenses. The complete sources of the Debian packages in this image:

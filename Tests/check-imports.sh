@@ -1,5 +1,5 @@
 #!/bin/sh
-# The line that hostile bytes don't cross: satchel links no media library, satchel-codec no network or database.
+# The line that hostile bytes don't cross: satchel links no media library, the codecs no network or database.
 #
 #   Tests/check-imports.sh .build/debug
 set -eu
@@ -15,9 +15,18 @@ refuse() { # executable, pattern
         status=1
     fi
 }
+demand() { # executable, libraries
+    program=$1
+    shift
+    for library in "$@"; do
+        ldd "$products/$program" | grep -q "$library\." || { echo "$program doesn't link $library" >&2; status=1; }
+    done
+}
 refuse satchel 'lib(vips|av(codec|format|filter|util)|swscale|swresample|magic)\.'
-# FFmpeg's libraries are loaded where a source needs them.
-refuse satchel-codec 'lib(sqlite3|av(codec|format|filter|util)|swscale|swresample)\.'
+refuse satchel-codec 'libsqlite3\.'
+# What it would map, every process for a photograph would have to copy.
+refuse satchel-stills 'lib(sqlite3|av(codec|format|filter|util)|swscale|swresample|heif|jxl)\.'
+demand satchel-codec libavcodec libavformat libavfilter libheif libjxl
 
 # What each target may import of this package and of the libraries; DESIGN's table, as a list.
 allow() { # target, names
@@ -35,9 +44,12 @@ allow() { # target, names
 }
 allow Attachments FoundationEssentials
 allow GIF CScaling
-for part in StillCodecs ClipCodecs; do allow $part Attachments GIF CVips CJPEG CScaling CFFmpeg CMagic; done
+allow StillCodecs Attachments GIF CVips CJPEG CScaling CMagic
+allow ClipCodecs Attachments GIF StillCodecs CFFmpeg CHEIF CJXL
+allow MediaCodec Attachments StillCodecs Confinement
 allow Confinement Attachments CSandbox
-allow satchel-codec Attachments Codecs Confinement
+allow satchel-codec StillCodecs ClipCodecs MediaCodec
+allow satchel-stills StillCodecs MediaCodec
 allow Intake Attachments CSandbox AsyncHTTPClient NIO NIOCore NIOPosix NIOHTTP1 NIOSSL NIOFoundationCompat Crypto Logging Metrics CoreMetrics
 allow Stores Attachments GRDB Crypto AsyncHTTPClient Logging
 allow Payloads Attachments

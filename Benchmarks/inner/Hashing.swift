@@ -1,7 +1,8 @@
 import Attachments
-import Codecs
+import ClipCodecs
 import Crypto
 import Glibc
+import StillCodecs
 
 /// SHA-256 of what goes into the store, ThumbHash and BlurHash of what is shown until it comes.
 enum Hashing {

@@ -1,6 +1,7 @@
 import Attachments
-import Codecs
+import ClipCodecs
 import Glibc
+import StillCodecs
 
 /// Libmagic's word over a source, then the header by the decoder that this names.
 enum Identifying {
@@ -11,12 +12,12 @@ enum Identifying {
     ]
 
     static func pieces(samples directory: String) throws(AttachmentError) -> [Piece] {
-        try Codec.prepare()
+        try Codec.everything.prepare()
         return samples.map { name, file in
             let source = opened("\(directory)/\(file)", O_RDONLY)
             let order = WorkOrder(profile: .archive)
             return Piece(name: "identify.\(name)", repetitions: 10) {
-                let identified = try Codec.identify(source, order: order)
+                let identified = try Codec.everything.identify(source, order: order)
                 _ = identified.probeResult
             }
         }

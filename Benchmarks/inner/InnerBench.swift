@@ -1,6 +1,7 @@
 import Attachments
-import Codecs
+import ClipCodecs
 import Glibc
+import StillCodecs
 
 /// What inner pieces cost, without processes around them. Prints a line for each input or question, times in
 /// milliseconds unless it says otherwise.

@@ -1,6 +1,7 @@
 import Attachments
-import Codecs
+import ClipCodecs
 import Glibc
+import StillCodecs
 
 /// A photograph, from the look at it to a smaller one: mostly the decoding of its Huffman codes.
 enum Rendering {
@@ -13,9 +14,9 @@ enum Rendering {
         let order = WorkOrder(profile: profile)
         return Piece(name: "render.jpeg", repetitions: 3) {
             let result = opened("\(directory)/rendition", O_RDWR | O_CREAT | O_TRUNC)
-            let identified = try Codec.identify(source, order: order)
+            let identified = try Codec.everything.identify(source, order: order)
             var size: PixelSize?
-            _ = try Codec.render(
+            _ = try Codec.everything.render(
                 identified, command: RenderCommand(memory: 1 << 30, outputs: [.main]), outputs: [.main: result]
             ) { report in
                 size = report.size

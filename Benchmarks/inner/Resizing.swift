@@ -1,5 +1,6 @@
 import Attachments
-import Codecs
+import ClipCodecs
+import StillCodecs
 
 /// The Lanczos scaling of a decoded still.
 enum Resizing {

@@ -1,11 +1,12 @@
 import Attachments
-import Codecs
+import ClipCodecs
 import Glibc
+import StillCodecs
 
 /// What each speed takes of a picture or an animation, beside `best`, in one process.
 enum Speeds {
     static func measure(side: Int, rounds: Int, directory: String, inputs: ArraySlice<String>) throws {
-        try Codec.prepare()
+        try Codec.everything.prepare()
         for input in inputs {
             var least: [Speed: (time: Double, bytes: Int64)] = [:]
             for _ in 0..<rounds {
@@ -33,9 +34,9 @@ enum Speeds {
         defer { close(source) }
         let result = opened("\(directory)/\(speed.rawValue)", O_RDWR | O_CREAT | O_TRUNC)
         let start = milliseconds(CLOCK_PROCESS_CPUTIME_ID)
-        let identified = try Codec.identify(source, order: WorkOrder(profile: profile))
+        let identified = try Codec.everything.identify(source, order: WorkOrder(profile: profile))
         var bytes: Int64 = 0
-        _ = try Codec.render(
+        _ = try Codec.everything.render(
             identified, command: RenderCommand(memory: 4 << 30, outputs: [.main]), outputs: [.main: result]
         ) { report in bytes = report.bytes }
         let end = milliseconds(CLOCK_PROCESS_CPUTIME_ID)

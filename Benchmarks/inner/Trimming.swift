@@ -1,13 +1,14 @@
 import Attachments
-import Codecs
+import ClipCodecs
 import Glibc
+import StillCodecs
 
 /// Cutting a part out of a video, from the look at it to the last byte.
 enum Trimming {
     static func measure(
         start: Double, seconds: Double, limit: Int, output: String, inputs: some Sequence<String>
     ) throws(AttachmentError) {
-        try Codec.prepare()
+        try Codec.everything.prepare()
         var profile = Profile(name: "bench")
         profile.video = VideoPolicy(longestSide: limit, cap: 1_000_000_000, poster: nil)
         let order = WorkOrder(
@@ -17,10 +18,10 @@ enum Trimming {
             let source = opened(input, O_RDONLY)
             let result = opened(output, O_RDWR | O_CREAT | O_TRUNC)
             let began = milliseconds(CLOCK_PROCESS_CPUTIME_ID)
-            let identified = try Codec.identify(source, order: order)
+            let identified = try Codec.everything.identify(source, order: order)
             var spent = identified.probeResult.seconds
             let command = RenderCommand(memory: 2 << 30, outputs: [.main])
-            let ending = try Codec.render(identified, command: command, outputs: [.main: result]) { report in
+            let ending = try Codec.everything.render(identified, command: command, outputs: [.main: result]) { report in
                 spent += report.seconds
                 close(result)
             }

@@ -100,10 +100,11 @@ class Builder:
             raise SystemExit(status)
 
 
-def built_codec(configuration):
-    """Builds the codec, and answers the directory that it lies in, outside."""
-    os.environ["SATCHEL_TARGETS"] = "GIFTests,CodecsTests,satchel-codec"
-    Builder(["build"]).run("swift", "build", "-c", configuration, "--product", "satchel-codec")
+def built_codecs(configuration):
+    """Builds the codecs, and answers the directory that they lie in, outside."""
+    os.environ["SATCHEL_TARGETS"] = "GIFTests,CodecsTests,satchel-codec,satchel-stills"
+    for program in ("satchel-codec", "satchel-stills"):
+        Builder(["build"]).run("swift", "build", "-c", configuration, "--product", program)
     return os.path.realpath(f"{BUILT}/{configuration}")
 
 

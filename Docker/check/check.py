@@ -73,6 +73,11 @@ def check_confinement(container, missing):
     doctor = container.run("satchel", "doctor")
     evidence = doctor.stdout + doctor.stderr
     expect(doctor.returncode == 0, "doctor finds what is required", evidence)
+    libraries = dict(re.findall(r"^ok  (codec(?: for stills)?)  .*/satchel-\w+, (.*?) *$", doctor.stdout, re.M))
+    expect(
+        libraries == {"codec": "libvips, FFmpeg, libheif, libjxl, libjpeg-turbo",
+            "codec for stills": "libvips, libjpeg-turbo"},
+        "each codec decodes with its own libraries", evidence)
     found = {layer for layer, grade in layers(doctor.stdout).items() if grade == "--"}
     expect(found == missing, f"of the extras are missing: {', '.join(sorted(missing)) or 'none'}", evidence)
     check_job(container)
@@ -286,8 +291,8 @@ def main():
     built = os.path.abspath(sys.argv[1])
     os.makedirs(KEEP, exist_ok=True)
     start = time.monotonic()
-    codec = builder.built_codec(os.path.basename(built))
-    root_directory, image = root.make_root(CONTEXT, KEEP, built, codec)
+    codecs = builder.built_codecs(os.path.basename(built))
+    root_directory, image = root.make_root(CONTEXT, KEEP, built, codecs)
     print(
         f"The image holds {root.megabytes(root_directory)} MB, {root.megabytes(root_directory + '/usr/local')} MB of them Satchel "
         f"and Swift's runtime; made in {time.monotonic() - start:.0f} s.")

@@ -103,11 +103,11 @@ def make_context(sources, context):
     os.symlink(f"{sources}/.build", f"{context}/.build")
 
 
-def make_root(sources, keep, built, codec):
+def make_root(sources, keep, built, codecs):
     """Carries out the runtime stage; answers the root and the image's values.
 
     - built: the directory with `satchel`, which runs on the release that it was built on and on later ones.
-    - codec: the one with `satchel-codec`, built on the image's own release, whose libraries it links.
+    - codecs: the one with `satchel-codec` and `satchel-stills`, built on the image's own release, whose libraries it links.
     """
     path, context = f"{sources}/Docker/Dockerfile", f"{keep}/context"
     make_context(sources, context)
@@ -131,7 +131,7 @@ def make_root(sources, keep, built, codec):
                 os.unlink(f"{keep}/{old}")
         pack(root, runtime)
     shutil.rmtree(assembled, ignore_errors=True)
-    subprocess.run([f"{context}/Docker/assemble.sh", built, f"{assembled}/image", codec], check=True)
+    subprocess.run([f"{context}/Docker/assemble.sh", built, f"{assembled}/image", codecs], check=True)
     image = dockerfile.carry_out(path, "runtime", root, context, {"build": assembled}, only="rest")
     shutil.copy("/etc/resolv.conf", f"{root}/etc/resolv.conf")
     return root, image

@@ -7,6 +7,11 @@
 // Where an operation has an `out`, it is set only when 0 is returned, and the caller owns the reference. On any other
 // return vips_error_buffer() says why; the buffer is global and keeps old text until satchel_error_clear().
 
+// For dladdr.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
 #include <gmodule.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,56 +61,30 @@ static inline void satchel_ignore_log(
     (void)domain, (void)level, (void)text, (void)data;
 }
 
-/// Starts libvips, which then says nothing on stderr: what a file provokes is a fact about the file. It may be called
-/// again.
-///
-/// With `modules` 0 it loads none by itself: they come by satchel_load_module.
-static inline int satchel_vips_start(int modules) {
+/// Starts libvips without any of its modules; it then says nothing on stderr: what a file provokes is a fact about the file. It
+/// may be called again.
+static inline int satchel_vips_start(void) {
     g_log_set_handler(
         "VIPS", (GLogLevelFlags)(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE | G_LOG_LEVEL_INFO | G_LOG_LEVEL_DEBUG),
         satchel_ignore_log, NULL);
     // It looks for modules under that directory, and there is nothing.
-    if (!modules) g_setenv("VIPSHOME", "/nonexistent", TRUE);
-    int result = VIPS_INIT("satchel-codec");
-    if (!modules) g_unsetenv("VIPSHOME");
+    g_setenv("VIPSHOME", "/nonexistent", TRUE);
+    int result = VIPS_INIT("satchel");
+    g_unsetenv("VIPSHOME");
     return result;
 }
 
-/// Loads a module of libvips for good; nothing happens where there is none at the path.
-static inline void satchel_load_module(const char *path) {
+/// Loads one of libvips' modules for good, from the directory that belongs to the library; nothing happens where there is none
+/// of this name, as in a build that has the format in the library itself.
+static inline void satchel_load_module(const char *name) {
+    Dl_info library;
+    if (!dladdr((const void *)vips_version, &library)) return;
+    char *directory = g_path_get_dirname(library.dli_fname);
+    char *path = g_strdup_printf("%s/vips-modules-%d.%d/vips-%s.so", directory, vips_version(0), vips_version(1), name);
     GModule *module = g_module_open(path, G_MODULE_BIND_LAZY);
     if (module) g_module_make_resident(module);
-}
-
-/// A function of a library that is loaded, whoever loaded it; NULL where none has it.
-static inline gpointer _Nullable satchel_loaded(const char *name) {
-    gpointer function = NULL;
-    GModule *all = g_module_open(NULL, G_MODULE_BIND_LAZY);
-    if (!all) return NULL;
-    g_module_symbol(all, name, &function);
-    g_module_close(all);
-    return function;
-}
-
-/// Has libheif load its decoders for good, which are files of their own since 1.17 and would be opened with the first
-/// picture otherwise; 0 unless that fails or libheif isn't loaded.
-static inline int satchel_heif_start(void) {
-    // libheif's headers aren't among what is built with; this is its struct heif_error.
-    struct answer { int code, subcode; const char *_Nullable text; };
-    struct answer (*start)(void *_Nullable) = (struct answer (*)(void *_Nullable))satchel_loaded("heif_init");
-    return start ? start(NULL).code : -1;
-}
-
-/// libheif's version, `1.19.8`; NULL where it isn't loaded.
-static inline const char *_Nullable satchel_heif_version(void) {
-    const char *(*version)(void) = (const char *(*)(void))satchel_loaded("heif_get_version");
-    return version ? version() : NULL;
-}
-
-/// libjxl's version, 11002 for 0.11.2; 0 where it isn't loaded.
-static inline guint32 satchel_jxl_version(void) {
-    guint32 (*version)(void) = (guint32 (*)(void))satchel_loaded("JxlDecoderVersion");
-    return version ? version() : 0;
+    g_free(path);
+    g_free(directory);
 }
 
 static inline const char *satchel_error_text(void) {

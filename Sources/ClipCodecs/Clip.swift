@@ -1,9 +1,10 @@
 package import Attachments
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 /// A sound or a video: opened, understood, and made into the renditions that its profile asks for.
-package struct Clip: ~Copyable {
+package final class Clip: OpenedClip {
     /// What it is, by the demuxer and the decoders that will be used.
     package private(set) var probeResult: ProbeResult
 
@@ -39,7 +40,7 @@ package struct Clip: ~Copyable {
             kind: facts.kind, type: facts.type, sniffedType: sniffed, size: facts.picture?.upright,
             duration: facts.duration, note: facts.note, planned: facts.renditions(for: order.profile),
             estimate: facts.estimate(for: order.profile, part: part), seconds: watch.seconds)
-        var clip = Clip(probed: probed, probeResult: probeResult, order: order, part: part, cutOff: cutOff)
+        let clip = Clip(probed: probed, probeResult: probeResult, order: order, part: part, cutOff: cutOff)
         if order.wantsForecasts { clip.probeResult.forecasts = try clip.forecasts() }
         return clip
     }
@@ -63,7 +64,7 @@ package struct Clip: ~Copyable {
     /// - Throws: ``AttachmentError/corrupt(reason:)`` where nothing could be decoded,
     ///   ``AttachmentError/capUnreachable(rendition:bytes:cap:advice:)``, ``AttachmentError/storeFailed(reason:)`` and
     ///   ``AttachmentError/storeFull`` where an output can't be written.
-    package mutating func render(
+    package func render(
         command: RenderCommand, outputs: [RenditionRole: Int32],
         deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
@@ -357,7 +358,7 @@ extension ClipFacts {
         var memory: Int64 = 64 << 20
         var cpu = 0.03 + seconds * (audio == nil ? 0 : 0.012)
         if let picture, let policy = profile.video {
-            let output = VideoPlan.size(of: picture.upright, longestSide: policy.longestSide)
+            let output = picture.upright.even(longestSide: policy.longestSide)
             let kept = max(8, min(17, Self.keptPixels / max(1, picture.coded.area)))
             memory += picture.coded.area * 3 / 2 * kept * (picture.isPlain ? 1 : 2) + output.area * 3 / 2 * 40
             memory += min(picture.upright.area, 2048 * 2048) * 8

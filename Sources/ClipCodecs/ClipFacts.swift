@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// What is known of a clip once its container was read.
 struct ClipFacts: Sendable {

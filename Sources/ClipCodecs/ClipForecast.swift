@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 extension Clip {
     /// What will be made, smallest first. Reads the packets of the part, as making it does, and decodes none.
@@ -32,7 +33,7 @@ extension Clip {
         }
         let moment = order.request.thumbnailTime.map { "the picture at \(rounded($0)) s, as asked" }
         // Pictures are decoded to even sides.
-        let decoded = VideoPlan.size(of: size, longestSide: PosterPicker.longestSide)
+        let decoded = size.even(longestSide: PosterPicker.longestSide)
         let region = policies.region(of: decoded)
         let result = still.framing.resultSize(of: region.size)
         return Forecast(

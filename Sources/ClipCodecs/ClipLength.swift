@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// Where a clip begins on its own clock, and how long it really is.
 struct ClipLength {

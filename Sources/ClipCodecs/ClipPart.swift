@@ -1,4 +1,5 @@
 import Attachments
+import StillCodecs
 
 /// The part of a clip that is delivered; seconds of the untrimmed source.
 struct ClipPart: Hashable, Sendable {

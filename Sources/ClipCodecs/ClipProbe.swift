@@ -1,6 +1,7 @@
 import Attachments
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 /// An opened container and what is known of it.
 struct ProbedClip: ~Copyable {

@@ -1,6 +1,7 @@
 import Attachments
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 /// What became of a main rendition.
 struct MadeClip {

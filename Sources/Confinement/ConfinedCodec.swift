@@ -4,7 +4,7 @@ public import Attachments
 ///
 /// A codec starts no thread before it is asked to identify: forks of a process with threads are broken.
 public protocol ConfinedCodec: ~Copyable {
-    /// Loads and initialises what the sources of its decoder set need. Called once, in the zygote, unconfined.
+    /// Initialises what its sources need. Called once, in the zygote, unconfined.
     mutating func prepare(_ invocation: CodecInvocation) throws(AttachmentError)
 
     /// What was prepared, for whoever looks after the machine.

@@ -1,14 +1,19 @@
-import Attachments
+package import Attachments
 
 /// Processor seconds that making a rendition is expected to take, by what headers say.
-struct WorkCost: Hashable, Sendable {
-    var full: Double
+package struct WorkCost: Hashable, Sendable {
+    package var full: Double
     /// With cheaper settings.
-    var reduced: Double
+    package var reduced: Double
+
+    package init(full: Double, reduced: Double) {
+        self.full = full
+        self.reduced = reduced
+    }
 }
 
 /// With how much effort a rendition is made in the time that is left. A decision without input or output.
-enum EffortChoice: Hashable, Sendable {
+package enum EffortChoice: Hashable, Sendable {
     case full
     case reduced
     /// Not even cheaper settings come near.
@@ -23,7 +28,7 @@ enum EffortChoice: Hashable, Sendable {
     private static let saving = 0.9
 
     /// - Parameter secondsLeft: Nil for no hurry.
-    init(_ cost: WorkCost, secondsLeft: Double?) {
+    package init(_ cost: WorkCost, secondsLeft: Double?) {
         guard let secondsLeft, cost.full > secondsLeft * Self.share else {
             self = .full
             return
@@ -36,7 +41,7 @@ enum EffortChoice: Hashable, Sendable {
     }
 
     /// Why it is no more; nil for full effort.
-    func shortfall(_ cost: WorkCost, secondsLeft: Double?) -> Shortfall? {
+    package func shortfall(_ cost: WorkCost, secondsLeft: Double?) -> Shortfall? {
         switch self {
         case .full: nil
         case .reduced: .estimate(needed: cost.full, left: max(0, secondsLeft ?? 0))
@@ -47,11 +52,11 @@ enum EffortChoice: Hashable, Sendable {
 
 extension Shortfall {
     /// For the rendition that was made all the same: `reduced: an estimated 4.1 s were more than the 2.0 s left`.
-    var note: String { "reduced: \(cause(isMade: true))" }
+    package var note: String { "reduced: \(cause(isMade: true))" }
 }
 
 /// Whether work that is under way will be done in time, by how it gets on. A decision without input or output.
-enum Pace {
+package enum Pace {
     /// Sooner than that nothing can be told: what is done first isn't like the rest.
     static let least = (done: 0.03, seconds: 0.1)
 
@@ -61,14 +66,16 @@ enum Pace {
     ///   - done: The part of the work that is done, 0 to 1.
     ///   - seconds: That it took.
     ///   - secondsLeft: Nil for no hurry.
-    static func shouldStartOver(done: Double, after seconds: Double, _ cost: WorkCost, secondsLeft: Double?) -> Bool {
+    package static func shouldStartOver(done: Double, after seconds: Double, _ cost: WorkCost, secondsLeft: Double?)
+        -> Bool
+    {
         guard let secondsLeft, done >= least.done, seconds >= least.seconds, cost.full > 0 else { return false }
         let all = seconds / done
         return all * (1 - done) > secondsLeft && all * cost.reduced / cost.full < secondsLeft
     }
 
     /// What was needed, by then, and what was left.
-    static func shortfall(done: Double, after seconds: Double, secondsLeft: Double?) -> Shortfall {
+    package static func shortfall(done: Double, after seconds: Double, secondsLeft: Double?) -> Shortfall {
         .pace(needed: max(0, seconds / max(done, least.done) * (1 - done)), left: max(0, secondsLeft ?? 0))
     }
 }

@@ -1,9 +1,9 @@
-import Attachments
+package import Attachments
 import Synchronization
 
 /// When the work on the current source should be over. For the whole process, which has one source at a time: callbacks
 /// from inside libvips and FFmpeg ask it too.
-enum WorkTime {
+package enum WorkTime {
     private struct Times {
         var start: ContinuousClock.Instant
         var end: ContinuousClock.Instant
@@ -20,25 +20,25 @@ enum WorkTime {
     }
 
     /// Until the end; nil for no hurry, negative where it has passed.
-    static var secondsLeft: Double? {
+    package static var secondsLeft: Double? {
         guard let times = times.withLock({ $0 }) else { return nil }
         return (times.end - .now) / .seconds(1)
     }
 
     /// Whether more than this part of the time, 0 to 1, is gone: what could be looked at longer has been looked at long
     /// enough.
-    static func isPast(_ part: Double) -> Bool {
+    package static func isPast(_ part: Double) -> Bool {
         guard let times = times.withLock({ $0 }) else { return false }
         return times.start + (times.end - times.start) * part < .now
     }
 
-    static var isUp: Bool { secondsLeft.map { $0 <= 0 } ?? false }
+    package static var isUp: Bool { secondsLeft.map { $0 <= 0 } ?? false }
 
     /// What work throws that was stopped because the time is up, or would be.
-    static let failure = AttachmentError.deadlineExceeded(seconds: 0)
+    package static let failure = AttachmentError.deadlineExceeded(seconds: 0)
 
     /// Stops where the time is up: called wherever work goes on for long, such as between frames and packets.
-    static func check() throws(AttachmentError) {
+    package static func check() throws(AttachmentError) {
         if isUp { throw failure }
     }
 
@@ -49,7 +49,7 @@ enum WorkTime {
     ///
     /// - Returns: Whether `body` came to its end.
     @discardableResult
-    static func asFarAsItGoes(_ body: () throws(AttachmentError) -> Void) throws(AttachmentError) -> Bool {
+    package static func asFarAsItGoes(_ body: () throws(AttachmentError) -> Void) throws(AttachmentError) -> Bool {
         do {
             try body()
             return true

@@ -1,3 +1,5 @@
-import Confinement
+import ClipCodecs
+import MediaCodec
+import StillCodecs
 
-Confinement.run(MediaCodec(), arguments: CommandLine.arguments.dropFirst().map(\.self))
+MediaCodec.run(.everything)

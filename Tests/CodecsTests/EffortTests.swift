@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// How much effort the time that is left allows: the decisions alone, over many costs and times.
 @Suite struct EffortTests {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What no rendition may tell: `Tests/privacy/embed.py` puts canaries wherever a format has room for one, and
 /// `Tests/privacy/judge.py` accounts for every byte of what came out, with exiftool and ffprobe.

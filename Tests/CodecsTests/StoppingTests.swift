@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Work that is stopped inside the libraries when its time is up, by sources that take long to make.
 @Suite(.serialized) struct StoppingTests {

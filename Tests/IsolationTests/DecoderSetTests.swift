@@ -10,25 +10,27 @@ extension Isolation {
     @Suite struct DecoderSetTests {
         @Test func `a source beyond the common decoder set is given to a process of the full one`() async throws {
             let scratch = try Scratch()
-            let alias = try scratch.place.alias(of: "fault-codec")
-            var configuration = try CodecPoolConfiguration.faulty(at: alias.executable)
+            let codec = try scratch.place.alias(of: "fault-codec")
+            let stills = try scratch.place.alias(of: "fault-codec", ending: "-stills")
+            var configuration = try CodecPoolConfiguration.faulty(at: codec.executable, stills: stills.executable)
             configuration.sourcesBeforeReserve = 100
             try await withPool(configuration) { pool, _ in
                 #expect(try await pool.run("fault: null", in: scratch.place).error == nil)
-                #expect(Place.zygotes(named: alias.name).map(Self.decoderSet) == [.common])
+                #expect(Place.zygotes(named: codec.name).isEmpty)
                 let outcome = try await pool.run("fault: rare", in: scratch.place)
                 #expect(outcome.error == nil)
                 #expect(outcome.decisions == 1)
                 #expect(outcome.reports.count == 2)
-                #expect(Set(Place.zygotes(named: alias.name).map(Self.decoderSet)) == [.common, .full])
+                #expect(Place.zygotes(named: codec.name).count == 1)
+                #expect(Place.zygotes(named: stills.name).count == 1)
                 #expect(pool.statistics.deaths.isEmpty)
             }
         }
 
         @Test func `a process that passes a source on serves its owner's next one`() async throws {
             let scratch = try Scratch()
-            let alias = try scratch.place.alias(of: "fault-codec")
-            var configuration = try CodecPoolConfiguration.faulty(at: alias.executable, sourcesPerProcess: 100)
+            let stills = try scratch.place.alias(of: "fault-codec", ending: "-stills")
+            var configuration = try CodecPoolConfiguration.faulty(stills: stills.executable, sourcesPerProcess: 100)
             configuration.sourcesBeforeReserve = 100
             let owner = CodecPool.Owner(name: "one")
             try await withPool(configuration) { pool, _ in
@@ -60,38 +62,57 @@ extension Isolation {
             }
         }
 
-        @Test func `a photograph's zygote has none of FFmpeg's libraries, nor those for HEIF and JXL`() async throws {
+        @Test func `one program that takes everything may have both places`() async throws {
             let scratch = try Scratch()
-            let manifest = try MediaManifest.load()
             let alias = try scratch.place.alias(of: "satchel-codec")
-            let rare = ["libavcodec.", "libavformat.", "libavfilter.", "libheif.", "libjxl."]
             var configuration = CodecPoolConfiguration(executable: alias.executable, codecs: 1)
             configuration.sourcesBeforeReserve = 100
             try await withPool(configuration) { pool, _ in
-                for folder in ["jpeg", "mp4"] {
-                    let sample = try #require(manifest.files.first { $0.path.hasPrefix("\(folder)/") })
-                    let number = unsafe open(sample.url.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
-                    let outcome = await pool.run(
-                        owning: Descriptor(owning: number), profile: .notification, in: scratch.place)
-                    #expect(outcome.error == nil, "\(sample.path)")
-                    let zygotes = Place.zygotes(named: alias.name)
-                    #expect(zygotes.count == (folder == "jpeg" ? 1 : 2))
-                    for zygote in zygotes {
-                        // The kernel gives a page at a time, which String(contentsOfFile:) takes for all.
-                        let file = try #require(FileHandle(forReadingAtPath: "/proc/\(zygote.number)/maps"))
-                        let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
-                        #expect(maps.contains("libvips."))
-                        for library in rare {
-                            #expect(maps.contains(library) == (Self.decoderSet(of: zygote) == .full), "\(library)")
-                        }
-                    }
+                for folder in ["jpeg", "mp4"] { try await Self.run(folder, by: pool, in: scratch.place) }
+                // The photograph's took the clip as well.
+                #expect(Place.zygotes(named: alias.name).count == 1)
+            }
+        }
+
+        @Test func `a photograph doesn't start the codec with FFmpeg's libraries and those for HEIF and JXL`()
+            async throws
+        {
+            let scratch = try Scratch()
+            let codec = try scratch.place.alias(of: "satchel-codec")
+            let stills = try scratch.place.alias(of: "satchel-stills")
+            let rare = ["libavcodec.", "libavformat.", "libavfilter.", "libheif.", "libjxl."]
+            var configuration = CodecPoolConfiguration(
+                executable: codec.executable, stills: stills.executable, codecs: 1)
+            configuration.sourcesBeforeReserve = 100
+            try await withPool(configuration) { pool, _ in
+                for folder in ["jpeg", "png", "webp", "tiff"] {
+                    try await Self.run(folder, by: pool, in: scratch.place)
+                }
+                #expect(Place.zygotes(named: codec.name).isEmpty)
+                try await Self.run("mp4", by: pool, in: scratch.place)
+                for (name, hasAll) in [(stills.name, false), (codec.name, true)] {
+                    let zygotes = Place.zygotes(named: name)
+                    #expect(zygotes.count == 1)
+                    // The kernel gives a page at a time, which String(contentsOfFile:) takes for all.
+                    let number = try #require(zygotes.first).number
+                    let file = try #require(FileHandle(forReadingAtPath: "/proc/\(number)/maps"))
+                    let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+                    #expect(maps.contains("libvips."))
+                    for library in rare { #expect(maps.contains(library) == hasAll, "\(library)") }
                 }
             }
         }
 
-        private static func decoderSet(of zygote: ProcessStatus) -> DecoderSet? {
-            let words = (try? String(contentsOfFile: "/proc/\(zygote.number)/cmdline", encoding: .utf8)) ?? ""
-            return CodecInvocation(arguments: words.split(separator: "\0").dropFirst().map(String.init))?.decoderSet
+        /// Gives the first sample of `folder` to the stills' codec first.
+        private static func run(_ folder: String, by pool: CodecPool, in place: Place) async throws {
+            let sample = try #require(
+                try MediaManifest.load().files.first {
+                    $0.path.hasPrefix("\(folder)/") && $0.expect.state == "delivered"
+                        && $0.expect.kind == (folder == "mp4" ? .video : .image)
+                })
+            let number = unsafe open(sample.url.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
+            let outcome = await pool.run(owning: Descriptor(owning: number), profile: .notification, in: place)
+            #expect(outcome.error == nil, "\(sample.path)")
         }
     }
 }

@@ -96,8 +96,10 @@ extension CodecPool {
 
 extension Place {
     /// Another name for a codec, by which its zygotes can be told from those of other tests.
-    func alias(of codec: String) throws -> (executable: URL, name: String) {
-        let name = "c-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+    ///
+    /// - Parameter ending: `-stills` has the fault codec take only what is for that one.
+    func alias(of codec: String, ending: String = "") throws -> (executable: URL, name: String) {
+        let name = "c" + String(UInt32.random(in: 0...UInt32.max), radix: 36) + ending
         let alias = URL(filePath: path(of: name))
         try FileManager.default.createSymbolicLink(at: alias, withDestinationURL: Repository.product(codec))
         // The kernel keeps 15 bytes.
@@ -113,14 +115,14 @@ extension Place {
 extension CodecPoolConfiguration {
     /// The fault codec in the codec's place.
     static func faulty(
-        at executable: URL? = nil,
+        at executable: URL? = nil, stills: URL? = nil,
         codecs: Int = 2, sandbox: SandboxPolicy = .standard, sourcesPerZygote: Int = 1000,
         sourcesPerProcess: Int = 1, memory: Int64 = 4 << 30, silence: Duration = .seconds(30),
         arguments: [String] = []
     ) throws -> CodecPoolConfiguration {
         CodecPoolConfiguration(
-            executable: try executable ?? Repository.product("fault-codec"), codecs: codecs, sandbox: sandbox,
-            sourcesPerZygote: sourcesPerZygote, sourcesPerProcess: sourcesPerProcess, memory: memory,
+            executable: try executable ?? Repository.product("fault-codec"), stills: stills, codecs: codecs,
+            sandbox: sandbox, sourcesPerZygote: sourcesPerZygote, sourcesPerProcess: sourcesPerProcess, memory: memory,
             silence: silence, arguments: arguments)
     }
 }

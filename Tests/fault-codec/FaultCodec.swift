@@ -13,11 +13,11 @@ import Misdeeds
 struct FaultCodec: ConfinedCodec, ~Copyable {
     private var command = ""
     private var argument = ""
-    private var decoderSet = DecoderSet.full
+    /// Whether it has the place of the codec for stills, by its name.
+    private let isForStills = CommandLine.arguments[0].hasSuffix("-stills")
     let libraries: [CodecLibrary] = []
 
     mutating func prepare(_ invocation: CodecInvocation) throws(AttachmentError) {
-        decoderSet = invocation.decoderSet
         if CommandLine.arguments.contains("--unprepared") { throw .corrupt(reason: "told not to prepare") }
     }
 
@@ -28,7 +28,7 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
         } catch {
             throw .refused(error)
         }
-        if command == "rare", decoderSet == .common || argument == "always" { throw .beyondDecoderSet }
+        if command == "rare", isForStills || argument == "always" { throw .beyondDecoderSet }
         return probeResult
     }
 

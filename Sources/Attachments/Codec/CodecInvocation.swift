@@ -1,7 +1,6 @@
 /// How a zygote is started: the service writes it, the codec's side reads it.
 public struct CodecInvocation: Hashable, Sendable {
     public var policy: SandboxPolicy
-    public var decoderSet: DecoderSet
     public var sourcesPerProcess: Int
     /// Whether baseline JPEGs may be decoded by Satchel's own decoder of Huffman codes.
     public var fastHuffman: Bool
@@ -9,11 +8,9 @@ public struct CodecInvocation: Hashable, Sendable {
     public var rest: [String]
 
     public init(
-        policy: SandboxPolicy, decoderSet: DecoderSet = .full, sourcesPerProcess: Int = 1, fastHuffman: Bool = true,
-        rest: [String] = []
+        policy: SandboxPolicy, sourcesPerProcess: Int = 1, fastHuffman: Bool = true, rest: [String] = []
     ) {
         self.policy = policy
-        self.decoderSet = decoderSet
         self.sourcesPerProcess = sourcesPerProcess
         self.fastHuffman = fastHuffman
         self.rest = rest
@@ -46,23 +43,21 @@ public struct CodecInvocation: Hashable, Sendable {
     /// Without the program's name.
     public var arguments: [String] {
         [
-            "--zygote", "--sandbox=\(policy.rawValue)", "--decoders=\(decoderSet.rawValue)",
-            "--sources-per-process=\(sourcesPerProcess)", "--fast-huffman=\(fastHuffman)",
+            "--zygote", "--sandbox=\(policy.rawValue)", "--sources-per-process=\(sourcesPerProcess)",
+            "--fast-huffman=\(fastHuffman)",
         ] + rest
     }
 
     /// Reads what ``arguments`` writes; nil for anything else, such as a person's attempt.
     public init?(arguments: some Collection<String>) {
         let list = Array(arguments)
-        guard list.count >= 5, list[0] == "--zygote",
+        guard list.count >= 4, list[0] == "--zygote",
             let policy = Self.value(of: "--sandbox", in: list[1]).flatMap(SandboxPolicy.init(rawValue:)),
-            let decoderSet = Self.value(of: "--decoders", in: list[2]).flatMap(DecoderSet.init(rawValue:)),
-            let sources = Self.value(of: "--sources-per-process", in: list[3]).flatMap({ Int($0) }), sources > 0,
-            let fastHuffman = Self.value(of: "--fast-huffman", in: list[4]).flatMap({ Bool($0) })
+            let sources = Self.value(of: "--sources-per-process", in: list[2]).flatMap({ Int($0) }), sources > 0,
+            let fastHuffman = Self.value(of: "--fast-huffman", in: list[3]).flatMap({ Bool($0) })
         else { return nil }
         self.init(
-            policy: policy, decoderSet: decoderSet, sourcesPerProcess: sources, fastHuffman: fastHuffman,
-            rest: Array(list.dropFirst(5)))
+            policy: policy, sourcesPerProcess: sources, fastHuffman: fastHuffman, rest: Array(list.dropFirst(4)))
     }
 
     private static func value(of name: String, in argument: String) -> String? {

@@ -1,13 +1,20 @@
 import Attachments
 import CFFmpeg
 import GIF
+import StillCodecs
 
 /// Writes an animation as H.264 in MP4: silent, over white, the index first. It plays once: MP4 has no word for loops.
 struct AnimationClip {
     var facts: AnimationFacts
     var attempt: AnimationAttempt
     /// x264's at the best level.
-    var rateFactor: Int
+    private let rateFactor: Int
+
+    init(_ task: AnimationTask) {
+        facts = task.facts
+        attempt = task.attempt
+        rateFactor = task.order.profile.video?.rateFactor ?? VideoPolicy().rateFactor
+    }
 
     /// Milliseconds, as animations have their delays.
     private static let timeBase = TimeBase(1, 1000)

@@ -1,4 +1,5 @@
 import Attachments
+import StillCodecs
 
 /// What the boxes of an image sequence say of its tracks (ISO/IEC 14496-12 and 23008-12).
 struct PictureTracks: Hashable, Sendable {

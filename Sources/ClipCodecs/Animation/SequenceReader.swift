@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// Decodes the pictures of an AVIF or HEIF sequence from its tracks, with their alpha, by FFmpeg.
 final class SequenceReader {

@@ -1,3 +1,5 @@
+import StillCodecs
+
 /// What the packets of a sound may take so that every one has a place, be it as silence. A value without input or output.
 struct AudioBudget: Hashable, Sendable {
     let silence: [UInt8]

@@ -1,4 +1,5 @@
 import Attachments
+import StillCodecs
 
 /// One of a container's sound tracks, as its header tells.
 struct AudioTrack: Hashable, Sendable {

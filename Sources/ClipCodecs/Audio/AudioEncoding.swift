@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// Brings the sound of a part into a container, decoded and encoded anew.
 struct AudioEncoding: ~Copyable {

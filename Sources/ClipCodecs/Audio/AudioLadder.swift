@@ -1,5 +1,6 @@
 import Attachments
 import Glibc
+import StillCodecs
 
 /// How a sound is encoded to AAC until its bytes suit. A value without input or output.
 ///

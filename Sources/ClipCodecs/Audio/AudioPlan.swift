@@ -1,4 +1,5 @@
 import Attachments
+import StillCodecs
 
 /// How sound is encoded: what a policy and a source come to. A value without input or output.
 enum AudioPlan {

@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// Makes the main rendition of a sound.
 struct AudioRendering {

@@ -1,4 +1,5 @@
 import CFFmpeg
+import StillCodecs
 
 /// Follows MP3 frames by what their heads say, and tells of which a decoder would surely not complain.
 ///

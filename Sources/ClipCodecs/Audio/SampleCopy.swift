@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// Brings the samples of a WAV into another as they are, cut to the sample.
 struct SampleCopy {

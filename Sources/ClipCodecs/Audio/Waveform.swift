@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// The loudness of a sound over its time, and its picture.
 struct Waveform: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import CFFmpeg
+import StillCodecs
 
 /// The elements at the beginning of an AAC packet that hold no sound: encoders sign there.
 ///

@@ -1,3 +1,5 @@
+import StillCodecs
+
 /// Finds what FFmpeg writes about a movie beside its tracks: an empty list of tags, which nobody asked for.
 ///
 /// A decision over bytes, without input or output.

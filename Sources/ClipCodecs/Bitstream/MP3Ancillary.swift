@@ -1,4 +1,5 @@
 import CFFmpeg
+import StillCodecs
 
 /// Clears what MP3 frames hold beside their sound: the bytes between the end of one frame's data and the beginning of the
 /// next one's, in which encoders sign and anything can be written.

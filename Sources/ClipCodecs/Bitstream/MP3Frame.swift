@@ -1,3 +1,5 @@
+import StillCodecs
+
 /// What an MP3 frame says of itself.
 enum MP3Frame {
     /// Kilobits a second of layer III, by their number in a header: of MPEG 1, and of MPEG 2 and 2.5. ISO/IEC 11172-3,

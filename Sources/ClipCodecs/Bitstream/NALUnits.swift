@@ -1,4 +1,5 @@
 import CFFmpeg
+import StillCodecs
 
 /// The network abstraction layer units of one H.264 packet: looked at, and freed of what is no picture.
 ///

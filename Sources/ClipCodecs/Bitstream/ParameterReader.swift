@@ -1,3 +1,5 @@
+import StillCodecs
+
 /// Reads a parameter set bit by bit, without the bytes that keep start codes from occurring in it.
 struct ParameterReader {
     private let bytes: [UInt8]

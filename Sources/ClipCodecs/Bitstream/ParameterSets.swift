@@ -1,3 +1,5 @@
+import StillCodecs
+
 /// The parameter sets of an H.264 stream: sequences' (type 7) and pictures' (type 8), as units with their headers.
 struct ParameterSets: Hashable, Sendable {
     private(set) var sequences: [[UInt8]] = []

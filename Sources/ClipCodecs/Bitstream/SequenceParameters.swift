@@ -1,3 +1,5 @@
+import StillCodecs
+
 /// An H.264 sequence parameter set, clause 7.3.2.1 and annex E: as far as pictures of another encoder have to match it.
 struct SequenceParameters: Hashable, Sendable {
     /// 66 is Baseline, 77 Main, 100 High.

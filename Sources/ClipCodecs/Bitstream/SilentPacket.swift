@@ -1,4 +1,5 @@
 import CFFmpeg
+import StillCodecs
 
 /// A packet that decodes to silence, as an encoder with the same settings makes it.
 enum SilentPacket {

@@ -1,3 +1,5 @@
+import StillCodecs
+
 /// Bytes that may be used over a time, so that they suffice to its end. A value without input or output.
 ///
 /// However much is asked for, no more than ``total`` is ever given.

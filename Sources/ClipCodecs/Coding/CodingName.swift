@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// What people call codings: `DTS`, `MPEG-H 3D Audio`.
 enum CodingName {

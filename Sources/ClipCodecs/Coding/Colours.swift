@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// What the numbers of a video's pixels mean: which light they stand for.
 ///

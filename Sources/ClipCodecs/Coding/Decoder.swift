@@ -1,5 +1,6 @@
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 /// Owns a decoder of one stream, single-threaded.
 @safe struct Decoder: ~Copyable {

@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// The decoders that sources may use; whatever else FFmpeg has is out of reach.
 enum Decoders {

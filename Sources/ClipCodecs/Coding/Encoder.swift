@@ -1,5 +1,6 @@
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 /// Owns an encoder, single-threaded, that signs nothing.
 @safe struct Encoder: ~Copyable {

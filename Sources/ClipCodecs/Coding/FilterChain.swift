@@ -1,5 +1,6 @@
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 /// One filter of a chain, from a fixed list; never text from outside.
 struct Filter: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// Brings the pictures of a part into a container, decoded, filtered and encoded anew; each keeps its own time.
 struct PictureEncoding: ~Copyable {

@@ -1,5 +1,6 @@
 import Attachments
 import Glibc
+import StillCodecs
 
 /// How a video is encoded until its bytes suit: what is tried first, and what after an attempt that came out too large.
 ///
@@ -93,7 +94,7 @@ struct PictureLadder: Hashable, Sendable {
         // Half as many pixels take 60 % of the bytes.
         let longest = Double(size.longestSide) * pow(left, 1 / 0.75 / 2)
         let side = max(min(Self.leastSide, size.longestSide), Int(longest))
-        let smaller = VideoPlan.size(of: upright, longestSide: side)
+        let smaller = upright.even(longestSide: side)
         let gained = pow(Double(smaller.area) / Double(max(1, size.area)), 0.75)
         settings.width = smaller.width
         settings.height = smaller.height
@@ -137,9 +138,9 @@ struct PictureLadder: Hashable, Sendable {
         last.maximumBitRate = nil
         last.rateFactor = Self.worstRateFactor
         let worst = Double(pictureBytes) * Self.firstShare - Double(Self.pictureBytes + ContainerSize.sample)
-        var size = VideoPlan.size(of: upright, longestSide: min(320, max(settings.width, settings.height)))
+        var size = upright.even(longestSide: min(320, max(settings.width, settings.height)))
         while size.longestSide > 16, Double(Self.macroblocks(size) * Self.macroblockBytes) > worst {
-            size = VideoPlan.size(of: upright, longestSide: max(16, size.longestSide * 7 / 8))
+            size = upright.even(longestSide: max(16, size.longestSide * 7 / 8))
         }
         last.width = size.width
         last.height = size.height

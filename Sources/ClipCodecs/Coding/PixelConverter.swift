@@ -1,4 +1,5 @@
 import CFFmpeg
+import StillCodecs
 
 /// Owns a converter of frames to 8-bit RGBA, made anew when the frames' shape changes.
 @safe struct PixelConverter: ~Copyable {

@@ -1,4 +1,5 @@
 import Attachments
+import StillCodecs
 
 /// How a video's main rendition is made: what a profile and a source come to. A value without input or output.
 enum VideoPlan {
@@ -19,14 +20,6 @@ enum VideoPlan {
         return nil
     }
 
-    /// Even, upright, with square pixels, at most `longestSide`, never enlarged.
-    static func size(of upright: PixelSize, longestSide: Int?) -> PixelSize {
-        let longest = max(upright.width, upright.height)
-        let scale = min(1, Double(longestSide ?? longest) / Double(longest))
-        func even(_ side: Int) -> Int { max(2, Int((Double(side) * scale / 2).rounded()) * 2) }
-        return PixelSize(width: even(upright.width), height: even(upright.height))
-    }
-
     /// Below so many bits per pixel a smaller picture looks better.
     private static let leastBitsPerPixel = 0.035
 
@@ -36,7 +29,7 @@ enum VideoPlan {
     static func pictures(
         _ facts: PictureFacts, _ policy: VideoPolicy, seconds: Double, audioBitRate: Int, effort: Effort
     ) -> Encoder.Pictures {
-        var size = size(of: facts.upright, longestSide: side(policy, effort))
+        var size = facts.upright.even(longestSide: side(policy, effort))
         var maximum: Int?
         let budget = min(policy.aim ?? policy.cap, policy.cap)
         let available =
@@ -50,7 +43,7 @@ enum VideoPlan {
             if Double(size.area) > pixels {
                 let shrink = (pixels / Double(size.area)).squareRoot()
                 let longest = max(160, Int(Double(max(size.width, size.height)) * shrink))
-                size = Self.size(of: facts.upright, longestSide: min(longest, max(size.width, size.height)))
+                size = facts.upright.even(longestSide: min(longest, max(size.width, size.height)))
             }
         }
         return Encoder.Pictures(
@@ -64,7 +57,7 @@ enum VideoPlan {
     static func cost(_ facts: PictureFacts, _ policy: VideoPolicy, seconds: Double) -> WorkCost {
         let frames = min(max(seconds, 0), 1e6) * facts.frameRate
         func cost(_ effort: Effort) -> Double {
-            let output = size(of: facts.upright, longestSide: side(policy, effort))
+            let output = facts.upright.even(longestSide: side(policy, effort))
             let mapping = facts.colours.isHDR ? Double(output.area) / (effort == .full ? 20e6 : 40e6) : 0
             let encoding = Double(output.area) / (effort == .full ? 110e6 : 300e6)
             return frames * (Double(facts.coded.area) / 150e6 + mapping + encoding)

@@ -1,6 +1,7 @@
 import Attachments
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 extension VideoRendering {
     /// A copy that fails is no reason to refuse what can be decoded; one that can't be written is.

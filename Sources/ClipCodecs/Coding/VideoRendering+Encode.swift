@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 extension VideoRendering {
     /// Makes the rendition anew from the source's pictures, never over the cap.

@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 extension Demuxer {
     /// Whether the container's own count of its bytes goes beyond the end of the file; false where it has none.

@@ -1,4 +1,5 @@
 import CFFmpeg
+import StillCodecs
 
 /// What decoders are told before the first packet, freed of what they don't need: a copy takes it over.
 enum DecoderConfiguration {

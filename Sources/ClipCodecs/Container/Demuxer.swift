@@ -1,6 +1,7 @@
 import Attachments
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 /// Owns an opened container, read through ``SourceIO``; opens nothing else, whatever the file refers to.
 @safe struct Demuxer: ~Copyable {
@@ -24,11 +25,7 @@ import Glibc
         _ descriptor: Int32, bytes: Int64, formats: [String], forced: String? = nil,
         minimumScore: Int32 = 1, settings: [String: String] = [:]
     ) throws(FFmpegFailure) -> Demuxer? {
-        do throws(AttachmentError) {
-            try FFmpegLibraries.demand()
-        } catch {
-            throw FFmpegFailure(refusal: error)
-        }
+        FFmpegLibraries.prepare()
         let io = try SourceIO(descriptor: descriptor, bytes: bytes)
         var format: UnsafePointer<AVInputFormat>?
         if let forced {

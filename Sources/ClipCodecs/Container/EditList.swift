@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 extension Demuxer {
     /// Why an MP4's edit lists can't be followed, where they can't: FFmpeg passes over the speeds that they ask for.

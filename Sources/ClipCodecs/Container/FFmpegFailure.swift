@@ -1,6 +1,7 @@
 import Attachments
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 /// What a call into FFmpeg came to, when it didn't succeed.
 struct FFmpegFailure: Error {

@@ -1,32 +1,17 @@
-package import Attachments
+import Attachments
 import CFFmpeg
 import Glibc
+import StillCodecs
 import Synchronization
 
 /// The libraries as a whole: their log, and the work that the zygote does once for all its forks.
 package enum FFmpegLibraries {
-    private static let prepared = Mutex<DecoderSet?>(nil)
+    /// Looks up what a clip needs, so that every fork finds it ready. Starts no thread.
+    package static func prepare() { _ = ready }
 
-    /// Loads, for the full decoder set, what a clip needs, so that every fork finds it ready. Starts no thread.
-    package static func prepare(_ decoderSet: DecoderSet) throws(AttachmentError) {
-        let missing = prepared.withLock { prepared -> String? in
-            guard prepared != .full, prepared != decoderSet else { return nil }
-            if decoderSet == .full {
-                if let missing = unsafe satchel_load_ffmpeg() { return unsafe String(cString: missing) }
-                lookUp()
-            }
-            prepared = decoderSet
-            return nil
-        }
-        if let missing { throw .codecCrashed(reason: "FFmpeg cannot be loaded: \(missing)") }
-    }
+    static var version: String { unsafe String(cString: av_version_info()) }
 
-    /// Nil where the decoder set has none.
-    static var version: String? {
-        prepared.withLock { $0 } == .full ? unsafe String(cString: av_version_info()) : nil
-    }
-
-    private static func lookUp() {
+    private static let ready: Void = {
         _ = quietLog
         for name in Decoders.names { unsafe _ = avcodec_find_decoder_by_name(name) }
         for name in ["libx264", "aac", "pcm_s16le"] { unsafe _ = avcodec_find_encoder_by_name(name) }
@@ -34,18 +19,7 @@ package enum FFmpegLibraries {
             unsafe _ = avfilter_get_by_name(name)
         }
         for name in FileFormat.all.compactMap(\.muxer) { unsafe _ = av_guess_format(name, nil, nil) }
-    }
-
-    /// Nothing of FFmpeg may be called before this, or where it throws. Prepares what ``prepare(_:)`` wasn't asked about.
-    ///
-    /// - Throws: ``Codec/beyondDecoderSet`` where the common decoder set was prepared.
-    static func demand() throws(AttachmentError) {
-        switch prepared.withLock({ $0 }) {
-        case .full: return
-        case .common: throw Codec.beyondDecoderSet
-        case nil: try prepare(.full)
-        }
-    }
+    }()
 
     /// Forgets the log lines kept so far; at the start of a source.
     static func clearLog() {

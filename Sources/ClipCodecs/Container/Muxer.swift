@@ -1,6 +1,7 @@
 import Attachments
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 /// Owns a container that is being written: no metadata, no chapters, the index first.
 @safe struct Muxer: ~Copyable {

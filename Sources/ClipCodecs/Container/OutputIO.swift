@@ -1,5 +1,6 @@
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 /// Writes a descriptor for FFmpeg with `pwrite`, and reads it again where an index is moved to the front.
 @safe struct OutputIO: ~Copyable {

@@ -1,4 +1,5 @@
 import CFFmpeg
+import StillCodecs
 
 /// Owns a packet: compressed data of one stream.
 @safe struct Packet: ~Copyable {

@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 extension Demuxer {
     /// Refuses what is encrypted, be it one track or a part of one: what decoders make of such packets looks like damage.

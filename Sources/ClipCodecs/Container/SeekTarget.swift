@@ -1,5 +1,6 @@
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 /// Where FFmpeg's `seek` callback goes; a decision without input or output.
 enum SeekTarget {

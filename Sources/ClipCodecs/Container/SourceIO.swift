@@ -1,6 +1,7 @@
 import Attachments
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 /// Reads a descriptor for FFmpeg with `pread`: no path, and no file offset that others share.
 @safe struct SourceIO: ~Copyable {
@@ -75,13 +76,4 @@ import Glibc
         }
         return unsafe SeekTarget.move(&state.pointee.position, offset, whence, of: state.pointee.bytes)
     }
-}
-
-/// The bytes of an open regular file.
-func fileBytes(_ descriptor: Int32) throws(AttachmentError) -> Int64 {
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else {
-        throw .invalidSource(reason: "it cannot be read")
-    }
-    return Int64(status.st_size)
 }

@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 extension Demuxer {
     /// Takes what the header of an MP4 or a WAV says of its streams for all that there is to know, where it says enough: of

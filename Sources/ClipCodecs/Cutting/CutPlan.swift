@@ -1,3 +1,5 @@
+import StillCodecs
+
 /// One packet of a video stream as a cut sees it; times in the stream's time base.
 struct CutPacket: Hashable, Sendable {
     var pts: Int64

@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// What was found by reading a part of a video's packets without decoding any.
 struct PacketScan {

@@ -1,4 +1,5 @@
 import CFFmpeg
+import StillCodecs
 
 /// A picture that was encoded to stand between copied ones.
 struct EdgePicture: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 extension Demuxer {
     /// How often an earlier place is tried; each is twice as far away as the one before, so that half a minute is reached.

@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// The pictures at the edges of a part, encoded so that they stand between those which are copied.
 struct Edges: Sendable {

@@ -1,3 +1,5 @@
+import StillCodecs
+
 /// Where a part of a video can be cut so that only its edges are encoded: what lies between two clean cuts is copied,
 /// the pictures before and after it are made anew.
 ///

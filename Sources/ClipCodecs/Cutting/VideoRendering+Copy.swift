@@ -1,6 +1,7 @@
 import Attachments
 import CFFmpeg
 import Glibc
+import StillCodecs
 
 extension VideoRendering {
     /// Makes the rendition of the source's own packets.

@@ -1,5 +1,6 @@
 import Attachments
 import Glibc
+import StillCodecs
 
 /// A BMP whose pixels stand in its rows as they are, with 16, 24 or 32 bits each, under masks of any kind. FFmpeg reads the
 /// others, and of these those masks alone that it has a format for.

@@ -1,3 +1,5 @@
+import StillCodecs
+
 /// What a JPEG XL says of itself before its first frame: ISO/IEC 18181-1, annex D, in the boxes of 18181-2.
 struct JXLHeader: Hashable, Sendable {
     /// Whether its frames have durations.

@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// An audio file's cover art.
 enum CoverArt {
@@ -21,8 +22,7 @@ enum CoverArt {
         decoder.drain()
         guard try decoder.receive(frame), frame.width > 0, frame.height > 0 else { return nil }
         var converter = PixelConverter()
-        let size = VideoPlan.size(
-            of: PixelSize(width: frame.width, height: frame.height), longestSide: 2048)
+        let size = PixelSize(width: frame.width, height: frame.height).even(longestSide: 2048)
         let pixels = try converter.rgba(of: frame, width: size.width, height: size.height)
         return Raster(width: size.width, height: size.height, channels: 4, bytes: pixels)
     }

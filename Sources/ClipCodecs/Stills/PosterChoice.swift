@@ -1,3 +1,5 @@
+import StillCodecs
+
 /// A small grey picture of one of a video's pictures, and what it tells.
 struct FrameStatistics: Hashable, Sendable {
     /// Longest side in pixels.

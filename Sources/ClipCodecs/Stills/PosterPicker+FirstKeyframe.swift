@@ -1,4 +1,5 @@
 import CFFmpeg
+import StillCodecs
 
 extension PosterPicker {
     /// The first keyframe with as much on it as the others have, where a look at it shows that it will do: then none of the

@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 extension PosterPicker {
     /// The picture that a placeholder is made of where no still is: small, and that with which the part begins, as that is

@@ -1,5 +1,6 @@
 import Attachments
 import CFFmpeg
+import StillCodecs
 
 /// Finds the picture that stands for a video.
 struct PosterPicker {
@@ -62,7 +63,7 @@ struct PosterPicker {
 
     /// The size to which a picture is scaled so that all of `stills` can be made from it.
     static func size(of upright: PixelSize, for stills: [StillPolicy], in policies: ImagePolicies) -> PixelSize {
-        let most = VideoPlan.size(of: upright, longestSide: longestSide)
+        let most = upright.even(longestSide: longestSide)
         let sizes = stills.map { $0.framing.scaledSize(of: most) }
         guard policies.region(of: most).size == most, let largest = sizes.max(by: { $0.area < $1.area }),
             stills.map({ $0.framing.scaledSize(of: largest) }) == sizes
@@ -263,7 +264,7 @@ private struct StatisticsReader: ~Copyable {
     }
 
     func statistics(at frame: borrowing Frame, time: Double) throws(FFmpegFailure) -> FrameStatistics {
-        let size = VideoPlan.size(of: picture.coded, longestSide: FrameStatistics.side)
+        let size = picture.coded.even(longestSide: FrameStatistics.side)
         picture.colours.mark(frame)
         let chain = try FilterChain(
             [.sketch(width: size.width, height: size.height), .grey], like: frame, timeBase: picture.timeBase.raw)

@@ -5,8 +5,10 @@ import Glibc
 
 /// How codec processes are started and how much they may use.
 public struct CodecPoolConfiguration: Sendable {
-    /// The codec: `satchel-codec`, or what takes its place in a test.
+    /// The codec for everything: `satchel-codec`, or what takes its place in a test.
     public var executable: URL
+    /// The codec for the common decoder set: `satchel-stills`, or what takes its place.
+    public var stillsExecutable: URL
     /// Sources that are worked on at once; as many forked processes are kept ready.
     public var codecs: Int
     public var sandbox: SandboxPolicy
@@ -31,16 +33,18 @@ public struct CodecPoolConfiguration: Sendable {
     public var arguments: [String]
 
     /// - Parameters:
+    ///   - stills: Where it is left out, `executable` takes what it is for as well.
     ///   - codecs: One more than the processors this process may use, where it is left out.
     ///   - memory: Half of ``usableMemory``, where it is left out.
     public init(
-        executable: URL, codecs: Int? = nil, sandbox: SandboxPolicy = .standard, sourcesPerZygote: Int = 1000,
-        sourcesBeforeReserve: Int = 0, sourcesPerProcess: Int = 1, fastHuffman: Bool = true,
-        memory: Int64? = nil,
+        executable: URL, stills: URL? = nil, codecs: Int? = nil, sandbox: SandboxPolicy = .standard,
+        sourcesPerZygote: Int = 1000, sourcesBeforeReserve: Int = 0, sourcesPerProcess: Int = 1,
+        fastHuffman: Bool = true, memory: Int64? = nil,
         identifyMemory: Int64 = 512 << 20, silence: Duration = .seconds(30), startup: Duration = .seconds(10),
         arguments: [String] = []
     ) {
         self.executable = executable
+        stillsExecutable = stills ?? executable
         // One more than processors: while a process ends and the next one gets its order, no processor stands idle. Measured
         // on two: a batch of photographs is 3 to 4 % quicker.
         self.codecs = max(1, codecs ?? Self.usableProcessors + 1)
@@ -54,6 +58,14 @@ public struct CodecPoolConfiguration: Sendable {
         self.silence = silence
         self.startup = startup
         self.arguments = arguments
+    }
+
+    /// The program that has the decoders of a set.
+    func executable(for decoderSet: DecoderSet) -> URL {
+        switch decoderSet {
+        case .common: stillsExecutable
+        case .full: executable
+        }
     }
 
     /// Costly sources that are worked on at once, at most: two places stay free for others where there are more. On one

@@ -52,14 +52,14 @@ final class RunningZygote: Sendable {
     static func start(
         _ configuration: CodecPoolConfiguration, _ decoderSet: DecoderSet
     ) async throws(CodecPoolError) -> RunningZygote {
-        let path = configuration.executable.path(percentEncoded: false)
+        let path = configuration.executable(for: decoderSet).path(percentEncoded: false)
         func failure(_ reason: String) -> CodecPoolError { .cannotStart(path: path, reason: reason) }
 
         var sockets: [Int32] = [-1, -1]
         let code = unsafe sandbox_packet_pair(&sockets)
         guard code == 0 else { throw failure(SystemError("make a pair of sockets", code: code).description) }
         let control = PacketEnd(Descriptor(owning: sockets[0]))
-        let process = spawn(path, configuration, decoderSet, socket: Descriptor(owning: sockets[1]))
+        let process = spawn(path, configuration, socket: Descriptor(owning: sockets[1]))
         guard process > 0 else { throw failure(SystemError("run it", code: -process).reason) }
         let number = sandbox_pidfd(process)
         guard number >= 0 else { throw failure(SystemError("watch it", code: -number).description) }
@@ -89,15 +89,14 @@ final class RunningZygote: Sendable {
     }
 
     private static func spawn(
-        _ path: String, _ configuration: CodecPoolConfiguration, _ decoderSet: DecoderSet,
-        socket: consuming Descriptor
+        _ path: String, _ configuration: CodecPoolConfiguration, socket: consuming Descriptor
     ) -> pid_t {
         let invocation = CodecInvocation(
-            policy: configuration.sandbox, decoderSet: decoderSet,
-            sourcesPerProcess: configuration.sourcesPerProcess, fastHuffman: configuration.fastHuffman,
+            policy: configuration.sandbox, sourcesPerProcess: configuration.sourcesPerProcess,
+            fastHuffman: configuration.fastHuffman,
             rest: configuration.arguments)
         func block(_ strings: [String]) -> [CChar] { strings.flatMap { Array($0.utf8CString) } }
-        let arguments = block(["satchel-codec"] + invocation.arguments)
+        let arguments = block([path] + invocation.arguments)
         let environment = block(CodecInvocation.environment)
         return unsafe sandbox_spawn(
             path, arguments, arguments.count, environment, environment.count, socket.number)

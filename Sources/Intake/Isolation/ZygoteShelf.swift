@@ -67,7 +67,8 @@ actor ZygoteShelf {
             Task { await self.refill() }
             return (child, 0)
         }
-        throw .cannotStart(path: configuration.executable.path(percentEncoded: false), reason: "the pool is shut")
+        throw .cannotStart(
+            path: configuration.executable(for: decoderSet).path(percentEncoded: false), reason: "the pool is shut")
     }
 
     /// Whether a zygote lives, or another can be started.
@@ -139,7 +140,7 @@ actor ZygoteShelf {
             if starting == task { starting = nil }
             throw error as? CodecPoolError
                 ?? .cannotStart(
-                    path: configuration.executable.path(percentEncoded: false), reason: "\(error)")
+                    path: configuration.executable(for: decoderSet).path(percentEncoded: false), reason: "\(error)")
         }
     }
 

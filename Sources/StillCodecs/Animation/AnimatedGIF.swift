@@ -2,12 +2,19 @@ import Attachments
 import GIF
 
 /// What became of an attempt.
-struct Encoded: Hashable, Sendable {
+package struct Encoded: Hashable, Sendable {
     /// Bytes that it has, or would have had: an attempt ends early once it is of no use.
     var bytes: Int64
     var isComplete = true
     /// For a person, where there is something to say.
     var note = ""
+}
+
+extension Encoded {
+    /// Of an attempt that was finished.
+    package init(bytes: Int64, note: String) {
+        self.init(bytes: bytes, isComplete: true, note: note)
+    }
 }
 
 /// Writes an animation as GIF.
@@ -17,6 +24,13 @@ struct AnimatedGIF {
     var attempt: AnimationAttempt
     /// Bytes from which on the attempt is of no use.
     var limit: Int64
+
+    init(_ task: AnimationTask) {
+        facts = task.facts
+        region = task.region
+        attempt = task.attempt
+        limit = task.limit
+    }
 
     /// What each level of quality is. None dithers: patterns cost bytes, and move where the picture doesn't.
     private var settings: GIFEncoder.Settings {

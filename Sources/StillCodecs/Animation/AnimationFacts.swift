@@ -1,12 +1,12 @@
-import Attachments
+package import Attachments
 
 /// What an animation says of itself in its header.
-struct AnimationFacts: Hashable, Sendable {
+package struct AnimationFacts: Hashable, Sendable {
     var type: MediaType
     var sniffedType: String
-    var size: PixelSize
+    package var size: PixelSize
     /// Milliseconds that each frame is shown, by the browsers' rule.
-    var delays: [Int]
+    package var delays: [Int]
     /// How often it plays; 0 for ever.
     var plays: Int
     /// Bytes of the file.
@@ -18,13 +18,13 @@ struct AnimationFacts: Hashable, Sendable {
     /// What the file lacks without any harm.
     var warnings: [String] = []
 
-    var frames: Int { delays.count }
+    package var frames: Int { delays.count }
 
     /// Seconds of one play.
     var duration: Double { Double(delays.reduce(0, +)) / 1000 }
 
     /// Browsers show a frame whose delay is 0 or 1 hundredth of a second for 10 hundredths.
-    static func shown(_ milliseconds: Int) -> Int {
+    package static func shown(_ milliseconds: Int) -> Int {
         milliseconds <= 10 ? 100 : milliseconds
     }
 
@@ -68,7 +68,7 @@ struct AnimationFacts: Hashable, Sendable {
     private static let rowsOfAll: Int64 = 10_000_000
 
     /// Refuses what is over a limit.
-    static func check(frames: Int, size: PixelSize, limits: Limits) throws(AttachmentError) {
+    package static func check(frames: Int, size: PixelSize, limits: Limits) throws(AttachmentError) {
         guard frames <= limits.animationFrames else {
             throw .tooManyFrames(frames: frames, limit: limits.animationFrames)
         }
@@ -84,5 +84,18 @@ struct AnimationFacts: Hashable, Sendable {
         guard pixels <= limits.animationPixels else {
             throw .tooManyPixels(pixels: pixels, limit: limits.animationPixels)
         }
+    }
+}
+
+extension AnimationFacts {
+    /// Of tracks, by their samples.
+    package init(
+        type: MediaType, sniffedType: String, size: PixelSize, delays: [Int], plays: Int, bytes: Int, missing: Int,
+        missingReason: String
+    ) {
+        self.init(
+            type: type, sniffedType: sniffedType, size: size, delays: delays, plays: plays, bytes: bytes,
+            missing: missing,
+            missingReason: missingReason, warnings: [])
     }
 }

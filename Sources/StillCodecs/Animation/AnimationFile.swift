@@ -1,14 +1,14 @@
-import Attachments
+package import Attachments
 import Glibc
 
 /// The file that an animation is written to, from its start, as often as it takes.
-struct AnimationFile {
+package struct AnimationFile {
     private let descriptor: Int32
     /// Written by now.
     private(set) var bytes: Int64 = 0
 
     /// Begins the file anew.
-    init(_ descriptor: Int32) throws(AttachmentError) {
+    package init(_ descriptor: Int32) throws(AttachmentError) {
         self.descriptor = descriptor
         guard ftruncate(descriptor, 0) == 0 else { throw EncodedBytes.failure(SystemError("write an output")) }
     }

@@ -1,16 +1,16 @@
-import Attachments
+package import Attachments
 import Glibc
 import GIF
 
 /// How an animation is encoded.
-struct AnimationAttempt: Hashable, Sendable {
-    var size: PixelSize
+package struct AnimationAttempt: Hashable, Sendable {
+    package var size: PixelSize
     /// 0 is the best quality.
-    var level: Int
+    package var level: Int
     /// How many frames of the source are merged into one; their delays add up.
     var step = 1
     /// Cheaper settings, for a deadline that is near.
-    var isHasty = false
+    package var isHasty = false
     /// What the profile asks for.
     var speed = Speed.standard
     /// Sized so that nothing can go over the cap: no frame has a palette of its own.
@@ -22,7 +22,7 @@ struct AnimationAttempt: Hashable, Sendable {
     }
 
     /// The delays of the frames that are shown.
-    func delays(_ delays: [Int]) -> [Int] {
+    package func delays(_ delays: [Int]) -> [Int] {
         var start = 0
         return counts(of: delays.count).map { count in
             defer { start += count }
@@ -187,7 +187,7 @@ struct AnimationFormat: Hashable, Sendable {
     /// `region` scaled until its longest side is at most `side`.
     func size(of region: PixelSize, side: Int?) -> PixelSize {
         type.format.animation?.hasEvenSides == true
-            ? VideoPlan.size(of: region, longestSide: side) : Framing(side: side, fit: .inside).scaledSize(of: region)
+            ? region.even(longestSide: side) : Framing(side: side, fit: .inside).scaledSize(of: region)
     }
 
     /// Bytes that pictures of a size and number come to at the most, whatever they show, at the lowest quality.

@@ -1,4 +1,4 @@
-import Attachments
+package import Attachments
 import GIF
 
 /// Makes the renditions of an animation: a still of one frame first, then the animation.
@@ -6,6 +6,7 @@ struct AnimationRendering {
     var order: WorkOrder
     var command: RenderCommand
     var outputs: [RenditionRole: Int32]
+    var writers: [MediaType: AnimationWriter]
 
     func run(
         _ source: borrowing AnimationSource, _ deliver: (RenditionReport) throws(AttachmentError) -> Void
@@ -135,10 +136,10 @@ struct AnimationRendering {
     ) throws(AttachmentError) -> (Encoded, Defect) {
         let first = part.frames.lowerBound
         var defects = FrameDefects(of: part.facts, when: order.profile.damaged, after: first)
-        let gif = AnimatedGIF(facts: part.facts, region: region, attempt: attempt, limit: limit)
+        var task = AnimationTask(facts: part.facts, region: region, attempt: attempt, limit: limit, order: order)
         if policy.type == .gif, let blocks = source.gif, attempt.size == region.size, attempt.level == 0,
             attempt.step == 1, !attempt.isLast,
-            let encoded = try gif.rewrite(blocks, from: first, counting: defects, to: descriptor)
+            let encoded = try AnimatedGIF(task).rewrite(blocks, from: first, counting: defects, to: descriptor)
         {
             return (encoded, defects.defect)
         }
@@ -162,20 +163,11 @@ struct AnimationRendering {
         }
         let read: any FrameSource = if let compared { compared } else { try source.frames(counting: defects) }
         let frames = ScaledFrames(read, of: part, region, attempt, byLibvips: isBest)
-        let encoded: Encoded
-        switch policy.type {
-        case .webp:
-            encoded = try AnimatedWebP(facts: part.facts, attempt: attempt, isBest: isBest).write(
-                frames, to: descriptor)
-        case .mp4:
-            let rateFactor = order.profile.video?.rateFactor ?? VideoPolicy().rateFactor
-            encoded = try AnimationClip(facts: part.facts, attempt: attempt, rateFactor: rateFactor)
-                .write(frames, to: descriptor)
-        default:
-            encoded =
-                try isBest ? gif.writeByLibvips(frames, to: descriptor) : gif.write(frames, to: descriptor)
+        guard let writer = writers[policy.type] else {
+            throw .codecCrashed(reason: "nothing writes \(policy.type.rawValue) as an animation")
         }
-        return (encoded, defects.defect)
+        task.isBest = isBest
+        return (try writer.write(task, frames, descriptor), defects.defect)
     }
 
     private func note(
@@ -199,4 +191,16 @@ struct AnimationRendering {
         if !changes.isEmpty { note += ", \(changes.joined(separator: ", ")) because \(plan.reason)" }
         return note
     }
+}
+
+/// What is to be written, of which source.
+package struct AnimationTask {
+    package var facts: AnimationFacts
+    var region: PixelRect
+    package var attempt: AnimationAttempt
+    /// Bytes from which on the attempt is of no use.
+    var limit: Int64
+    package var order: WorkOrder
+    /// By libvips from the first step to the last.
+    var isBest = false
 }

@@ -2,17 +2,14 @@ import Attachments
 import GIF
 
 /// An animation that one decoder has opened.
-struct AnimationSource: ~Copyable {
+package struct AnimationSource: ~Copyable {
     let facts: AnimationFacts
     private let origin: Origin
 
     enum Origin: ~Copyable {
         case gif(GIFSource)
         case vips(Loadable)
-        /// FFmpeg's decoder, and the places of frames whose data isn't what its checksum is of.
-        case apng(Readable, damaged: Set<Int>)
-        /// The same, of the tracks of an AVIF or HEIF.
-        case sequence(Readable, PictureTracks)
+        case other(any AnimationReader)
     }
 
     /// Takes what libvips reads as pages with delays; checks limits.
@@ -49,86 +46,9 @@ struct AnimationSource: ~Copyable {
         origin = .gif(source)
     }
 
-    /// What a file holds besides its picture.
-    enum Opened: ~Copyable {
-        case animation(AnimationSource)
-        /// Nothing that is to be shown: only the picture; with what is lost by that, or left out.
-        case still(_ losses: [Loss] = [], notes: [String] = [])
-    }
-
-    /// Takes a PNG whose header announces more than one frame. Checks limits.
-    ///
-    /// What is wrong with the chunks of an animation leaves the still, as the specification has it; so does an end before most
-    /// frames are there, unless the profile salvages.
-    static func open(
-        apng descriptor: Int32, sniffed: Sniffed, limits: Limits, damaged: WhenDamaged
-    ) throws(AttachmentError) -> Opened {
-        let count = try fileBytes(descriptor)
-        guard StillHeader.apng(descriptor, bytes: count) != nil else { return .still() }
-        guard count <= limits.imageBytes else { throw .sourceTooLarge(bytes: count, limit: limits.imageBytes) }
-        guard let chunks = APNGChunks(try readBytes(descriptor, count: Int(count))) else { return .still() }
-        if let fault = chunks.fault { return .still([Loss("its animation", because: fault)]) }
-        guard chunks.announced > 1 else { return .still() }
-        var facts = AnimationFacts(
-            type: .png, sniffedType: sniffed.type, size: chunks.size,
-            delays: chunks.delays.prefix(chunks.whole).map(AnimationFacts.shown), plays: chunks.plays,
-            bytes: Int(count), missing: chunks.announced - chunks.whole)
-        if facts.missing > 0 {
-            facts.missingReason =
-                chunks.isUnmarked ? "the file ends before or within them" : "its header alone has them"
-        } else if chunks.isUnmarked {
-            facts.warnings.append("its end marker is missing")
-        }
-        let defect = FrameDefects(of: facts, when: damaged).defect
-        guard facts.frames > 0, defect.damage.isTolerable || damaged == .salvage else {
-            return .still([Loss("its animation of \(chunks.announced) frames", because: defect.reason)])
-        }
-        try AnimationFacts.check(frames: facts.frames, size: facts.size, limits: limits)
-        // The common decoder set reads PNG, and not this.
-        try FFmpegLibraries.demand()
-        let source = Readable(descriptor: descriptor, limits: limits)
-        return .animation(AnimationSource(facts: facts, origin: .apng(source, damaged: chunks.damaged)))
-    }
-
-    /// Takes an AVIF or HEIF whose tracks are what it is for, by its first brand or because nothing else is in it. Checks
-    /// limits.
-    static func open(
-        sequence descriptor: Int32, sniffed: Sniffed, limits: Limits
-    ) throws(AttachmentError) -> Opened {
-        let bytes = try SourceBytes(descriptor, limit: limits.imageBytes)
-        guard let tracks = unsafe bytes.withBytes({ unsafe PictureTracks($0) }) else { return .still() }
-        let announced = tracks.colour.samples
-        guard tracks.isMeant || !tracks.hasPrimary else {
-            guard announced > 1 else { return .still() }
-            return .still(notes: ["its sequence of \(announced) frames, as its first brand is a still's"])
-        }
-        guard announced > 1 || !tracks.hasPrimary else { return .still() }
-        guard announced <= bytes.count else {
-            let claim = "its header announces \(announced) frames, more than its \(bytes.count) bytes can hold"
-            guard tracks.hasPrimary else { throw .corrupt(reason: claim) }
-            return .still([Loss("its animation", because: claim)])
-        }
-        guard let reader = try SequenceReader.open(descriptor, tracks: tracks, limits: limits) else {
-            guard tracks.hasPrimary else {
-                throw .unsupportedFeature(
-                    reason: "the coding of its pictures is not taken", advice: "Convert it to AVIF, or to a video.")
-            }
-            return .still([Loss("its animation of \(announced) frames", because: "their coding is not taken")])
-        }
-        let missing = max(0, announced - reader.moments.count)
-        guard !reader.moments.isEmpty else { throw .corrupt(reason: "the file ends before its first frame") }
-        let facts = AnimationFacts(
-            type: PictureFormat.heif.typesByCoding[reader.codec] ?? .heif, sniffedType: sniffed.type,
-            size: reader.size, delays: reader.delays.map(AnimationFacts.shown), plays: tracks.colour.plays,
-            bytes: bytes.count, missing: missing,
-            missingReason: missing > 0 ? "the file ends before or within them" : "")
-        let source = Readable(descriptor: descriptor, limits: limits)
-        return .animation(AnimationSource(facts: facts, origin: .sequence(source, tracks)))
-    }
-
-    private init(facts: AnimationFacts, origin: consuming Origin) {
+    package init(facts: AnimationFacts, reader: any AnimationReader) {
         self.facts = facts
-        self.origin = origin
+        origin = .other(reader)
     }
 
     /// The frames from the first on, each as a player would show it; may be asked for again.
@@ -138,10 +58,7 @@ struct AnimationSource: ~Copyable {
         switch origin {
         case .gif(let source): return GIFFrames(source, counting: defects)
         case .vips(let source): return try PageFrames.open(source, facts: facts)
-        case .apng(let source, let damaged):
-            return try DecodedFrames(source, facts: facts, damaged: damaged, counting: defects)
-        case .sequence(let source, let tracks):
-            return try SequenceFrames(source, tracks, facts: facts, counting: defects)
+        case .other(let reader): return try reader.frames(of: facts, counting: defects)
         }
     }
 
@@ -150,8 +67,7 @@ struct AnimationSource: ~Copyable {
         switch origin {
         case .gif(let source): source
         case .vips: nil
-        case .apng: nil
-        case .sequence: nil
+        case .other: nil
         }
     }
 

@@ -1,4 +1,4 @@
-import Attachments
+package import Attachments
 
 /// What of a picture or of an animation's frames could not be decoded, and why.
 struct Defect: Hashable, Sendable {
@@ -13,7 +13,7 @@ struct Defect: Hashable, Sendable {
 }
 
 /// Counts the frames that can't be decoded whole while an animation is made, and ends that where they are too many.
-final class FrameDefects {
+package final class FrameDefects {
     private let damaged: WhenDamaged
     private let total: Int
     private(set) var missing: Int
@@ -60,7 +60,7 @@ final class FrameDefects {
     ///   - rows: Missing in the frame that comes now, or that should have come, of how many.
     ///   - reason: Why, as a clause on frames.
     /// - Throws: ``AttachmentError/corrupt(reason:)`` where more are missing than is tolerated.
-    func count(rows: (missing: Int, total: Int), because reason: String) throws(AttachmentError) {
+    package func count(rows: (missing: Int, total: Int), because reason: String) throws(AttachmentError) {
         self.rows = rows
         let isBefore = passed > 0
         passed -= isBefore ? 1 : 0
@@ -72,7 +72,7 @@ final class FrameDefects {
     }
 
     /// The frame that comes now is whole.
-    func countWhole() {
+    package func countWhole() {
         rows = (0, 0)
         passed = max(0, passed - 1)
     }

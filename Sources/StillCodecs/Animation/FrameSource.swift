@@ -1,10 +1,10 @@
-import Attachments
+package import Attachments
 import CVips
-import GIF
+package import GIF
 
 /// Gives an animation's frames in order, each as a player would show it, in memory that does not grow with their
 /// number.
-protocol FrameSource: AnyObject {
+package protocol FrameSource: AnyObject {
     /// Shows the next frame.
     ///
     /// - Parameter canvas: Of the animation's size; always the same, transparent at first.
@@ -13,6 +13,12 @@ protocol FrameSource: AnyObject {
 
     /// The colours of the frame that was shown last, opaque; none where it has no palette.
     var palette: [UInt32] { get }
+}
+
+/// An animation that a decoder beside libvips and our own reads.
+package protocol AnimationReader: Sendable {
+    /// The frames from the first on; may be asked for again.
+    func frames(of facts: AnimationFacts, counting defects: FrameDefects) throws(AttachmentError) -> any FrameSource
 }
 
 /// The frames of a GIF.
@@ -148,79 +154,5 @@ final class PageFrames: FrameSource {
         guard !failed else { throw VipsFailure.current().damage(of: facts.type.format.name) }
         position += 1
         canvas.replace(with: bytes, channels: channels)
-    }
-}
-
-/// The frames of an APNG, which FFmpeg composes.
-final class DecodedFrames: FrameSource {
-    private let facts: AnimationFacts
-    private let damaged: Set<Int>
-    private let defects: FrameDefects
-    private var reader: FrameReader
-    private var position = 0
-    let palette: [UInt32] = []
-
-    /// - Parameter damaged: The places of frames that are not to be decoded.
-    init(
-        _ source: Readable, facts: AnimationFacts, damaged: Set<Int>, counting defects: FrameDefects
-    ) throws(AttachmentError) {
-        guard let reader = try FrameReader.open(source.descriptor, format: .apng, limits: source.limits) else {
-            throw .corrupt(reason: "its APNG header cannot be read")
-        }
-        self.reader = reader
-        self.facts = facts
-        self.damaged = damaged
-        self.defects = defects
-    }
-
-    func show(on canvas: inout Canvas) throws(AttachmentError) {
-        try WorkTime.check()
-        let step = try reader.step(skipping: damaged.contains(position))
-        position += 1
-        switch step {
-        case .picture(let frame):
-            defects.countWhole()
-            canvas.replace(with: frame.pixels, channels: 4)
-        case .damaged, .end:
-            guard position > 1 else { throw .corrupt(reason: "its first frame can't be decoded") }
-            let height = facts.size.height
-            try defects.count(
-                rows: (height, height), because: "they can't be decoded, and what came before stays in their place")
-        }
-    }
-}
-
-/// The frames of an AVIF or HEIF sequence, each of which FFmpeg decodes whole.
-final class SequenceFrames: FrameSource {
-    private let facts: AnimationFacts
-    private let defects: FrameDefects
-    private let reader: SequenceReader
-    private var position = 0
-    let palette: [UInt32] = []
-
-    init(
-        _ source: Readable, _ tracks: PictureTracks, facts: AnimationFacts, counting defects: FrameDefects
-    ) throws(AttachmentError) {
-        guard let reader = try SequenceReader.open(source.descriptor, tracks: tracks, limits: source.limits),
-            reader.moments.count == facts.frames, reader.size == facts.size
-        else { throw .corrupt(reason: "its tracks cannot be read") }
-        self.reader = reader
-        self.facts = facts
-        self.defects = defects
-    }
-
-    func show(on canvas: inout Canvas) throws(AttachmentError) {
-        try WorkTime.check()
-        guard position < facts.frames else { throw .corrupt(reason: "it has fewer frames than it says") }
-        let picture = try reader.picture(at: position)
-        position += 1
-        guard let picture else {
-            guard position > 1 else { throw .corrupt(reason: "its first frame can't be decoded") }
-            let height = facts.size.height
-            return try defects.count(
-                rows: (height, height), because: "they can't be decoded, and what came before stays in their place")
-        }
-        defects.countWhole()
-        canvas.replace(with: picture, channels: picture.count / max(1, facts.size.width * facts.size.height))
     }
 }

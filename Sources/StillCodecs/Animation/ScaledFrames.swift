@@ -1,9 +1,9 @@
-import Attachments
+package import Attachments
 import CVips
 import GIF
 
 /// An animation's frames, cut and scaled one by one; some may be left away.
-final class ScaledFrames {
+package final class ScaledFrames {
     private let source: any FrameSource
     /// For each frame that is shown, how many of the source it stands for.
     private let counts: [Int]
@@ -42,7 +42,7 @@ final class ScaledFrames {
     var frames: Int { counts.count }
 
     /// Goes on to the next frame that is shown.
-    func advance() throws(AttachmentError) {
+    package func advance() throws(AttachmentError) {
         guard position < counts.count else { throw .corrupt(reason: "it has fewer frames than it says") }
         for _ in 0..<passed { try source.show(on: &canvas) }
         try source.show(on: &canvas)
@@ -76,7 +76,7 @@ final class ScaledFrames {
     }
 
     /// The frame, and where it can differ from the one before.
-    var pixels: [UInt32] { scaler?.pixels ?? scaled.pixels }
+    package var pixels: [UInt32] { scaler?.pixels ?? scaled.pixels }
     var changes: RowSpans { scaler?.changes ?? scaled.changes }
     /// The colours that it was mixed from; none where that is not known. Of a part only those that it shows, as the palette may
     /// have others' as well.

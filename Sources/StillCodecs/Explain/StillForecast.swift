@@ -1,4 +1,4 @@
-import Attachments
+package import Attachments
 
 extension ImagePolicies {
     /// What the still renditions of a picture will be.
@@ -25,7 +25,7 @@ extension StillPolicy {
     /// How it will be encoded: `JPEG quality 82 or less, PNG if of few colours, to stay under the aim of 500000 bytes`.
     ///
     /// - Parameter size: Of the rendition; nil before it is known.
-    func coding(of size: PixelSize?, hasAlpha: Bool) -> String {
+    package func coding(of size: PixelSize?, hasAlpha: Bool) -> String {
         let (opaque, transparent) = (type(transparent: false), type(transparent: hasAlpha))
         var clause = opaque.format.name + (opaque == .png ? "" : " quality \(quality) or less")
         // Only decoding tells.

@@ -1,10 +1,10 @@
-import Attachments
+package import Attachments
 
 // What renditions and forecasts say of a still, in the same words: a clause each, put together with semicolons.
 
 extension StillPolicy {
     /// The type that is written: the first that suits.
-    func type(transparent: Bool) -> MediaType {
+    package func type(transparent: Bool) -> MediaType {
         types.first { !transparent || $0.hasTransparency } ?? .jpeg
     }
 
@@ -17,7 +17,7 @@ extension StillPolicy {
     ///   - region: The part of the source that was asked for; all of it, where none was.
     ///   - source: The upright source.
     ///   - size: Of the rendition; nil before it is made.
-    func shape(of region: PixelRect, in source: PixelSize, size: PixelSize? = nil) -> String {
+    package func shape(of region: PixelRect, in source: PixelSize, size: PixelSize? = nil) -> String {
         let framed = framing.resultSize(of: region.size)
         let size = size ?? framed
         var clause = size.words
@@ -49,7 +49,7 @@ extension StillPolicy {
 
 extension PixelSize {
     /// `1038×779`.
-    var words: String { "\(width)×\(height)" }
+    package var words: String { "\(width)×\(height)" }
 }
 
 /// `0.5`, `0.33`.

@@ -1,12 +1,12 @@
-import Attachments
+package import Attachments
 import CMagic
 import Glibc
 import Synchronization
 
 /// What libmagic makes of the start of a source.
-struct Sniffed: Hashable, Sendable {
+package struct Sniffed: Hashable, Sendable {
     /// libmagic's media type.
-    var type: String
+    package var type: String
     /// Up to ``Sniffer/headBytes`` of the source.
     var head: [UInt8]
 
@@ -78,7 +78,7 @@ struct Sniffer: ~Copyable {
 }
 
 /// The first `count` bytes of a file, or all of them where it has fewer; leaves its offset alone.
-func readBytes(_ descriptor: Int32, count: Int) throws(AttachmentError) -> [UInt8] {
+package func readBytes(_ descriptor: Int32, count: Int) throws(AttachmentError) -> [UInt8] {
     var failed = false
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
         while initialized < count {
@@ -96,4 +96,13 @@ func readBytes(_ descriptor: Int32, count: Int) throws(AttachmentError) -> [UInt
     }
     if failed { throw .invalidSource(reason: "it cannot be read") }
     return bytes
+}
+
+/// The bytes of an open regular file.
+package func fileBytes(_ descriptor: Int32) throws(AttachmentError) -> Int64 {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else {
+        throw .invalidSource(reason: "it cannot be read")
+    }
+    return Int64(status.st_size)
 }

@@ -1,10 +1,10 @@
-import Attachments
+package import Attachments
 
 /// A rectangle of whole pixels.
-struct PixelRect: Hashable, Sendable {
+package struct PixelRect: Hashable, Sendable {
     var left: Int
     var top: Int
-    var size: PixelSize
+    package var size: PixelSize
 
     init(left: Int, top: Int, size: PixelSize) {
         self.left = left
@@ -61,8 +61,8 @@ struct PixelRect: Hashable, Sendable {
 }
 
 extension PixelSize {
-    var swapped: PixelSize { PixelSize(width: height, height: width) }
-    var longestSide: Int { max(width, height) }
+    package var swapped: PixelSize { PixelSize(width: height, height: width) }
+    package var longestSide: Int { max(width, height) }
     var shortestSide: Int { min(width, height) }
 
     /// As wide and high as `part` of every `whole` pixels makes it, at least one pixel.
@@ -74,7 +74,7 @@ extension PixelSize {
 }
 
 /// How large a picture becomes, and which part of it: a decision without pixels.
-struct Framing: Hashable, Sendable {
+package struct Framing: Hashable, Sendable {
     /// Longest side of the box, or the square's side; nil keeps the resolution.
     var side: Int?
     var fit: Fit
@@ -82,21 +82,21 @@ struct Framing: Hashable, Sendable {
     var gaze: Gaze
 
     /// Where a crop to a square looks.
-    enum Gaze: Hashable, Sendable {
+    package enum Gaze: Hashable, Sendable {
         case centre
         case attention
         /// Parts of the picture's width and height.
         case point(x: Double, y: Double)
     }
 
-    init(side: Int?, fit: Fit, gaze: Gaze = .centre) {
+    package init(side: Int?, fit: Fit, gaze: Gaze = .centre) {
         self.side = side
         self.fit = fit
         self.gaze = gaze
     }
 
     /// The size to which the whole picture is scaled, before a square is taken from it. Never larger than it is.
-    func scaledSize(of size: PixelSize) -> PixelSize {
+    package func scaledSize(of size: PixelSize) -> PixelSize {
         guard let side else { return size }
         let measure = fit == .crop ? size.shortestSide : size.longestSide
         guard measure > side else { return size }
@@ -104,7 +104,7 @@ struct Framing: Hashable, Sendable {
     }
 
     /// The size of the result.
-    func resultSize(of size: PixelSize) -> PixelSize {
+    package func resultSize(of size: PixelSize) -> PixelSize {
         let scaled = scaledSize(of: size)
         guard fit == .crop else { return scaled }
         let side = min(scaled.shortestSide, self.side ?? .max)
@@ -119,5 +119,16 @@ struct Framing: Hashable, Sendable {
         }
         return PixelRect(
             left: start(x, size.width), top: start(y, size.height), size: PixelSize(width: side, height: side))
+    }
+}
+
+extension PixelSize {
+    /// With square pixels, at most `longestSide` and never enlarged, of even sides: H.264 has whole pixels of colour for every
+    /// four.
+    package func even(longestSide: Int?) -> PixelSize {
+        let longest = max(width, height)
+        let scale = min(1, Double(longestSide ?? longest) / Double(longest))
+        func even(_ side: Int) -> Int { max(2, Int((Double(side) * scale / 2).rounded()) * 2) }
+        return PixelSize(width: even(width), height: even(height))
     }
 }

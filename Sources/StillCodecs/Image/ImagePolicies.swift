@@ -1,14 +1,14 @@
-import Attachments
+package import Attachments
 
 /// What an order asks of a picture: which part of it, and the still renditions, smallest first.
-struct ImagePolicies: Hashable, Sendable {
-    private(set) var thumbnail: StillPolicy?
+package struct ImagePolicies: Hashable, Sendable {
+    package private(set) var thumbnail: StillPolicy?
     /// Nil where the main rendition is an animation.
     private(set) var main: StillPolicy?
     private let crop: UnitRect?
     let roles: [RenditionRole]
 
-    init(order: WorkOrder, kind: MediaKind) {
+    package init(order: WorkOrder, kind: MediaKind) {
         let profile = order.profile
         let gaze: Framing.Gaze =
             switch order.request.crop {
@@ -67,7 +67,7 @@ struct ImagePolicies: Hashable, Sendable {
     }
 
     /// The part of an upright picture that is shown at all.
-    func region(of size: PixelSize) -> PixelRect {
+    package func region(of size: PixelSize) -> PixelRect {
         crop.map { PixelRect($0, in: size) } ?? PixelRect(size)
     }
 

@@ -1,16 +1,16 @@
-import Attachments
+package import Attachments
 import CVips
 
 /// A decoded picture: sRGB, 8 bits a channel, rows without padding, alpha not premultiplied.
-struct Raster: Hashable, Sendable {
-    var width: Int
-    var height: Int
+package struct Raster: Hashable, Sendable {
+    package var width: Int
+    package var height: Int
     /// 3 (red, green, blue) or 4 (and alpha).
-    var channels: Int
+    package var channels: Int
     /// `width × height × channels` bytes.
-    var bytes: [UInt8]
+    package var bytes: [UInt8]
 
-    init(width: Int, height: Int, channels: Int, bytes: [UInt8]) {
+    package init(width: Int, height: Int, channels: Int, bytes: [UInt8]) {
         precondition(width > 0 && height > 0 && (channels == 3 || channels == 4))
         precondition(bytes.count == width * height * channels)
         self.width = width
@@ -19,10 +19,10 @@ struct Raster: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    var size: PixelSize { PixelSize(width: width, height: height) }
+    package var size: PixelSize { PixelSize(width: width, height: height) }
 
     /// The part of the picture in `rect`, which lies within it.
-    func cropped(to rect: PixelRect) -> Raster {
+    package func cropped(to rect: PixelRect) -> Raster {
         guard rect.size != size else { return self }
         var part: [UInt8] = []
         part.reserveCapacity(Int(rect.size.area) * channels)
@@ -63,21 +63,21 @@ extension Picture {
 }
 
 /// A colour of sRGB.
-struct RGB: Hashable, Sendable {
-    var red: UInt8
-    var green: UInt8
-    var blue: UInt8
+package struct RGB: Hashable, Sendable {
+    package var red: UInt8
+    package var green: UInt8
+    package var blue: UInt8
 
     static let white = RGB(red: 255, green: 255, blue: 255)
 
-    init(red: UInt8, green: UInt8, blue: UInt8) {
+    package init(red: UInt8, green: UInt8, blue: UInt8) {
         self.red = red
         self.green = green
         self.blue = blue
     }
 
     /// Reads `#rrggbb`; nil for anything else.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.utf8.count == 7, text.first == "#", let value = UInt32(text.dropFirst(), radix: 16) else {
             return nil
         }

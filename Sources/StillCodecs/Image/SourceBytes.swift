@@ -1,4 +1,4 @@
-import Attachments
+package import Attachments
 import CVips
 import Glibc
 
@@ -7,9 +7,9 @@ import Glibc
 /// Where its owner shortens the file meanwhile, the kernel ends the process, as a decoder's fault would: that costs this
 /// source alone.
 @safe
-struct SourceBytes: ~Copyable {
+package struct SourceBytes: ~Copyable {
     private let blob: UnsafeMutablePointer<VipsBlob>
-    let count: Int
+    package let count: Int
 
     /// Maps all of `descriptor`.
     ///
@@ -38,7 +38,7 @@ struct SourceBytes: ~Copyable {
         unsafe satchel_blob_unref(blob)
     }
 
-    borrowing func withBytes<Result: ~Copyable, Failure: Error>(
+    package borrowing func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         var length = 0
@@ -49,7 +49,7 @@ struct SourceBytes: ~Copyable {
     /// Lends the bytes to what corrects them, before anything else has read them. The file stays as it is.
     ///
     /// - Throws: ``AttachmentError/tooExpensive(resource:granted:)`` where there is no memory for that; what `body` throws.
-    borrowing func withMutableBytes<Result>(
+    package borrowing func withMutableBytes<Result>(
         _ body: (UnsafeMutableRawBufferPointer) throws(AttachmentError) -> Result
     ) throws(AttachmentError) -> Result {
         try unsafe withBytes { (bytes) throws(AttachmentError) in

@@ -1,15 +1,15 @@
-import Attachments
+package import Attachments
 import CJPEG
 import CVips
 
 /// What was found missing or odd while a still was decoded.
-struct StillFaults: Hashable, Sendable {
-    var losses: [Loss] = []
+package struct StillFaults: Hashable, Sendable {
+    package var losses: [Loss] = []
     var warnings: [String] = []
 }
 
 /// One decode by libvips: what it is asked for.
-struct StillDecoding {
+package struct StillDecoding {
     var facts: StillFacts
     var format: PictureFormat
     var region: PixelRect
@@ -66,7 +66,7 @@ struct StillDecoding {
     }
 
     private static let lackOfEnd = "the file has no end marker, and nothing else is missing"
-    static let cut = "the file ends within them"
+    package static let cut = "the file ends within them"
     private static let damage = "its data is damaged within them"
 
     /// Rows that are missing, where there are any.

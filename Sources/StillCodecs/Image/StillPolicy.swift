@@ -1,9 +1,9 @@
-import Attachments
+package import Attachments
 
 /// What a still rendition may be: its shape, its types, and its bytes.
-struct StillPolicy: Hashable, Sendable {
-    var role: RenditionRole
-    var framing: Framing
+package struct StillPolicy: Hashable, Sendable {
+    package var role: RenditionRole
+    package var framing: Framing
     /// What may be written, best first: the first that suits is taken (JPEG has no transparency).
     var types: [MediaType]
     var quality: Int
@@ -17,7 +17,7 @@ struct StillPolicy: Hashable, Sendable {
     var background: RGB
     var speed: Speed
 
-    init(
+    package init(
         role: RenditionRole, framing: Framing, types: [MediaType] = [.jpeg, .png], quality: Int,
         minimumQuality: Int = 50,
         aim: Int64? = nil, cap: Int64, background: RGB = .white, speed: Speed = .standard

@@ -1,15 +1,15 @@
-import Attachments
+package import Attachments
 import CVips
 import GIF
 
 /// What a still says of itself in its header.
-struct StillFacts: Hashable, Sendable {
+package struct StillFacts: Hashable, Sendable {
     var type: MediaType
     var sniffedType: String
     /// As stored.
     var storedSize: PixelSize
     /// EXIF's: 1…8.
-    var orientation: Int
+    package var orientation: Int
     /// Bytes of a decoded pixel.
     var pixelBytes: Int
     /// Samples of a JPEG beside those of light, for each of these: two where colours have its resolution.
@@ -25,7 +25,7 @@ struct StillFacts: Hashable, Sendable {
     /// Whether a WebP's pixels end with the file.
     var isCut = false
     /// What is left out, for the record: clauses.
-    var notes: [String] = []
+    package var notes: [String] = []
     /// Bytes of the file.
     var bytes: Int
     /// What of the file can't be shown: its animation.
@@ -35,32 +35,41 @@ struct StillFacts: Hashable, Sendable {
     var size: PixelSize { orientation >= 5 ? storedSize.swapped : storedSize }
 }
 
+extension StillFacts {
+    /// Of a picture that is stored upright, 8 bits for each of four channels.
+    package init(type: MediaType, sniffedType: String, size: PixelSize, hasAlpha: Bool, bytes: Int) {
+        self.init(
+            type: type, sniffedType: sniffedType, storedSize: size, orientation: 1, pixelBytes: 4, hasAlpha: hasAlpha,
+            bytes: bytes)
+    }
+}
+
 /// A source in memory, for the one loader of libvips that may read it.
 struct Loadable: ~Copyable {
     var bytes: SourceBytes
     var format: PictureFormat
 }
 
-/// A source that FFmpeg's decoders read through its descriptor.
-struct Readable: Hashable, Sendable {
-    var descriptor: Int32
-    var limits: Limits
+/// A still that a decoder beside libvips and our own reads.
+package protocol RasterDecoder: Sendable {
+    /// Decodes all of it.
+    ///
+    /// - Parameter faults: What is missing or odd is added.
+    func decode(damaged: WhenDamaged, faults: inout StillFaults) throws(AttachmentError) -> Raster
 }
 
 /// A still that one decoder has opened.
-struct StillSource: ~Copyable {
+package struct StillSource: ~Copyable {
     /// Colours, alpha, and what programs for print and science keep besides; a TIFF may announce 65,535.
     private static let mostChannels = 16
 
-    var facts: StillFacts
+    package var facts: StillFacts
     private let origin: Origin
 
     enum Origin: ~Copyable {
         case vips(Opened)
         case gif(GIFSource)
-        case bitmap(BitmapFile)
-        /// FFmpeg's decoder, for the other BMPs.
-        case packedBitmap(Readable)
+        case raster(any RasterDecoder)
     }
 
     struct Opened: ~Copyable {
@@ -110,33 +119,10 @@ struct StillSource: ~Copyable {
         origin = .vips(Opened(source: Loadable(bytes: bytes, format: format), header: header.shared()))
     }
 
-    /// Opens a BMP, and checks limits; decodes no pixel.
-    init(bitmap descriptor: Int32, sniffed: Sniffed, limits: Limits) throws(AttachmentError) {
-        var limits = limits
-        // A BMP is a still, so the limit of stills holds for its one frame.
-        limits.framePixels = limits.stillPixels
-        let bytes = try fileBytes(descriptor)
-        guard bytes <= limits.imageBytes else { throw .sourceTooLarge(bytes: bytes, limit: limits.imageBytes) }
-        let size: PixelSize
-        var hasAlpha = true
-        if let file = try BitmapFile(descriptor) {
-            size = file.size
-            hasAlpha = file.hasAlpha
-            try limits.checkSides(of: size)
-            guard size.area <= limits.stillPixels else {
-                throw .tooManyPixels(pixels: size.area, limit: limits.stillPixels)
-            }
-            origin = .bitmap(file)
-        } else {
-            guard let reader = try FrameReader.open(descriptor, format: .bmp, limits: limits) else {
-                throw .corrupt(reason: "its BMP header cannot be read")
-            }
-            size = reader.size
-            origin = .packedBitmap(Readable(descriptor: descriptor, limits: limits))
-        }
-        facts = StillFacts(
-            type: .bmp, sniffedType: sniffed.type, storedSize: size, orientation: 1, pixelBytes: 4,
-            hasAlpha: hasAlpha, bytes: Int(bytes))
+    /// Takes what `decoder` has opened; limits were checked.
+    package init(_ facts: StillFacts, decoder: any RasterDecoder) {
+        self.facts = facts
+        origin = .raster(decoder)
     }
 
     /// Takes the only frame of a GIF, whose limits were checked; decodes no pixel.
@@ -174,24 +160,9 @@ struct StillSource: ~Copyable {
             if let loss = try defects.rowDefect?.loss(when: damaged) { faults.losses.append(loss) }
             faults.warnings += source.warnings
             return try canvas.raster.picture().scaled(region, to: size, speed: speed)
-        case .bitmap(let file):
-            let missing = try file.missingRows()
-            guard missing < file.size.height else {
-                throw VipsFailure.cut(facts.type.format.name)
-            }
-            let damage = Damage(.rows, missing: Double(missing), of: Double(file.size.height))
-            if let loss = try damage.loss(because: StillDecoding.cut, when: damaged) { faults.losses.append(loss) }
-            let raster = try Raster(
-                width: file.size.width, height: file.size.height, channels: 4, bytes: file.decode())
+        case .raster(let decoder):
+            let raster = try decoder.decode(damaged: damaged, faults: &faults)
             return try raster.picture().scaled(region, to: size, speed: speed)
-        case .packedBitmap(let source):
-            guard var reader = try FrameReader.open(source.descriptor, format: .bmp, limits: source.limits),
-                let frame = try reader.next()
-            else { throw .corrupt(reason: "the file ends before its BMP picture is complete") }
-            let raster = Raster(
-                width: reader.size.width, height: reader.size.height, channels: 4, bytes: frame.pixels)
-            let picture = try raster.picture()
-            return try picture.scaled(region, to: size, speed: speed)
         }
     }
 }

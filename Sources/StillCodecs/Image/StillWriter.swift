@@ -1,10 +1,10 @@
-import Attachments
+package import Attachments
 
 extension Raster {
     /// Writes this picture as the still rendition that `policy` describes, and says what was written.
     ///
     /// - Parameter descriptor: Open for writing, at an empty file; it is left open.
-    func write(
+    package func write(
         as policy: StillPolicy, effort: Effort = .full, to descriptor: Int32
     ) throws(AttachmentError) -> RenditionReport {
         let picture = try picture()

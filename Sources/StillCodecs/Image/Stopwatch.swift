@@ -1,9 +1,11 @@
 /// Measures how long something took.
-struct Stopwatch {
+package struct Stopwatch {
     private let start = ContinuousClock.now
 
+    package init() {}
+
     /// Since it was made.
-    var seconds: Double {
+    package var seconds: Double {
         let elapsed = (ContinuousClock.now - start).components
         return Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18
     }

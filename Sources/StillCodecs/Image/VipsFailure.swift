@@ -1,8 +1,8 @@
-import Attachments
+package import Attachments
 import CVips
 
 /// What libvips said when an operation failed; for the log, not for the sender.
-struct VipsFailure: Error, Hashable {
+package struct VipsFailure: Error, Hashable {
     var text: String
 
     /// Takes what is in libvips' error buffer, and clears it.
@@ -13,7 +13,7 @@ struct VipsFailure: Error, Hashable {
     }
 
     /// What is said of a file that ends too early.
-    static func cut(_ format: String) -> AttachmentError {
+    package static func cut(_ format: String) -> AttachmentError {
         .corrupt(reason: "the file ends before its \(format) picture is complete")
     }
 

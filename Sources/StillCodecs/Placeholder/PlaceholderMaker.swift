@@ -1,8 +1,8 @@
-import Attachments
+package import Attachments
 
 extension Raster {
     /// ThumbHash, BlurHash and dominant colour of this picture.
-    func placeholder() throws(AttachmentError) -> Placeholder {
+    package func placeholder() throws(AttachmentError) -> Placeholder {
         let picture = try picture()
         return try picture.placeholder()
     }
@@ -10,7 +10,7 @@ extension Raster {
 
 extension Placeholder {
     /// Longest side of what is hashed: the most that ThumbHash takes.
-    static let side = 100
+    package static let side = 100
 }
 
 extension Picture {

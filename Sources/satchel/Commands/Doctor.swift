@@ -63,8 +63,16 @@ struct Doctor: AsyncParsableCommand {
             configuration.fastHuffman =
                 configuration.fastHuffman && ServiceFindings(file: config).read.configuration.fastHuffman
             let pool = CodecPool(configuration)
-            // What is missing of the full one's libraries, too, is to be known now.
-            let report = try await pool.start(.full)
+            // Both, so that what is missing of either's libraries is known now.
+            let stills: SandboxReport
+            let report: SandboxReport
+            do {
+                stills = try await pool.start(.common)
+                report = try await pool.start(.full)
+            } catch {
+                await pool.shutdown()
+                throw error
+            }
             await pool.shutdown()
             let missing = Set(report.missing(under: policy == .allowUnsandboxed ? .standard : policy).map(\.layer))
             let layers = report.layers.map { layer in
@@ -73,8 +81,10 @@ struct Doctor: AsyncParsableCommand {
                     subject: layer.layer.title, detail: Self.text(layer))
             }
             return [
+                Finding(grade: .good, subject: "codec", detail: Self.text(configuration.executable, report)),
                 Finding(
-                    grade: .good, subject: "codec", detail: configuration.executable.path(percentEncoded: false))
+                    grade: .good, subject: "codec for stills", detail: Self.text(configuration.stillsExecutable, stills)
+                ),
             ] + report.libraries.map(Self.finding) + layers
         } catch {
             let sentence = (error as? CommandFailure)?.sentence ?? "\(error)"
@@ -92,6 +102,11 @@ struct Doctor: AsyncParsableCommand {
         return Finding(
             grade: missing.isEmpty ? .good : .extra, subject: library.name.rawValue,
             detail: ([library.version] + missing).joined(separator: ": "))
+    }
+
+    /// Where a program is, and what it decodes with.
+    private static func text(_ executable: URL, _ report: SandboxReport) -> String {
+        ([executable.path(percentEncoded: false)] + report.libraries.map(\.name.rawValue)).joined(separator: ", ")
     }
 
     private static func text(_ layer: SandboxLayerReport) -> String {

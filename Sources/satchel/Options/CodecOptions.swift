@@ -50,8 +50,9 @@ struct CodecOptions: ParsableArguments {
     /// For a command, which may be over before a second zygote would be of use.
     var poolConfiguration: CodecPoolConfiguration {
         get throws {
+            let executables = try CodecExecutables.located()
             var configuration = CodecPoolConfiguration(
-                executable: try CodecExecutable.located(), sourcesBeforeReserve: 100)
+                executable: executables.codec, stills: executables.stills, sourcesBeforeReserve: 100)
             if let codecs { configuration.codecs = codecs }
             if let memory { configuration.memory = memory.bytes }
             configuration.sourcesPerProcess = sourcesPerProcess
@@ -82,20 +83,42 @@ struct ByteCount: ExpressibleByArgument {
     }
 }
 
-/// Where `satchel-codec` is: beside `satchel`, else in `../libexec`.
-enum CodecExecutable {
-    static func located() throws -> URL {
+/// Where `satchel-codec` and `satchel-stills` are: beside `satchel`, else in `../libexec`, else where `SATCHEL_CODEC` says, which
+/// is a directory, or one program that takes every source.
+struct CodecExecutables {
+    var codec: URL
+    var stills: URL
+
+    static func located() throws -> CodecExecutables {
         let environment = ProcessInfo.processInfo.environment
-        if let named = environment["SATCHEL_CODEC"], !named.isEmpty { return URL(filePath: named) }
+        if let named = environment["SATCHEL_CODEC"], !named.isEmpty {
+            let place = URL(filePath: named)
+            return CodecExecutables(in: place) ?? CodecExecutables(codec: place, stills: place)
+        }
         let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        let places = [
-            own.appending(path: "satchel-codec"), own.appending(path: "../libexec/satchel-codec").standardized,
-        ]
-        for place in places where FileManager.default.isExecutableFile(atPath: place.path(percentEncoded: false)) {
-            return place
+        for place in [own, own.appending(path: "../libexec").standardized] {
+            if let found = CodecExecutables(in: place) { return found }
         }
         throw CommandFailure(
-            "satchel-codec was found neither beside satchel nor in ../libexec; install both, or name it in SATCHEL_CODEC."
-        )
+            """
+            satchel-codec was found neither beside satchel nor in ../libexec; install it with satchel-stills there, or name \
+            the directory of both in SATCHEL_CODEC.
+            """)
+    }
+
+    private init(codec: URL, stills: URL) {
+        self.codec = codec
+        self.stills = stills
+    }
+
+    /// Nil where `directory` has no codec. The codec for everything takes stills as well, at more cost, where theirs is missing.
+    private init?(in directory: URL) {
+        let found = ["satchel-codec", "satchel-stills"].map { directory.appending(path: $0) }.filter {
+            FileManager.default.isExecutableFile(atPath: $0.path(percentEncoded: false))
+        }
+        guard let codec = found.first, codec.lastPathComponent == "satchel-codec", let stills = found.last else {
+            return nil
+        }
+        self.init(codec: codec, stills: stills)
     }
 }

@@ -32,8 +32,10 @@ struct ServiceComposition: Sendable {
             let scheme = configuration.tlsCertificate == nil ? "http" : "https"
             configuration.publicURL = "\(scheme)://\(configuration.listen)"
         }
+        let executables = try CodecExecutables.located()
         var pool = CodecPoolConfiguration(
-            executable: try CodecExecutable.located(), codecs: configuration.codecs, memory: configuration.memory)
+            executable: executables.codec, stills: executables.stills, codecs: configuration.codecs,
+            memory: configuration.memory)
         pool.fastHuffman = configuration.fastHuffman
         switch configuration.sandbox {
         case .standard: break

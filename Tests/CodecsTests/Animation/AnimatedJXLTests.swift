@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// An animation in JPEG XL is read where libvips does, and told apart from a still everywhere.
 @Suite struct AnimatedJXLTests: ~Copyable {
@@ -18,8 +19,8 @@ import Testing
     /// Whether the installed libvips reads its frames.
     private static var isRead: Bool {
         get throws {
-            try Codec.prepare()
-            let library = try #require(Codec.libraries.first { $0.name == .libvips })
+            try Codec.everything.prepare()
+            let library = try #require(Codec.everything.libraries.first { $0.name == .libvips })
             return !NewerFeature.missing(in: library).contains(.animatedJXL)
         }
     }

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Animations that lack their end, or something within: what is left keeps its delays and loops, and what is missing is said.
 @Suite struct AnimationDamageTests: ~Copyable {

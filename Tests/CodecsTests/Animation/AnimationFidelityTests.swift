@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What our own way from GIF to GIF promises, beside the tools that people use: bytes, and nearness to a Lanczos 3 scaling in
 /// full colour, as `judge_animations.py` sees both.

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What is shown, frame by frame, against another decoder's composition.
 @Suite struct AnimationFramesTests: ~Copyable {

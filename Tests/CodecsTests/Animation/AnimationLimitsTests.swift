@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Bytes, frames and memory at their limits, and files that lie.
 @Suite struct AnimationLimitsTests: ~Copyable {

@@ -2,7 +2,8 @@ import Attachments
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Which settings are tried until an animation fits: the decisions alone, against encoders of every temper.
 @Suite struct AnimationPlanTests {

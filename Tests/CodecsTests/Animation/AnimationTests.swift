@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 @Suite struct AnimationTests: ~Copyable {
     let directory: TemporaryDirectory

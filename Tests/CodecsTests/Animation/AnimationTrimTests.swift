@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Parts of animations: which frames, for how long, and nothing else.
 @Suite struct AnimationTrimTests: ~Copyable {
@@ -312,7 +313,7 @@ import Testing
         let request = RenditionRequest(trim: TrimRequest(start: 0.45, duration: 0.5))
         let made = try Rendered.of(source, in: directory.url, request: request)
         let forecast = try withDescriptor(source) { descriptor in
-            try Codec.identify(
+            try Codec.everything.identify(
                 descriptor, order: WorkOrder(profile: .notification, request: request, wantsForecasts: true)
             ).probeResult.forecasts.first { $0.role == .main }
         }

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Animations at the speed `best`, by libvips from the first step to the last: what `standard` is compared with.
 @Suite struct BestAnimationTests: ~Copyable {

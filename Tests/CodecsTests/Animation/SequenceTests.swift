@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Sequences of AVIF and HEIF are animations: every frame with its delay, and with its alpha.
 @Suite struct SequenceTests: ~Copyable {
@@ -77,7 +78,7 @@ import Testing
     private borrowing func decoded(_ file: URL) throws -> (pixels: URL, frames: Int, size: PixelSize) {
         Rendered.turn.lock()
         defer { Rendered.turn.unlock() }
-        try Codec.prepare()
+        try Codec.everything.prepare()
         try FFmpegLibraries.demand()
         let data = try Data(contentsOf: file)
         let tracks = try #require(unsafe data.withUnsafeBytes { unsafe PictureTracks($0) })

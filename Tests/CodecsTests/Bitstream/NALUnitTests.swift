@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 @Suite struct NALUnitTests {
     @Test func `supplements are dropped, and all else keeps its bytes`() {

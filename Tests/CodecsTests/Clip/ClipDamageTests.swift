@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What is lost of damaged clips is counted: little of it makes them reduced, more is refused, or salvaged where the
 /// profile wants that.

@@ -2,7 +2,8 @@ import Attachments
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 @Suite struct ClipPartTests {
     @Test func `a part around a moment holds it, in its middle where the source goes far enough`() throws {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Undamaged clips that aren't taken, and in which words.
 @Suite struct ClipRefusalTests: ~Copyable {

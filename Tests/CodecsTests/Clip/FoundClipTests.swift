@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Clips as people's collections hold them: cut off, with junk inside, from old cameras.
 @Suite struct FoundClipTests: ~Copyable {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What is told before anything is made, against what then is made, over all of Media.
 @Suite struct ForecastTests {
@@ -77,11 +78,11 @@ import Testing
     private func forecasts(of source: URL, _ sample: Case) throws -> [Forecast]? {
         Rendered.turn.lock()
         defer { Rendered.turn.unlock() }
-        try Codec.prepare()
+        try Codec.everything.prepare()
         let order = WorkOrder(profile: sample.profile, request: sample.request, wantsForecasts: true)
         return try withDescriptor(source) { descriptor in
             do throws(AttachmentError) {
-                return try Codec.identify(descriptor, order: order).probeResult.forecasts
+                return try Codec.everything.identify(descriptor, order: order).probeResult.forecasts
             } catch {
                 return nil
             }

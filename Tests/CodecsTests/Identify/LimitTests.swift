@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// The limits of the design's section 4: what is at one is taken, what is above it is refused by name, and a refusal
 /// costs next to nothing.
@@ -141,9 +142,9 @@ import Testing
             let error = try withDescriptor(file) { descriptor -> AttachmentError? in
                 Rendered.turn.lock()
                 defer { Rendered.turn.unlock() }
-                try Codec.prepare()
+                try Codec.everything.prepare()
                 do {
-                    _ = try Codec.identify(descriptor, order: WorkOrder(profile: .archive))
+                    _ = try Codec.everything.identify(descriptor, order: WorkOrder(profile: .archive))
                     return nil
                 } catch let error as AttachmentError {
                     return error

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Files that say of themselves what isn't so: dimensions, durations, counts, sizes of parts. Each ends in an error with
 /// a code or in renditions, soon, and in little memory.

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What only newer versions of a library read, with the version that is installed.
 @Suite struct NewerFeatureTests: ~Copyable {
@@ -22,8 +23,8 @@ import Testing
             data = heifbox.tone_mapped(open(args[0] + '/heic/alpha.heic', 'rb').read())
             open(args[1], 'wb').write(data)
             """, [Repository.media.path, file.path])
-        try Codec.prepare()
-        let library = try #require(Codec.libraries.first { $0.name == .libheif })
+        try Codec.everything.prepare()
+        let library = try #require(Codec.everything.libraries.first { $0.name == .libheif })
         // libheif's own tool, of the same version.
         let judged = try? Tool.text("heif-info", [file.path])
         #expect((judged?.contains("300x200") == true) == NewerFeature.missing(in: library).isEmpty)
@@ -42,8 +43,8 @@ import Testing
     }
 
     @Test func `every library says its version`() throws {
-        try Codec.prepare()
-        let libraries = Codec.libraries
+        try Codec.everything.prepare()
+        let libraries = Codec.everything.libraries
         #expect(libraries.map(\.name) == CodecLibrary.Name.allCases)
         for library in libraries { #expect(library.isAtLeast("0.1"), "\(library)") }
         let vips = try Tool.text("vips", ["--version"])

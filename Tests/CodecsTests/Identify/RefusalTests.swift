@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What is refused, and in which words: the samples with a few of their bytes changed, judged by decoders that aren't ours.
 @Suite struct RefusalTests: ~Copyable {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Pictures that are whole and not taken: they are named, and nobody is asked to send them again.
 @Suite struct StillRefusalTests: ~Copyable {

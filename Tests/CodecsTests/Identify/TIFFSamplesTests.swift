@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// A TIFF's samples are shown as Pillow shows them, or refused by name: never as something else.
 @Suite struct TIFFSamplesTests {

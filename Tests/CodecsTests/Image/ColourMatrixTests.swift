@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Every format with every depth, alpha, colour profile and orientation that it can have.
 @Suite struct ColourMatrixTests {

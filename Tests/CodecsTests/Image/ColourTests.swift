@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What comes out has the colours that other decoders show.
 @Suite struct ColourTests: ~Copyable {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What is cut out is exactly what was asked for, in every orientation.
 @Suite struct CropTests: ~Copyable {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Two ways lead to smaller stills, libvips and our own for planes of JPEGs: which is taken, and that `best` is the better
 /// one.

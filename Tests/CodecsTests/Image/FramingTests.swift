@@ -1,7 +1,8 @@
 import Attachments
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 @Suite struct FramingTests {
     @Test(arguments: [(4032, 3024, 1038, 779), (3024, 4032, 779, 1038), (20_000, 1, 1038, 1), (100, 50, 100, 50)])

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// HEIF whose primary picture is rotated and mirrored, with the alpha beside it that isn't.
 @Suite struct HEIFTurnsTests {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Pictures are as near to a full decode and Lanczos 3 as the best of libvips, Pillow and ImageMagick bring them with as
 /// many bytes.

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 @Suite struct LeakTests: ~Copyable {
     let directory: TemporaryDirectory
@@ -17,7 +18,7 @@ import Testing
     ])
     func `no object of libvips outlives its rendering`(path: String) throws {
         let source = Repository.media.appending(path: path)
-        try Codec.prepare()
+        try Codec.everything.prepare()
         // Other suites run beside this one and hold some dozen objects for a moment; a leak adds up.
         let rounds = Sweep.count(60, else: 30)
         let before = Libvips.liveObjects

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// A JPEG's light and colours are scaled apart, and meet where they belong.
 @Suite struct PlanarJPEGTests: ~Copyable {

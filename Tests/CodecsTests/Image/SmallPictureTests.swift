@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Icons, badges and emoji: as faithful as JPEG with all its colours, and no larger; judged by Pillow and NumPy.
 @Suite struct SmallPictureTests: ~Copyable {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What is delivered is at most its cap: judged by ImageMagick and libwebp's own decoder.
 @Suite struct StillCapTests: ~Copyable {
@@ -155,7 +156,7 @@ import Testing
 
     @Test(arguments: BoundedWay.all)
     func `no noise takes more than the bound, and the file is whole`(way: BoundedWay) throws {
-        try Codec.prepare()
+        try Codec.everything.prepare()
         var files: [URL] = []
         var sides: [String] = []
         for (width, height) in [(1, 1), (1, 2), (3, 5), (16, 16), (17, 33), (65, 63), (300, 200), (1, 3000), (3000, 1)]

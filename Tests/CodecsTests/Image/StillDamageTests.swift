@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Stills that lack something: how much, by what their decoders gave, and what becomes of the rest.
 @Suite struct StillDamageTests: ~Copyable {

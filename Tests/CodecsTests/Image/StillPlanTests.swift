@@ -2,7 +2,8 @@ import Attachments
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// The decisions, against encoders of all sorts: numbers alone.
 @Suite struct StillPlanTests {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// The expected hashes were made once by the algorithms' published implementations: ThumbHash's port on PyPI
 /// (thumbhash 0.1.2, its handling of alpha corrected) and BlurHash's C code (blurhash-python 1.2.2).

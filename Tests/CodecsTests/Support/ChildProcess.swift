@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What became of a source in a process of its own, and what it took.
 struct Survived: Codable {
@@ -20,7 +21,7 @@ struct Survived: Codable {
     /// Takes in every file of `folder`, in the order of their names, and writes what became of each into `report`, line by
     /// line: a crash leaves the lines before it.
     static func run(_ folder: URL, names: [String], renders: Bool, report: URL) throws {
-        try Codec.prepare()
+        try Codec.everything.prepare()
         _ = FileManager.default.createFile(atPath: report.path, contents: nil)
         // What earlier files left in the allocator counts for the later ones.
         let rest = try memory("VmRSS")
@@ -44,7 +45,7 @@ struct Survived: Codable {
                 _ = try Rendered.of(source, in: directory.url)
             } else {
                 try withDescriptor(source) { descriptor in
-                    _ = try Codec.identify(descriptor, order: WorkOrder(profile: .notification))
+                    _ = try Codec.everything.identify(descriptor, order: WorkOrder(profile: .notification))
                 }
             }
         } catch let error as AttachmentError {

@@ -2,7 +2,8 @@ import Attachments
 import Foundation
 import TestSupport
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// A clip that was rendered, and what is left of it: the files, by role.
 struct RenderedClip {
@@ -57,7 +58,7 @@ enum Clips {
     }
 
     /// Opens and renders all that is planned into files beside the source.
-    static let isReady: Void = { try? Codec.prepare() }()
+    static let isReady: Void = { try? Codec.everything.prepare() }()
 
     static func render(
         _ url: URL, profile: Profile = .notification, request: RenditionRequest = RenditionRequest(),

@@ -2,7 +2,8 @@ import Attachments
 import Foundation
 import TestSupport
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Compares a part of a counted clip with what FFmpeg, to which edit lists matter, shows of the source then.
 struct PartJudge {

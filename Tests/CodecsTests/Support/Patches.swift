@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Red, green and blue light, or numbers that stand for it.
 struct Triple: Hashable, Sendable {

@@ -2,7 +2,8 @@ import Attachments
 import Foundation
 import TestSupport
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Judges pictures with Pillow and NumPy, which decode, crop and scale by themselves.
 enum PictureJudge {

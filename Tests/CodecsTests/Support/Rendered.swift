@@ -3,7 +3,8 @@ import Foundation
 import Synchronization
 import TestSupport
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What the codec made of a source, in files that the tools can judge.
 struct Rendered {
@@ -27,10 +28,10 @@ struct Rendered {
     ) throws -> Rendered {
         turn.lock()
         defer { turn.unlock() }
-        try Codec.prepare()
+        try Codec.everything.prepare()
         let order = WorkOrder(profile: profile, request: request, limits: limits)
         return try withDescriptor(source) { descriptor in
-            let identified = try Codec.identify(descriptor, order: order)
+            let identified = try Codec.everything.identify(descriptor, order: order)
             let probeResult = identified.probeResult
             var files: [RenditionRole: URL] = [:]
             var outputs: [RenditionRole: Int32] = [:]
@@ -43,7 +44,7 @@ struct Rendered {
             let command = RenderCommand(
                 memory: memory, outputs: probeResult.planned, effort: effort, secondsLeft: secondsLeft)
             let watch = Stopwatch()
-            let ending = try Codec.render(identified, command: command, outputs: outputs) { report in
+            let ending = try Codec.everything.render(identified, command: command, outputs: outputs) { report in
                 reports.append(report)
                 if let descriptor = outputs.removeValue(forKey: report.role) { close(descriptor) }
             }

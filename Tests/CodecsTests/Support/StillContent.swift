@@ -1,7 +1,8 @@
 import Attachments
 import TestSupport
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What a still may show, worst first.
 enum StillContent: String, CaseIterable {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Which codings of sound are taken, which of several tracks is kept, and what is said of those that can't be decoded;
 /// judged by a full decode.

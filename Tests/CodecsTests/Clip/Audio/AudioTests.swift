@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What becomes of sound, judged by ffprobe and a full decode.
 @Suite struct AudioTests: ~Copyable {

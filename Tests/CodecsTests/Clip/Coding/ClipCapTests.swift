@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What is delivered of a clip is never over its cap, judged by the file's size and a full decode.
 @Suite struct ClipCapTests: ~Copyable {

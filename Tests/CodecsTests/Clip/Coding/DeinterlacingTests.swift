@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Interlaced video, and pictures that are stored turned, mirrored or squeezed; judged by an independent decoder.
 @Suite struct DeinterlacingTests: ~Copyable {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// The decisions alone, over random sources and caps.
 @Suite struct LadderTests {
@@ -15,7 +16,7 @@ import Testing
         let cap = Int64(exp2(Double.random(in: 13...33, using: &generator)))
         let aim = Bool.random(using: &generator) ? Int64.random(in: 4_000...cap, using: &generator) : nil
         let seconds = exp2(Double.random(in: -4...13, using: &generator))
-        let size = VideoPlan.size(of: upright, longestSide: Int.random(in: 16...4000, using: &generator))
+        let size = upright.even(longestSide: Int.random(in: 16...4000, using: &generator))
         let settings = Encoder.Pictures(
             width: size.width, height: size.height, timeBase: TimeBase(1, 90_000),
             frameRate: Double.random(in: 1...120, using: &generator),

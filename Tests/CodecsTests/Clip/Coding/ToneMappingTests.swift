@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What becomes of a video's colours, judged by an independent decoder and the standards' formulas.
 @Suite struct ToneMappingTests: ~Copyable {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What lies around packets: boxes, elements that hold no sound, positions in a file.
 @Suite struct ContainerTests: ~Copyable {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What edit lists say is shown is what is delivered, wholly and in parts.
 @Suite struct EditListTests: ~Copyable {

@@ -4,7 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// What an MP4's header says of its streams, beside what decoders find.
 @Suite struct StatedStreamTests: ~Copyable {

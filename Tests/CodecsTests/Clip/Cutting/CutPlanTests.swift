@@ -2,7 +2,8 @@ import Attachments
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Random groups of pictures, in decoding order: each anchor is followed by the pictures that are shown before it.
 private func packets(_ groups: Int, using generator: inout some RandomNumberGenerator) -> [CutPacket] {

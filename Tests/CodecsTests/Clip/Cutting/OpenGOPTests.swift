@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Every picture as the start and as the end of a part, where keyframes are not all that a decoder needs: open groups of
 /// pictures, whose leading pictures refer to the group before, and recovery points without a refresh.

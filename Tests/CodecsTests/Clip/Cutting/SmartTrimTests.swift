@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Cuts of which only the edges are encoded, judged by decoders that share no code.
 @Suite struct SmartTrimTests: ~Copyable {

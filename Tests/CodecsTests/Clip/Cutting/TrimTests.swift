@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Parts of clips, measured by decoding what a player shows, and all that the files hold.
 @Suite struct TrimTests: ~Copyable {

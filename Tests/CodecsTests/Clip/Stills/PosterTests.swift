@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Codecs
+@testable import ClipCodecs
+@testable import StillCodecs
 
 /// Which picture stands for a video, and how it is cropped; judged by the pixels that ImageMagick and FFmpeg read.
 @Suite struct PosterTests: ~Copyable {

@@ -18,14 +18,6 @@
 #include <libswresample/swresample.h>
 #include <libswscale/swscale.h>
 
-/// Loads FFmpeg's libraries, of the major versions that these headers are of; once, and while no other thread calls them.
-///
-/// Nothing links them: loading them takes two thirds of the time in which a codec starts, and every process that is forked
-/// has to copy their mappings. Whoever calls one of their functions before ends the process with a message.
-///
-/// - Returns: Null, or what is missing, in the loader's words; valid until the next call.
-const char *_Nullable satchel_load_ffmpeg(void);
-
 // Macros that Swift cannot import. Nothing here keeps state: a header's static would exist once per importing file.
 
 /// What FFmpeg returns for the errno `code`.

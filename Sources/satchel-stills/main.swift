@@ -1,0 +1,4 @@
+import MediaCodec
+import StillCodecs
+
+MediaCodec.run(.stills)
