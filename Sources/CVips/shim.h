@@ -474,21 +474,6 @@ static inline int satchel_scale(
     return failed;
 }
 
-/// Bytes of RGBA scaled to `width` by `height` by Lanczos 3, in floats, with colours multiplied by alpha meanwhile.
-static inline int satchel_scale_frame(VipsImage *in, VipsImage *_Nullable *_Nonnull out, int width, int height) {
-    VipsImage *owner = vips_image_new();
-    VipsImage **made = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 5);
-    int failed = vips_premultiply(in, &made[0], NULL) ||
-        vips_resize(
-            made[0], &made[1], (double)width / in->Xsize, "vscale", (double)height / in->Ysize, "gap", 8.0, NULL) ||
-        vips_unpremultiply(made[1], &made[2], NULL) ||
-        // Half a step more, because a cast cuts off.
-        vips_linear1(made[2], &made[3], 1, 0.5, NULL) || vips_cast_uchar(made[3], &made[4], NULL) ||
-        vips_copy(made[4], out, "interpretation", VIPS_INTERPRETATION_sRGB, NULL);
-    g_object_unref(owner);
-    return failed;
-}
-
 /// Turns the image upright by EXIF's orientation.
 static inline int satchel_upright(VipsImage *in, VipsImage *_Nullable *_Nonnull out, int orientation) {
     VipsImage *copy;

@@ -1,5 +1,4 @@
 package import Attachments
-import CVips
 import GIF
 
 /// An animation's frames, cut and scaled one by one; some may be left away.
@@ -61,13 +60,7 @@ package final class ScaledFrames {
         let size = PixelSize(width: scaled.width, height: scaled.height)
         let picture = try canvas.raster.picture()
         do {
-            let cut = try picture.extracted(region)
-            let raster =
-                size == region.size
-                ? try cut.raster()
-                : try unsafe cut.derive {
-                    unsafe satchel_scale_frame($0, $1, Int32(size.width), Int32(size.height))
-                }.raster()
+            let raster = try VipsDownscaler(speed: .best).scaled(picture, region, to: size).raster()
             scaled.forgetChanges()
             scaled.replace(with: raster.bytes, channels: raster.channels)
         } catch {
