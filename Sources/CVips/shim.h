@@ -7,11 +7,6 @@
 // Where an operation has an `out`, it is set only when 0 is returned, and the caller owns the reference. On any other
 // return vips_error_buffer() says why; the buffer is global and keeps old text until satchel_error_clear().
 
-// For dladdr.
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <dlfcn.h>
 #include <gmodule.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,12 +69,23 @@ static inline int satchel_vips_start(void) {
     return result;
 }
 
+/// glibc's Dl_info: what dladdr tells of an address. Asking for it by _GNU_SOURCE would change types of the system's headers
+/// that other modules have, too.
+typedef struct {
+    const char *file;
+    void *base;
+    const char *_Nullable symbol;
+    void *_Nullable address;
+} satchel_library;
+
+int satchel_dladdr(const void *address, satchel_library *library) __asm__("dladdr");
+
 /// Loads one of libvips' modules for good, from the directory that belongs to the library; nothing happens where there is none
 /// of this name, as in a build that has the format in the library itself.
 static inline void satchel_load_module(const char *name) {
-    Dl_info library;
-    if (!dladdr((const void *)vips_version, &library)) return;
-    char *directory = g_path_get_dirname(library.dli_fname);
+    satchel_library library;
+    if (!satchel_dladdr((const void *)vips_version, &library)) return;
+    char *directory = g_path_get_dirname(library.file);
     char *path = g_strdup_printf("%s/vips-modules-%d.%d/vips-%s.so", directory, vips_version(0), vips_version(1), name);
     GModule *module = g_module_open(path, G_MODULE_BIND_LAZY);
     if (module) g_module_make_resident(module);

@@ -37,10 +37,10 @@ import Testing
             var shown = indices.map { colours[Int($0)] }
             var held = indices
             encoder.encode(
-                indices, shown: &shown, held: &held,
+                &held, shown: &shown,
                 LZWEncoder.Source(
                     width: width, area: area, written: identity, colours: colours, indices: identity, codeSize: bits,
-                    loss: 0))
+                    loss: 0, wanted: shown))
             #expect(encoder.count <= LZWEncoder.bound(pixels: width * height))
             #expect(held == indices)
             var decoded = [UInt8](repeating: 255, count: indices.count)

@@ -79,7 +79,6 @@ import Testing
         Rendered.turn.lock()
         defer { Rendered.turn.unlock() }
         try Codec.everything.prepare()
-        try FFmpegLibraries.demand()
         let data = try Data(contentsOf: file)
         let tracks = try #require(unsafe data.withUnsafeBytes { unsafe PictureTracks($0) })
         let pixels = directory.url.appending(path: "pixels-\(UUID().uuidString)")

@@ -70,7 +70,7 @@ enum Clips {
         defer { Rendered.turn.unlock() }
         _ = isReady
         return try withDescriptor(url) { source in
-            guard var clip = try Clip.open(source, sniffed: sniffed, order: order) else { return nil }
+            guard let clip = try Clip.open(source, sniffed: sniffed, order: order) else { return nil }
             var outputs: [RenditionRole: Int32] = [:]
             var files: [RenditionRole: URL] = [:]
             defer { outputs.values.forEach { close($0) } }
