@@ -37,8 +37,7 @@ extension Speed {
     /// Of detail at every scale the difference to no average is 0.0 dB without loss at 8, 0.7 at 4 and 10 at 2.
     var gap: Double {
         switch self {
-        case .best: 8
-        case .standard: 6
+        case .best, .standard: 8
         case .fast: 1.5
         }
     }
