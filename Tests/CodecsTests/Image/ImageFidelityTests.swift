@@ -121,7 +121,7 @@ import Testing
         try PictureJudge.run(
             "Image.open(args[0]).save(args[1], lossless=True, method=0)",
             [path("detailed.jpg.png"), path("detailed.webp")])
-        for (name, least) in [("detailed.jpg.png", 57.0), ("detailed.webp", 57.0)] {
+        for (name, least) in [("detailed.jpg.png", 55.0), ("detailed.webp", 55.0)] {
             for side in Sweep.of([1038, 479, 100], every: 3, from: name.utf8.count % 2 + 1) {
                 let ours = try Rendered.of(
                     URL(filePath: path(name)), in: directory.url, profile: PictureJudge.lossless(side: side)
@@ -160,7 +160,7 @@ import Testing
             let values = try #require(lines.first).split(separator: " ").compactMap { Double($0) }
             #expect(values.count == 3)
             // libjpeg's own scaling lets a little more through.
-            #expect(values[0] <= values[1] + (type == "png" ? 0.2 : 4), "at \(side): \(values)")
+            #expect(values[0] <= values[1] + (type == "png" ? 0.25 : 4), "at \(side): \(values)")
         }
     }
 
@@ -244,7 +244,8 @@ import Testing
         let values = lines.map { $0.split(separator: " ").compactMap { Double($0) } }
         try #require(values.count == 5)
         #expect(values[0] == [0, 0])
-        #expect(values[1][0] <= 1)
+        // libvips knows 64 places between two pixels, and rounds alpha once more when it divides by it.
+        #expect(values[1][0] <= 1.25)
         // The logo over its own colour is not to be seen at all.
         #expect(values[colour == "white" ? 2 : 3].allSatisfy { $0 < 0.01 })
         for flat in values[2...] { #expect(flat[0] < 3, "\(values)") }
