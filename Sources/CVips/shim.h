@@ -251,6 +251,17 @@ typedef struct {
     double scale;
 } satchel_loading;
 
+/// Gives the image a colour profile of its own. Those of HEIF lie in memory that ends with the first image (heifload.c in
+/// 8.14 and 8.16), while images made of it point there.
+static inline void satchel_own_profile(VipsImage *image) {
+    const void *profile;
+    size_t size;
+    if (vips_image_get_typeof(image, VIPS_META_ICC_NAME) &&
+        vips_image_get_blob(image, VIPS_META_ICC_NAME, &profile, &size) == 0) {
+        vips_image_set_blob_copy(image, VIPS_META_ICC_NAME, profile, size);
+    }
+}
+
 /// By the operation of that name. Pixels are read in order, once.
 static inline int satchel_load(
     const char *loader, VipsSource *source, VipsImage *_Nullable *_Nonnull out, satchel_loading loading) {
@@ -263,7 +274,10 @@ static inline int satchel_load(
     if (loading.shrink != 1) g_object_set(operation, "shrink", loading.shrink, NULL);
     if (loading.scale != 1) g_object_set(operation, "scale", loading.scale, NULL);
     int result = vips_cache_operation_buildp(&operation);
-    if (result == 0) g_object_get(operation, "out", out, NULL);
+    if (result == 0) {
+        g_object_get(operation, "out", out, NULL);
+        satchel_own_profile(*out);
+    }
     vips_object_unref_outputs(VIPS_OBJECT(operation));
     g_object_unref(operation);
     return result;

@@ -196,18 +196,8 @@ import Testing
             // Inks without a profile are anybody's guess: libvips takes a printer's, Pillow ideal ones.
             let (most, mean) =
                 name.contains("cmyk") ? (64.0, 24.0) : name.contains("associated") ? (24, 1) : (8, 1)
-            func judge() {
-                #expect(
-                    difference.most <= most && difference.mean < mean && difference.alpha <= 1,
-                    "\(name): \(difference)")
-            }
-            // Of many pictures of libheif in one process libvips sometimes leaves the profile aside, which codec processes were
-            // not seen to do: the reason isn't known yet.
-            if ["avif", "heic"].contains(family), name.contains("p3") || name.contains("adobe") {
-                withKnownIssue("the profile is left aside", isIntermittent: true) { judge() }
-            } else {
-                judge()
-            }
+            #expect(
+                difference.most <= most && difference.mean < mean && difference.alpha <= 1, "\(name): \(difference)")
         }
     }
 }
