@@ -66,7 +66,7 @@ public struct MetricDescription: Hashable, Sendable {
         .init("fetched_bytes_total", .counter, "Of fetched bodies."),
         .init("callbacks_total", .counter, "Calls to callbacks.", "result"),
 
-        .init("codec_templates_total", .counter, "Zygotes that were started."),
+        .init("codec_zygotes_total", .counter, "Zygotes that were started."),
         .init("codec_processes_total", .counter, "Codec processes that took a source."),
         .init("codec_deaths_total", .counter, "Codec processes that did not end by themselves.", "cause"),
         .init("codec_places", .gauge, "Sources that may be, and are, worked on.", "state"),

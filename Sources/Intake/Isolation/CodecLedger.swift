@@ -40,7 +40,7 @@ final class CodecLedger: Sendable {
 
     func zygoteStarted() {
         state.withLock { $0.zygotes += 1 }
-        Meters.count("codec_templates_total")
+        Meters.count("codec_zygotes_total")
     }
 
     func processTaken() {

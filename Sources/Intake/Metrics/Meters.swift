@@ -21,7 +21,7 @@ import Metrics
 /// | `satchel_fetches_total` | counter | `result` (`fetched` or an error's code) | fetches of sources |
 /// | `satchel_fetched_bytes_total` | counter | | bytes of bodies |
 /// | `satchel_callbacks_total` | counter | `result` (`delivered`, `again`, `failed`) | calls to callbacks |
-/// | `satchel_codec_templates_total` | counter | | zygotes that were started |
+/// | `satchel_codec_zygotes_total` | counter | | zygotes that were started |
 /// | `satchel_codec_processes_total` | counter | | processes that took a source |
 /// | `satchel_codec_deaths_total` | counter | `cause` (``CodecDeath``) | processes that did not end by themselves |
 /// | `satchel_codec_places` | gauge | `state` (`all`, `used`) | sources that may be, and are, worked on |
