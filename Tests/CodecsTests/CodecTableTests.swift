@@ -50,7 +50,9 @@ import Testing
     @Test func `FFmpeg has a decoder of each coding that is taken, by the coding's own name`() {
         for coding in Coding.all where !coding.decoders.isEmpty {
             let decoded = coding.decoders.compactMap { name in
-                unsafe avcodec_find_decoder_by_name(name).map { unsafe String(cString: avcodec_get_name($0.pointee.id)) }
+                unsafe avcodec_find_decoder_by_name(name).map { decoder in
+                    unsafe String(cString: avcodec_get_name(decoder.pointee.id))
+                }
             }
             #expect(Set(decoded) == [coding.identifier], "\(coding.decoders)")
         }
