@@ -7,7 +7,7 @@ import Testing
     private func result(_ part: String, _ value: Double, failure: String? = nil) -> PartResult {
         var result = PartResult(
             part: part, extent: "short", rounds: 3, seed: 7, machine: Machine(satchel: "true"))
-        result.probeResult = ProbeResult(
+        result.probeResult = Findings(
             [Measurement("\(part).cpu", "A title", .milliseconds, [value, value + 1], target: .atMost(5))],
             comparisons: [
                 Comparison(

@@ -23,7 +23,7 @@ private struct AnimationContest {
         }
     }
 
-    func measure() throws -> ProbeResult {
+    func measure() throws -> Findings {
         let sources = set.files
         let judge = AnimationJudge(run.options, run.workplace)
         // By contender, for each source.
@@ -32,7 +32,9 @@ private struct AnimationContest {
             name: "animations", title: "\(set.animations) to 320 pixels", item: "GIF",
             contenders: [
                 try task.satchel(run.workplace, sourcesPerProcess: 1000),
-                try task.satchel(run.workplace, sourcesPerProcess: 1), task.gifsicle(), task.vipsthumbnail(run),
+                try task.satchel(run.workplace, sourcesPerProcess: 1),
+                try task.satchel(run.workplace, .best, sourcesPerProcess: 1000), task.gifsicle(),
+                task.vipsthumbnail(run),
                 task.imageMagick(), task.graphicsMagick(), task.ffmpeg(), task.pillow(run),
             ], sources: sources, measure: "gifsicle", rounds: run.rounds, workplace: run.workplace,
             lookColumns: [
@@ -52,7 +54,7 @@ private struct AnimationContest {
                     column: "psnr_least", spread: Spread([found.map(\.leastDecibels).reduce(.infinity, min)])),
             ]
         }
-        return ProbeResult(
+        return Findings(
             measurements(comparison, verdicts), comparisons: [comparison],
             plots: [
                 Plot(
@@ -86,6 +88,12 @@ private struct AnimationContest {
                         "animations.psnr_\(peer)", "— PSNR to full colour over \(peer)'s, by source", .decibels,
                         zip(own, theirs).map { $0.decibels - $1.decibels }, target: targets ? .atLeast(0) : nil))
             }
+        }
+        if let best = verdicts["satchel-best-1000"], let own = verdicts["satchel-1000"] {
+            found.append(
+                Measurement(
+                    "animations.psnr_best", "— PSNR of best over ours, by source", .decibels,
+                    zip(best, own).map { $0.decibels - $1.decibels }))
         }
         return found
     }

@@ -4,7 +4,7 @@ extension Part {
     static let callbacks = Part(
         "callbacks", "calls to callbacks a second, alone and beside a receiver that doesn't answer"
     ) { run in
-        ProbeResult(
+        Findings(
             try CallbackBenchmark(
                 workplace: run.workplace, inputs: run.inputs, rounds: run.rounds, isFull: run.isFull
             ).measure())

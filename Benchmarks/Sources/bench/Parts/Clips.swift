@@ -20,7 +20,7 @@ private struct ClipContests {
         judge = ClipJudge(workplace: run.workplace)
     }
 
-    func measure() throws -> ProbeResult {
+    func measure() throws -> Findings {
         let films = (try run.inputs.films(group: 0).files, try run.inputs.films(group: 1).files)
         let trims = try contest(
             .trim("mp4"), "trims-video", "10 s of a video of a minute, copied", "video", films,
@@ -28,7 +28,7 @@ private struct ClipContests {
                 ClipPeers.ffmpeg(.trim("mp4")), ClipPeers.pyav(.trim("mp4"), run),
                 ClipPeers.remux(.trim("mp4"), run.workplace),
             ])
-        var probeResult = ProbeResult(comparisons: [trims])
+        var probeResult = Findings(comparisons: [trims])
         probeResult.measurements += ratios(
             trims, "trims_video", "10 s of a video, copied: CPU of ffmpeg, in terms of Satchel's", .atLeast(2.5))
         for type in ["m4a", "mp3", "wav"] {

@@ -2,7 +2,7 @@ import Foundation
 
 extension Part {
     static let cores = Part("cores", "what a second core gains, beside loops of vipsthumbnail") { run in
-        ProbeResult(try CoreBenchmark(run).measure())
+        Findings(try CoreBenchmark(run).measure())
     }
 }
 

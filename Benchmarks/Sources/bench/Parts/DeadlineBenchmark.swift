@@ -5,7 +5,7 @@ extension Part {
     static let deadlines = Part(
         "deadlines", "deadlines of 50 ms to 30 s: lateness, and what is delivered", isInShortRun: false
     ) { run in
-        ProbeResult(
+        Findings(
             try DeadlineBenchmark(
                 workplace: run.workplace, inputs: run.inputs, samples: run.samples, rounds: run.rounds
             ).measure())

@@ -5,7 +5,7 @@ extension Part {
     static let delivery = Part(
         "delivery", "content over HTTP beside nginx"
     ) { run in
-        ProbeResult(try DeliveryBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+        Findings(try DeliveryBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
     }
 }
 

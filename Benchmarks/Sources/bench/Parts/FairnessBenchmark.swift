@@ -4,7 +4,7 @@ extension Part {
     static let fairness = Part(
         "fairness", "answers to one tenant beside another's flood and its slow origins", isInShortRun: false
     ) { run in
-        ProbeResult(try FairnessBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+        Findings(try FairnessBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
     }
 }
 

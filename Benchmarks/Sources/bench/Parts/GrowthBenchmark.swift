@@ -27,7 +27,7 @@ struct GrowthBenchmark {
     /// Of the sizes, how many of the largest the figures are about.
     private static let considered = 4
 
-    func measure() throws -> ProbeResult {
+    func measure() throws -> Findings {
         let profiles = try profiles()
         let bare = try inputs.tinyPictures(1)
         var sources: [[Directory]] = []
@@ -84,7 +84,7 @@ struct GrowthBenchmark {
                         y: Plot.Axis(label: "CPU, ms", isLogarithmic: true)))
             }
         }
-        return ProbeResult(measurements, plots: plots)
+        return Findings(measurements, plots: plots)
     }
 
     /// Seconds of processors.

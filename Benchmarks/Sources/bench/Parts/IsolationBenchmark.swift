@@ -2,7 +2,7 @@ extension Part {
     static let isolation = Part(
         "isolation", "what a process of its own costs each source"
     ) { run in
-        ProbeResult(try IsolationBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+        Findings(try IsolationBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
     }
 }
 

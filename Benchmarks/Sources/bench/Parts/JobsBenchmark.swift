@@ -7,7 +7,7 @@ extension Part {
         let jobs = try JobsBenchmark(
             workplace: run.workplace, inputs: run.inputs, rounds: run.rounds, isFull: run.isFull)
         let (loads, plot) = try LoadBenchmark(run).measure()
-        return ProbeResult(try jobs.measure() + loads, plots: [plot])
+        return Findings(try jobs.measure() + loads, plots: [plot])
     }
 }
 

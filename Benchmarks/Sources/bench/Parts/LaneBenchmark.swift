@@ -4,7 +4,7 @@ extension Part {
     static let lanes = Part(
         "lanes", "latency of small pictures beside 4K videos", isInShortRun: false
     ) { run in
-        ProbeResult(try LaneBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+        Findings(try LaneBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
     }
 }
 

@@ -5,7 +5,7 @@ extension Part {
         "memory", "what a source of 1 GB adds to the memory of the service; all memory under a mix of costly sources"
     ) { run in
         let rounds = min(3, run.rounds)
-        return ProbeResult(
+        return Findings(
             try MixedMemory(workplace: run.workplace, inputs: run.inputs, rounds: rounds).measure()
                 + MemoryBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: rounds).measure())
     }

@@ -27,7 +27,7 @@ private struct MixedBenchmark {
         }
     }
 
-    func measure() throws -> ProbeResult {
+    func measure() throws -> Findings {
         let files = try sources.files.count
         let memory = try MemoryWatch.peak { try pass(sourcesPerProcess: 1) }.bytes
         var found: [Measurement] = []
@@ -59,7 +59,7 @@ private struct MixedBenchmark {
         add(
             "undelivered", "— not delivered, as they are no media or damaged", .count,
             alone.map { Double($0.lines.filter { !$0.isDelivered }.count) })
-        return ProbeResult(found)
+        return Findings(found)
     }
 
     private func pass(sourcesPerProcess: Int) throws -> BatchReport {

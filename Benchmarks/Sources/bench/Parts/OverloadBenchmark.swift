@@ -5,7 +5,7 @@ extension Part {
     static let overload = Part(
         "overload", "ten times as much as the service can do, for a minute", isInShortRun: false
     ) { run in
-        ProbeResult(try OverloadBenchmark(workplace: run.workplace, inputs: run.inputs).measure())
+        Findings(try OverloadBenchmark(workplace: run.workplace, inputs: run.inputs).measure())
     }
 }
 

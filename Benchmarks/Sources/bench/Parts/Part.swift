@@ -6,11 +6,11 @@ struct Part: Sendable {
     let summary: String
     /// Whether `make bench` has it, or `make bench-full` alone.
     let isInShortRun: Bool
-    let measure: @Sendable (RunContext) throws -> ProbeResult
+    let measure: @Sendable (RunContext) throws -> Findings
 
     init(
         _ name: String, _ summary: String, isInShortRun: Bool = true,
-        measure: @escaping @Sendable (RunContext) throws -> ProbeResult
+        measure: @escaping @Sendable (RunContext) throws -> Findings
     ) {
         self.name = name
         self.summary = summary
@@ -52,7 +52,7 @@ struct Part: Sendable {
 }
 
 /// What a part found out.
-struct ProbeResult: Sendable {
+struct Findings: Sendable {
     var measurements: [Measurement] = []
     var comparisons: [Comparison] = []
     var plots: [Plot] = []

@@ -25,7 +25,7 @@ private struct PhotographContest {
         more = run.corpus == nil ? try run.inputs.photographs(group: 1).files : []
     }
 
-    func measure() throws -> ProbeResult {
+    func measure() throws -> Findings {
         let sources = set.files
         let service = try RunningService(run.workplace, settings: stills.serviceSettings)
         defer { service.stop() }
@@ -36,7 +36,7 @@ private struct PhotographContest {
             stills.batch(sourcesPerProcess: 1000, .fast), stills.batch(sourcesPerProcess: 1, .fast),
             stills.service(service, .fast),
             stills.batch(sourcesPerProcess: 1000, .standard), stills.batch(sourcesPerProcess: 1, .standard),
-            stills.service(service, .standard),
+            stills.service(service, .standard), stills.batch(sourcesPerProcess: 1000, .best),
             StillPeers.vipsthumbnail(task, run), StillPeers.imageMagick(task), StillPeers.graphicsMagick(task),
         ]
         contenders += StillPeers.libraries(task, run)
@@ -56,7 +56,7 @@ private struct PhotographContest {
             // The floor scales by leaving pixels out: only its cost is of interest.
             contender.role == .floor ? [] : try judge.figures(task, sources, in: place)
         }
-        return ProbeResult(
+        return Findings(
             measurements(comparison), comparisons: [comparison], plots: plots(comparison), notes: set.notes)
     }
 
@@ -92,6 +92,16 @@ private struct PhotographContest {
         }
         if let standard = quality("satchel-standard-1000"), let full = quality("full-decode") {
             add("standard_loss", "— PSNR at full quality over that of a full decode", [standard - full], nil, .decibels)
+        }
+        // `best` is libvips alone: what our own way through a JPEG's planes saves, and what it costs.
+        if let best = comparison["satchel-best-1000"]?["cpu"]?.samples {
+            for (speed, title) in [("standard", "full quality"), ("fast", "fast")] {
+                let own = comparison["satchel-\(speed)-1000"]?["cpu"]?.samples ?? []
+                add("best_\(speed)", "— CPU of best, in terms of \(title)", zip(best, own).map { $0 / $1 }, nil)
+            }
+        }
+        if let best = quality("satchel-best-1000"), let standard = quality("satchel-standard-1000") {
+            add("best_gain", "— PSNR of best over that at full quality", [best - standard], nil, .decibels)
         }
         if let rate = comparison["satchel-fast-1000"]?["rate"]?.samples {
             // What the best of the peers does with all processors.

@@ -4,7 +4,7 @@ extension Part {
     static let placeholders = Part(
         "placeholders", "ThumbHash and BlurHash of a picture"
     ) { run in
-        ProbeResult(
+        Findings(
             try PlaceholderBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
     }
 }

@@ -17,7 +17,7 @@ extension Part {
                     x: Double(megapixels), some: try run.inputs.photographs(width: width, 4, group: 0).files,
                     more: try run.inputs.photographs(width: width, 8, group: 1).files)
             }, rounds: run.rounds, workplace: run.workplace)
-        return ProbeResult(
+        return Findings(
             curve, title: "A photograph to 1024 and 300 px", axis: Plot.Axis(label: "megapixels of the photograph"),
             costAxis: Plot.Axis(label: "ms of CPU for one photograph more"), unit: "megapixels")
     }
@@ -34,7 +34,7 @@ extension Part {
                     x: Double(frames), some: try run.inputs.loops(frames: frames, 2, group: 0).files,
                     more: try run.inputs.loops(frames: frames, 4, group: 1).files)
             }, rounds: run.rounds, workplace: run.workplace)
-        return ProbeResult(
+        return Findings(
             curve, title: "A GIF of 480 × 360 pixels to 320", axis: Plot.Axis(label: "frames of the GIF"),
             costAxis: Plot.Axis(label: "ms of CPU for one GIF more"), unit: "frames")
     }

@@ -4,7 +4,7 @@ extension Part {
     static let soak = Part(
         "soak", "what 1,000 mixed jobs leave behind", isInShortRun: false
     ) { run in
-        ProbeResult(try SoakBenchmark(workplace: run.workplace, samples: run.samples).measure())
+        Findings(try SoakBenchmark(workplace: run.workplace, samples: run.samples).measure())
     }
 }
 

@@ -34,7 +34,7 @@ struct StoreBenchmark {
         var cpu: Double
     }
 
-    func measure() throws -> ProbeResult {
+    func measure() throws -> Findings {
         Progress.say("a store that holds up to \(counts[counts.count - 1]) of everything")
         let answers = try ask()
         func spread(_ count: Int, _ question: String, _ value: (Answer) -> Double) throws -> Spread {
@@ -64,7 +64,7 @@ struct StoreBenchmark {
             form: .lines(
                 series, x: Plot.Axis(label: "pending jobs, attachments and leases, each", isLogarithmic: true),
                 y: Plot.Axis(label: "CPU, µs", isLogarithmic: true)))
-        return ProbeResult(growth, comparisons: [try table(spread)], plots: [plot])
+        return Findings(growth, comparisons: [try table(spread)], plots: [plot])
     }
 
     /// Every question at every size.

@@ -21,7 +21,7 @@ private struct StormBenchmark {
             .photographs, synthetic: { try run.inputs.storm(run.isFull ? 10_000 : 1_000) }, refusals: stills.refusals)
     }
 
-    func measure() throws -> ProbeResult {
+    func measure() throws -> Findings {
         let sources = set.files
         let judge = StillJudge(run.options, run.workplace)
         // All are made; a hundred are looked at.
@@ -58,7 +58,7 @@ private struct StormBenchmark {
             ("shared_standard", "— at full quality, shared processes", "satchel-standard-1000", nil),
             ("alone_standard", "— at full quality, a process for each source", "satchel-standard-1", nil),
         ]
-        return ProbeResult(
+        return Findings(
             figures.compactMap { figure in
                 let samples = ratio(figure.row)
                 return samples.isEmpty

@@ -4,7 +4,7 @@ extension Part {
     static let trims = Part(
         "trims", "cutting 10 s out of a minute, copied and at a frame"
     ) { run in
-        ProbeResult(try TrimBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
+        Findings(try TrimBenchmark(workplace: run.workplace, inputs: run.inputs, rounds: run.rounds).measure())
     }
 }
 

@@ -89,7 +89,7 @@ struct AnimationTask: Sendable {
 
     /// Why no GIF is made of some sources, by path.
     func refusals(of sources: [String], _ workplace: Workplace) throws -> [String: String] {
-        let batch = batch(sources, try profiles(workplace), workplace, sourcesPerProcess: 1000)
+        let batch = batch(sources, try profiles(workplace), .standard, workplace, sourcesPerProcess: 1000)
         return try BatchReport(batch, workplace).refusals(of: sources, wanted: ["main": "image/gif"])
     }
 
@@ -98,32 +98,39 @@ struct AnimationTask: Sendable {
         let url = workplace.directory.appending(path: "animations.yaml")
         let text = """
             profiles:
-              small:
+              standard:
                 animation: {type: image/gif, longest_side: \(side), cap: 50000000}
+              best:
+                based_on: standard
+                speed: best
             """
         try Data(text.utf8).write(to: url)
         return url.path(percentEncoded: false)
     }
 
     private func batch(
-        _ sources: [String], _ profiles: String, _ workplace: Workplace, sourcesPerProcess: Int
+        _ sources: [String], _ profiles: String, _ speed: SatchelStills.Speed, _ workplace: Workplace,
+        sourcesPerProcess: Int
     ) -> Command {
         let directories = Set(sources.map { URL(filePath: $0).deletingLastPathComponent().path(percentEncoded: false) })
         return workplace.satchel(
             ["batch"] + directories.sorted() + [
-                "--profiles", profiles, "--profile", "small", "--sources-per-process", "\(sourcesPerProcess)",
+                "--profiles", profiles, "--profile", speed.rawValue, "--sources-per-process",
+                "\(sourcesPerProcess)",
             ])
     }
 
     /// `satchel batch` under a profile that makes nothing but the animation; its start and its end included.
-    func satchel(_ workplace: Workplace, sourcesPerProcess: Int) throws -> Contender {
+    func satchel(
+        _ workplace: Workplace, _ speed: SatchelStills.Speed = .standard, sourcesPerProcess: Int
+    ) throws -> Contender {
         let profiles = try profiles(workplace)
         let form = sourcesPerProcess == 1 ? "a process each" : "shared processes"
         @Sendable func command(_ sources: [String]) -> Command {
-            batch(sources, profiles, workplace, sourcesPerProcess: sourcesPerProcess)
+            batch(sources, profiles, speed, workplace, sourcesPerProcess: sourcesPerProcess)
         }
-        var contender = Contender("satchel-\(sourcesPerProcess)", "Satchel, \(form)", .own, startsOnce: true) {
-            sources, _ in
+        let name = speed == .standard ? "satchel-\(sourcesPerProcess)" : "satchel-\(speed.rawValue)-\(sourcesPerProcess)"
+        var contender = Contender(name, "Satchel, \(speed.rawValue), \(form)", .own, startsOnce: true) { sources, _ in
             try command(sources).run()
         }
         contender.makeToLook = { sources, place in

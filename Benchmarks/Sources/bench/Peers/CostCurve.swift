@@ -54,7 +54,7 @@ struct CostCurve {
     }
 }
 
-extension ProbeResult {
+extension Findings {
     /// A curve's plot, and a figure for each of its points.
     ///
     /// - Parameters:

@@ -4,11 +4,11 @@ import Foundation
 struct SatchelStills: Sendable {
     let task: StillTask
     let workplace: Workplace
-    /// A file of profiles: `standard` and `fast`.
+    /// A file of profiles, one for each speed.
     private let profiles: String
 
-    enum Speed: String, CaseIterable {
-        case standard, fast
+    enum Speed: String {
+        case best, standard, fast
     }
 
     init(_ task: StillTask, _ workplace: Workplace) throws {
@@ -30,6 +30,9 @@ struct SatchelStills: Sendable {
               fast:
                 based_on: standard
                 speed: fast
+              best:
+                based_on: standard
+                speed: best
             """
         try Data(text.utf8).write(to: url)
         profiles = url.path(percentEncoded: false)

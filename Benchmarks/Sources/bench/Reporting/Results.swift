@@ -13,7 +13,7 @@ struct PartResult: Sendable {
     var measuredAt = Date()
     /// How long it took, with the making of its inputs.
     var seconds = 0.0
-    var probeResult = ProbeResult()
+    var probeResult = Findings()
     /// Why it has no findings.
     var failure: String?
 
@@ -87,7 +87,7 @@ extension PartResult: Codable {
         machine = try container.decode(Machine.self, forKey: .machine)
         measuredAt = try container.decode(Date.self, forKey: .measuredAt)
         seconds = try container.decode(Double.self, forKey: .seconds)
-        probeResult = ProbeResult(
+        probeResult = Findings(
             try container.decode([Measurement].self, forKey: .measurements),
             comparisons: try container.decode([Comparison].self, forKey: .comparisons),
             plots: try container.decode([Plot].self, forKey: .plots),
