@@ -31,7 +31,10 @@ extension Isolation {
             var rows: [Row] = []
             let configuration = CodecPoolConfiguration(executable: try Repository.product("satchel-codec"), codecs: 1)
             try await withPool(configuration) { pool, _ in
-                for profile in [Profile.notification, .message] {
+                var best = Profile.notification
+                best.name = "best"
+                best.speed = .best
+                for profile in [Profile.notification, .message, best] {
                     for (name, url) in samples + large {
                         let number = unsafe open(url.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
                         try #require(number >= 0)

@@ -129,7 +129,7 @@ struct AnimationTask: Sendable {
         @Sendable func command(_ sources: [String]) -> Command {
             batch(sources, profiles, speed, workplace, sourcesPerProcess: sourcesPerProcess)
         }
-        let name = speed == .standard ? "satchel-\(sourcesPerProcess)" : "satchel-\(speed.rawValue)-\(sourcesPerProcess)"
+        let name = (speed == .standard ? "satchel-" : "satchel-\(speed.rawValue)-") + "\(sourcesPerProcess)"
         var contender = Contender(name, "Satchel, \(speed.rawValue), \(form)", .own, startsOnce: true) { sources, _ in
             try command(sources).run()
         }
