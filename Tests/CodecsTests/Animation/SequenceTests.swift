@@ -221,7 +221,9 @@ import Testing
         let clip = directory.url.appending(path: "clip.mp4")
         try Tool.ffmpeg(
             [
-                "-f", "lavfi", "-i", "gradients=size=128x96:rate=5:duration=1.8:speed=0.05:seed=1", "-c:v", "libx265",
+                // Without colours they are drawn at random whatever the seed is, and may show too little of what moves.
+                "-f", "lavfi", "-i", "gradients=size=128x96:rate=5:duration=1.8:speed=0.05:seed=1:c0=red:c1=blue",
+                "-c:v", "libx265",
                 "-x265-params", "log-level=none:pools=1", "-tag:v", "hvc1", "-pix_fmt", "yuv420p", "-crf", "10",
             ], to: clip)
         var data = try Data(contentsOf: clip)
