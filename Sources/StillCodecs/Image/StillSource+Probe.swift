@@ -57,7 +57,8 @@ extension StillFacts {
         var nanoseconds = 0.0
         if !isScaledByPlanes(at: speed) {
             // libvips' floats; of bytes a third of that. Of a JPEG it interpolates and converts all colours besides.
-            if kept < pixels { nanoseconds += speed == .fast ? 4 : 13 }
+            let isInFloats = hasAlpha || speed.scalesInFloats(to: PixelSize(width: Int(kept), height: 1))
+            if kept < pixels { nanoseconds += isInFloats ? 13 : 4 }
             if type == .jpeg { nanoseconds += 8 }
         }
         return 0.01 + (cost?.seconds(pixels, kept: kept) ?? 0) + (pixels * nanoseconds + kept * 60) / 1e9
