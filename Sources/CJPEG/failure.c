@@ -34,6 +34,7 @@ static void warn(j_common_ptr info, int level) {
     if (level >= 0) return;
     satchel_jpeg_failure *failure = (satchel_jpeg_failure *)info->err;
     int is_fatal = is_damage(info);
+    failure->warnings++;
     if (info->err->msg_code == JWRN_JPEG_EOF) {
         failure->is_cut = 1;
         // Nothing else says that scans are missing; of a single scan that is known when its bits are needed.
@@ -52,7 +53,7 @@ struct jpeg_error_mgr *satchel_jpeg_catch(satchel_jpeg_failure *failure) {
     manager->emit_message = warn;
     manager->output_message = say_nothing;
     failure->message[0] = 0;
-    failure->is_lenient = failure->is_within_scan = failure->is_cut = 0;
+    failure->is_lenient = failure->is_within_scan = failure->is_cut = failure->warnings = 0;
     return manager;
 }
 

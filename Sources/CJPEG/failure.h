@@ -21,6 +21,8 @@ typedef struct {
     int is_within_scan;
     /// Whether the file ended before its end marker.
     int is_cut;
+    /// How often libjpeg wondered at anything.
+    int warnings;
 } satchel_jpeg_failure;
 
 /// Has errors leave through `failure->out`, which must be set before libjpeg is called; so does what is missing or damaged

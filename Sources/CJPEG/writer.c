@@ -1,37 +1,51 @@
 #include <stdlib.h>
 
-#include "failure.h"
+#include "writer.h"
 
 /// The first member is what libjpeg knows.
 typedef struct {
     struct jpeg_compress_struct info;
     satchel_jpeg_failure failure;
     satchel_jpeg_progress progress;
-    struct jpeg_destination_mgr destination;
-    unsigned char *bytes;
-    size_t capacity;
+    satchel_jpeg_output output;
 } satchel_jpeg_writer;
 
 // libjpeg's own destination in memory loses its buffer where an encode is left in the middle.
 
 static void begin(j_compress_ptr info) {
-    satchel_jpeg_writer *writer = (satchel_jpeg_writer *)info;
-    writer->destination.next_output_byte = writer->bytes;
-    writer->destination.free_in_buffer = writer->capacity;
+    satchel_jpeg_output *output = (satchel_jpeg_output *)info->dest;
+    output->manager.next_output_byte = output->bytes;
+    output->manager.free_in_buffer = output->capacity;
 }
 
 static boolean grow(j_compress_ptr info) {
-    satchel_jpeg_writer *writer = (satchel_jpeg_writer *)info;
-    unsigned char *larger = realloc(writer->bytes, writer->capacity * 2);
+    satchel_jpeg_output *output = (satchel_jpeg_output *)info->dest;
+    unsigned char *larger = realloc(output->bytes, output->capacity * 2);
     if (!larger) ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
-    writer->bytes = larger;
-    writer->destination.next_output_byte = larger + writer->capacity;
-    writer->destination.free_in_buffer = writer->capacity;
-    writer->capacity *= 2;
+    output->bytes = larger;
+    output->manager.next_output_byte = larger + output->capacity;
+    output->manager.free_in_buffer = output->capacity;
+    output->capacity *= 2;
     return TRUE;
 }
 
 static void end(j_compress_ptr info) { (void)info; }
+
+int satchel_jpeg_collect(satchel_jpeg_output *output, struct jpeg_compress_struct *info) {
+    output->manager.init_destination = begin;
+    output->manager.empty_output_buffer = grow;
+    output->manager.term_destination = end;
+    output->capacity = (size_t)1 << 16;
+    output->bytes = malloc(output->capacity);
+    info->dest = &output->manager;
+    return output->bytes != NULL;
+}
+
+void satchel_jpeg_hand_over(satchel_jpeg_output *output, unsigned char **bytes, size_t *count) {
+    *bytes = output->bytes;
+    *count = output->capacity - output->manager.free_in_buffer;
+    output->bytes = NULL;
+}
 
 /// Spectral selection alone: what comes near libjpeg's ten scans in bytes, without their passes over single bits.
 static const jpeg_scan_info scans[] = {
@@ -48,10 +62,7 @@ static void encode(
     struct jpeg_compress_struct *info = &writer->info;
     jpeg_create_compress(info);
     satchel_jpeg_watch(&writer->progress, (j_common_ptr)info, stops);
-    writer->destination.init_destination = begin;
-    writer->destination.empty_output_buffer = grow;
-    writer->destination.term_destination = end;
-    info->dest = &writer->destination;
+    if (!satchel_jpeg_collect(&writer->output, info)) ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
     info->image_width = (JDIMENSION)width;
     info->image_height = (JDIMENSION)height;
     info->input_components = 3;
@@ -82,19 +93,15 @@ int satchel_jpeg_write(
     // Not on the stack: what lies there may be lost where libjpeg leaves by longjmp.
     satchel_jpeg_writer *writer = calloc(1, sizeof *writer);
     if (!writer) return -1;
-    writer->capacity = (size_t)1 << 16;
-    writer->bytes = malloc(writer->capacity);
     writer->info.err = satchel_jpeg_catch(&writer->failure);
     int result = -1;
-    if (writer->bytes && setjmp(writer->failure.out) == 0) {
+    if (setjmp(writer->failure.out) == 0) {
         encode(writer, pixels, width, height, form, stops);
-        *bytes = writer->bytes;
-        *count = writer->capacity - writer->destination.free_in_buffer;
-        writer->bytes = NULL;
+        satchel_jpeg_hand_over(&writer->output, bytes, count);
         result = 0;
     }
     jpeg_destroy_compress(&writer->info);
-    free(writer->bytes);
+    free(writer->output.bytes);
     free(writer);
     return result;
 }

@@ -535,6 +535,11 @@ static inline int satchel_icc_to_srgb(VipsImage *in, VipsImage *_Nullable *_Nonn
         "depth", 8, NULL);
 }
 
+/// One of libvips' own profiles, by its name.
+static inline int satchel_profile(const char *name, VipsBlob *_Nullable *_Nonnull out) {
+    return vips_profile_load(name, out, NULL);
+}
+
 /// To sRGB by what the image says of itself.
 static inline int satchel_to_srgb(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
     return vips_colourspace(in, out, VIPS_INTERPRETATION_sRGB, NULL);
@@ -567,6 +572,18 @@ static inline int satchel_scale_integers(VipsImage *in, VipsImage *_Nullable *_N
             in->Bands < 3 ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_RGB16, NULL);
     if (shorts) g_object_unref(shorts);
     if (scaled) g_object_unref(scaled);
+    return result;
+}
+
+/// The first band of sRGB without colours as grey, with the alpha of `in` where it has any.
+static inline int satchel_grey(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
+    VipsImage *grey = NULL, *alpha = NULL, *joined = NULL;
+    int result = vips_extract_band(in, &grey, 0, NULL) ||
+        (in->Bands == 4 && (vips_extract_band(in, &alpha, 3, NULL) || vips_bandjoin2(grey, alpha, &joined, NULL))) ||
+        vips_copy(joined ? joined : grey, out, "interpretation", VIPS_INTERPRETATION_B_W, NULL);
+    if (joined) g_object_unref(joined);
+    if (alpha) g_object_unref(alpha);
+    if (grey) g_object_unref(grey);
     return result;
 }
 
@@ -649,14 +666,21 @@ static inline int satchel_read_rows(VipsImage *image, int top, int height, unsig
 // The buffers are the caller's, to be given back with g_free. What is saved has had its metadata removed; the savers of
 // stills are told to strip besides, those of animations would drop the delays.
 
-/// `filters`: whether each row is filtered as libpng guesses. `palette`: at most 256 colours, quantised at `quality`.
+/// Without loss. `filters`: whether each row is filtered as libpng guesses. `bits`: of a sample, fewer than 8 (1, 2, 4) for
+/// grey without alpha alone, whose lower ones are cut off.
 static inline int satchel_save_png(
-    VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int compression, int filters, int palette,
-    int quality) {
+    VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int compression, int filters, int bits) {
     return vips_pngsave_buffer(
         in, buffer, length, "compression", compression, "filter",
-        filters ? VIPS_FOREIGN_PNG_FILTER_ALL : VIPS_FOREIGN_PNG_FILTER_NONE, "palette", palette, "Q", quality,
-        "effort", 3, "strip", TRUE, NULL);
+        filters ? VIPS_FOREIGN_PNG_FILTER_ALL : VIPS_FOREIGN_PNG_FILTER_NONE, "bitdepth", bits, "strip", TRUE, NULL);
+}
+
+/// At most 256 colours, quantised at `quality`.
+static inline int satchel_save_quantised_png(
+    VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int compression, int quality) {
+    return vips_pngsave_buffer(
+        in, buffer, length, "compression", compression, "filter", VIPS_FOREIGN_PNG_FILTER_NONE, "palette", TRUE, "Q",
+        quality, "effort", 3, "strip", TRUE, NULL);
 }
 
 /// An image of at most 2, 4, 16 or 256 colours, as `bits` (1, 2, 4, 8) has it, without loss: its colours become the

@@ -50,17 +50,20 @@ package struct GIFRewriter {
             visible = Rectangle(left: region.left, top: region.top, width: 1, height: 1)
             stays = true
         }
-        var picture = Picture(frame, indices, palette, visible, canvas)
+        let stored = Picture(frame, indices, palette, visible, canvas)
+        var picture = stored
         if stays, !isFirst { picture.crop() }
+        let cropped = picture
         picture.thin()
         isFirst = false
         let isGlobal = frame.palette == nil || palette == globalPalette
-        let codeSize = max(2, GIFWriter.bits(max(palette.count, (picture.transparent ?? 0) + 1)))
-        codes.encode(
-            &picture.indices, shown: &picture.shown,
-            LZWEncoder.Source(
-                width: visible.width, area: picture.area, written: Self.identity, colours: picture.colours,
-                indices: Self.identity, codeSize: codeSize, loss: 0, wanted: picture.shown))
+        var codes = encoded(&picture, width: visible.width)
+        // Borders are a guess at what codes take: the file's own choice may be better.
+        for other in [cropped, stored] where codes.bytes.count > frame.end - frame.data {
+            var other = other
+            let others = encoded(&other, width: visible.width)
+            if others.bytes.count < codes.bytes.count { (picture, codes) = (other, others) }
+        }
         var isSeenHere = [Bool](repeating: false, count: 256)
         for index in picture.indices { isSeenHere[Int(index)] = true }
         if let transparent = picture.transparent { isSeenHere[transparent] = false }
@@ -77,8 +80,20 @@ package struct GIFRewriter {
                 delay: delay, disposal: stays ? min(frame.disposal, 1) : frame.disposal,
                 transparent: picture.transparent,
                 // A file without a palette of its own is drawn in black and white.
-                palette: ownPalette, codeSize: codeSize),
-            codes: codes.bytes, count: codes.count)
+                palette: ownPalette, codeSize: codes.size),
+            codes: codes.bytes, count: codes.bytes.count)
+    }
+
+    /// - Returns: The size of the first codes, and all of them.
+    private mutating func encoded(_ picture: inout Picture, width: Int) -> (size: Int, bytes: [UInt8]) {
+        // Equal colours may take each other's places.
+        let size = picture.codeSize
+        codes.encode(
+            &picture.indices, shown: &picture.shown,
+            LZWEncoder.Source(
+                width: width, area: picture.area, written: Self.identity, colours: picture.colours,
+                indices: Self.identity, codeSize: size, loss: 0, wanted: picture.shown))
+        return (size, Array(codes.bytes.prefix(codes.count)))
     }
 
     private static let identity = (0...255).map { UInt8($0) }
@@ -152,6 +167,16 @@ package struct GIFRewriter {
             // What it showed before it became the transparent one stays as it is.
             colours[transparent] = 0
             for at in indices.indices where colours[Int(indices[at])] == 0 { indices[at] = index }
+        }
+
+        /// Bits of the indices that are there: a palette may have colours that a frame doesn't.
+        var codeSize: Int {
+            var most: UInt8 = 0
+            for row in area.top..<area.top + area.height {
+                let start = row * width + area.left
+                for at in start..<start + area.width { most = max(most, indices[at]) }
+            }
+            return max(2, GIFWriter.bits(Int(most) + 1))
         }
 
         /// Keeps only the smallest part that holds all changed pixels.

@@ -155,7 +155,7 @@ public struct RenditionReport: Hashable, Sendable, Codable {
     public var effort: Effort
     /// Why the effort was less than full, where it was.
     public var shortfall: Shortfall?
-    /// How often it was encoded until its bytes suited; 0 where packets were copied.
+    /// How often it was encoded until its bytes suited; 0 where packets were copied or coefficients kept.
     public var encodes: Int
 
     public init(

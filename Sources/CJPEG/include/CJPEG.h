@@ -105,6 +105,36 @@ int satchel_jpeg_write(
     const unsigned char *pixels, int width, int height, satchel_jpeg_form form, satchel_jpeg_stops stops,
     unsigned char *_Nullable *_Nonnull bytes, size_t *count);
 
+/// How a JPEG is coded anew without loss.
+typedef struct {
+    /// EXIF's, 1 to 8: the picture is turned upright.
+    int orientation;
+    /// In libjpeg's ten scans: for all but small pictures fewer bytes.
+    int is_progressive;
+    /// An ICC profile to be written; NULL for none.
+    const unsigned char *_Nullable profile;
+    size_t profile_count;
+} satchel_jpeg_keeping;
+
+/// What came of coding a JPEG anew.
+typedef enum {
+    SATCHEL_JPEG_IS_KEPT,
+    /// It is neither grey nor YCbCr of 8 bits.
+    SATCHEL_JPEG_IS_OTHER,
+    /// A side that would be mirrored doesn't end with a whole MCU.
+    SATCHEL_JPEG_TURN_IS_INEXACT,
+    /// libjpeg wondered at something.
+    SATCHEL_JPEG_IS_ODD,
+    /// It is damaged or ends too early, there is no memory left, or `stops` said so.
+    SATCHEL_JPEG_FAILED,
+} satchel_jpeg_kept;
+
+/// Codes the coefficients of a JPEG anew, with tables of their own and without any metadatum, into memory that the caller
+/// frees. Holds all of them meanwhile, two bytes for each, and as much again where they are turned.
+satchel_jpeg_kept satchel_jpeg_keep(
+    const unsigned char *bytes, size_t count, satchel_jpeg_keeping form, satchel_jpeg_stops stops,
+    unsigned char *_Nullable *_Nonnull kept, size_t *kept_count);
+
 /// Squared error in RGB, and bits, of blocks as JPEG codes them.
 typedef struct {
     double error;

@@ -8,6 +8,8 @@ package struct Encoded: Hashable, Sendable {
     var isComplete = true
     /// For a person, where there is something to say.
     var note = ""
+    /// Whether every pixel of every frame is as it was.
+    var isExact = false
 }
 
 extension Encoded {
@@ -104,7 +106,7 @@ struct AnimatedGIF {
         try file.write(writer.take())
         let seen = writer.seenPalette
         try file.write(seen.bytes, at: Int64(seen.offset))
-        return Encoded(bytes: file.bytes, note: "palettes kept")
+        return Encoded(bytes: file.bytes, note: "palettes kept", isExact: true)
     }
 
     /// Hundredths that a frame can say.

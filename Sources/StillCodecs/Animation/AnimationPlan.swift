@@ -51,7 +51,7 @@ struct AnimationPlan: Sendable {
     private let first: AnimationAttempt
     private let region: PixelSize
     private let frames: Int
-    private let aim: Int64
+    let aim: Int64
     private let cap: Int64
     private let format: AnimationFormat
 

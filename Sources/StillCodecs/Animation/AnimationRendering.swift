@@ -121,10 +121,16 @@ struct AnimationRendering {
                     rendition: RenditionRole.main.rawValue, bytes: encoded.bytes, cap: policy.cap,
                     advice: "Send fewer frames or smaller ones, or raise the cap.")
             }
+            let isWhole = defect.damage.missing == 0 && facts.warnings.isEmpty
+            let obstacle = policy.obstacle(to: source.facts, region: region, isWhole: isWhole)
+            let isKept = encoded.isExact && obstacle == nil && encoded.bytes <= plan.aim && !part.isTrimmed
+            var note = note(policy, part, plan, encoded, wanted: wanted)
+            let shape = policy.shape(of: region, in: source.facts.size, size: attempt.size)
+            note += Self.clauses(obstacle, shape, plan)
             let report = RenditionReport(
                 role: .main, type: policy.type, size: attempt.size, duration: facts.duration, bytes: encoded.bytes,
-                seconds: watch.seconds, note: note(policy, part, plan, encoded, wanted: wanted),
-                effort: command.effort, encodes: plan.attempts)
+                seconds: watch.seconds, note: isKept ? "kept: \(note)" : note, effort: command.effort,
+                encodes: plan.attempts)
             return (report, try defect.loss(when: order.profile.damaged), hindrance)
         }
     }

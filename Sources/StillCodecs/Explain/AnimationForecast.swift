@@ -9,11 +9,13 @@ extension AnimationPart {
         guard policies.main == nil, let policy = order.profile.animation else { return forecasts }
         let region = policies.region(of: size)
         let result = AnimationFormat(policy.type).size(of: region.size, side: policy.longestSide)
+        let mayBeKept = !isTrimmed && policy.obstacle(to: facts, region: region, isWhole: true) == nil
         forecasts.append(
             Forecast(
                 role: .main, type: policy.type, size: result, duration: facts.duration,
                 method: isTrimmed ? .encode : nil,
-                note: "\(policy.type.format.name), \(note), to stay under \(policy.bound); "
+                note: (mayBeKept ? "kept if whole and small, else " : "")
+                    + "\(policy.type.format.name), \(note), to stay under \(policy.bound); "
                     + policy.shape(of: region, in: size, size: result)))
         return forecasts
     }

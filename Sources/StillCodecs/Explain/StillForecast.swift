@@ -6,17 +6,20 @@ extension ImagePolicies {
     /// - Parameters:
     ///   - size: Of the upright source.
     ///   - hasAlpha: Whether its pixels can be transparent; only decoding tells whether they are.
-    func forecasts(of size: PixelSize, hasAlpha: Bool) -> [Forecast] {
+    ///   - source: What may be kept; nil for what never is.
+    func forecasts(of size: PixelSize, hasAlpha: Bool, keeping source: StillFacts? = nil) -> [Forecast] {
         let region = region(of: size)
         // Renditions are made from this, not from the source, and its sides are rounded.
         let working = workingSize(of: region.size)
         return stills(roles).map { still in
             let result = still.framing.resultSize(of: working)
+            let mayBeKept = source.map { still.obstacle(to: $0, region: region, isWhole: true) == nil } ?? false
+            let type = mayBeKept && source?.type == .jpeg ? .jpeg : still.type(transparent: hasAlpha)
+            let kept = mayBeKept ? "kept if whole and small, else " : ""
+            let coding = kept + still.coding(of: result, hasAlpha: hasAlpha)
             return Forecast(
-                role: still.role, type: still.type(transparent: hasAlpha), size: result,
-                note:
-                    "\(still.coding(of: result, hasAlpha: hasAlpha)); \(still.shape(of: region, in: size, size: result))"
-            )
+                role: still.role, type: type, size: result,
+                note: "\(coding); \(still.shape(of: region, in: size, size: result))")
         }
     }
 }
@@ -37,13 +40,15 @@ extension StillPolicy {
             if hasAlpha, minds { clause = "\(transparent.format.name) if transparent, else \(clause)" }
             if let reason = reasons.first { clause += ", PNG if \(reason)" }
         }
-        let bytes = aim.map { "the aim of \(min($0, cap)) bytes" } ?? "the cap of \(cap) bytes"
-        clause += ", to stay under \(bytes)"
+        clause += ", to stay under \(bound)"
         if hasAlpha, !types.contains(where: \.hasTransparency) {
             clause += ", transparency laid over \(background.hexadecimal)"
         }
         return clause
     }
+
+    /// `the aim of 500000 bytes`.
+    var bound: String { aim.map { "the aim of \(min($0, cap)) bytes" } ?? "the cap of \(cap) bytes" }
 
     private func isSmall(_ size: PixelSize?) -> Bool { size.map { $0.area <= FineColours.mostPixels } ?? false }
 }

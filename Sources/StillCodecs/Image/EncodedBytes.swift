@@ -49,6 +49,11 @@ struct EncodedBytes: ~Copyable {
         return encoded
     }
 
+    /// Lends the file to what looks at it or corrects it; its length stays.
+    func withMutableBytes<Result: ~Copyable>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result {
+        unsafe body(UnsafeMutableRawBufferPointer(start: start, count: count))
+    }
+
     /// Writes the whole file at the start of `descriptor`.
     func write(to descriptor: Int32) throws(AttachmentError) {
         var written = 0

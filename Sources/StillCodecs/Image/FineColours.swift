@@ -14,6 +14,8 @@ struct FineColours: Hashable, Sendable {
 
     /// Whether it has no colours that could suffer.
     var isGrey = false
+    /// Whether they come at half their resolution, so that there is nothing to suffer.
+    var areHalved = false
     /// Bytes that PNG without loss is expected to take, roughly.
     var lossless: Int64
 
@@ -47,7 +49,7 @@ extension Picture {
         try unsafe withSamples { unsafe ColourCount($0, channels: bands) }
     }
 
-    fileprivate func withSamples<Result>(
+    func withSamples<Result>(
         _ body: (UnsafeBufferPointer<UInt8>) -> Result
     ) throws(VipsFailure) -> Result {
         let count = width * height * bands

@@ -51,7 +51,7 @@ package enum Libvips {
         "copy", "extract_area", "extract_band", "cast", "colourspace", "icc_transform", "autorot", "rot", "flip",
         "resize", "shrink", "shrinkh", "shrinkv", "reduce", "reduceh", "reducev", "affine", "premultiply",
         "unpremultiply", "flatten", "smartcrop", "min", "sequential", "linecache", "tilecache", "embed",
-        "relational_const", "boolean", "linear", "abs", "ifthenelse", "black",
+        "relational_const", "boolean", "linear", "abs", "ifthenelse", "black", "profile_load",
     ]
 
     /// Objects of libvips that are alive in this process; none once a source is done with.

@@ -35,6 +35,41 @@ enum PNGChunks {
         for index in kept..<max(kept, file.count) { unsafe file[index] = 0 }
     }
 
+    /// Makes those colours of a palette 0 that are quite transparent. The file must be whole.
+    static func clearHidden(in file: UnsafeMutableRawBufferPointer) {
+        var position = 8
+        var palette: Range<Int>?
+        while position + 12 <= file.count {
+            let length = (0..<4).reduce(0) { unsafe $0 << 8 | Int(file[position + $1]) }
+            let data = position + 8..<position + 8 + length
+            guard data.upperBound + 4 <= file.count else { return }
+            switch unsafe String(decoding: file[position + 4..<position + 8], as: UTF8.self) {
+            case "PLTE": palette = data
+            case "tRNS":
+                guard let palette else { return }
+                for (index, place) in data.enumerated() where unsafe file[place] == 0 {
+                    let colour = palette.lowerBound + 3 * index
+                    for place in colour..<min(colour + 3, palette.upperBound) { unsafe file[place] = 0 }
+                }
+                let checksum = unsafe checksum(file, palette.lowerBound - 4..<palette.upperBound)
+                unsafe file.storeBytes(of: checksum.bigEndian, toByteOffset: palette.upperBound, as: UInt32.self)
+                return
+            default: break
+            }
+            position = data.upperBound + 4
+        }
+    }
+
+    /// CRC-32 as PNG has it (ISO 3309), of a chunk's name and data.
+    private static func checksum(_ file: UnsafeMutableRawBufferPointer, _ places: Range<Int>) -> UInt32 {
+        var value = UInt32.max
+        for place in places {
+            value ^= unsafe UInt32(file[place])
+            for _ in 0..<8 { value = value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+        }
+        return ~value
+    }
+
     /// Whether the chunks lead to the one that ends a PNG.
     static func hasEnd(_ file: UnsafeRawBufferPointer) -> Bool {
         var position = 8

@@ -34,6 +34,12 @@ package struct SourceBytes: ~Copyable {
         count = bytes.count
     }
 
+    /// Takes a copy of what was encoded.
+    init(copying bytes: UnsafeMutableRawBufferPointer) {
+        unsafe blob = unsafe satchel_blob_copy(bytes.baseAddress, bytes.count)
+        count = bytes.count
+    }
+
     deinit {
         unsafe satchel_blob_unref(blob)
     }

@@ -10,6 +10,8 @@ struct EncodedStill: ~Copyable {
     var size: PixelSize
     /// How often it was encoded.
     var encodes: Int
+    /// Why it was encoded instead of being kept; nil where it was kept, or nothing speaks of that.
+    var obstacle: KeepingObstacle?
     /// For a person: `JPEG quality 82, 1 encode, under the aim of 500000 bytes`.
     var note: String
 }
@@ -19,6 +21,12 @@ struct StillEncoder {
     var policy: StillPolicy
     var effort: Effort = .full
     var downscaler: any StillDownscaler = VipsDownscaler()
+    /// Bytes of the PNG whose pixels are encoded, all of them and as they were, where it may be kept.
+    var keptPNG: Int64?
+    /// Bytes of the JPEG that the picture comes from, where it does: as a JPEG it takes no more, if the quality allows.
+    var sourceJPEG: Int64?
+    /// Whether the picture's colours come at half their resolution.
+    var hasHalvedColours = false
 
     /// Encodes a computed sRGB picture of 8 bits with 3 or 4 bands.
     ///
@@ -26,7 +34,18 @@ struct StillEncoder {
     ///   resolution.
     func encode(_ picture: borrowing Picture) throws(AttachmentError) -> EncodedStill {
         do {
-            return try encodeOrFail(picture)
+            let still = try encodeOrFail(picture)
+            guard let sourceJPEG, still.type == .jpeg, still.size == picture.size, still.bytes.count > sourceJPEG,
+                policy.aim.map({ $0 > sourceJPEG }) ?? true, !WorkTime.isUp
+            else { return still }
+            var encoder = self
+            encoder.sourceJPEG = nil
+            encoder.policy.aim = sourceJPEG
+            encoder.policy.aimsAtSource = true
+            var smaller = try encoder.encodeOrFail(picture)
+            // The first is made again there.
+            smaller.encodes += still.encodes - 1
+            return smaller
         } catch let failure as VipsFailure {
             if WorkTime.isUp { throw WorkTime.failure }
             throw .codecCrashed(reason: "an encoder failed: \(failure.text)")
@@ -51,11 +70,13 @@ struct StillEncoder {
     private func search(_ picture: borrowing Picture) throws -> EncodedStill {
         let channels = picture.bands
         let colours = try picture.colourCount()
-        let expected =
+        var expected =
             policy.type(transparent: channels == 4) == .png ? try estimate(picture, colours) : nil
+        // What the source takes is no estimate.
+        if let keptPNG { expected = expected.map { min($0, keptPNG) } }
         var plan = StillPlan(
             policy, size: picture.size, channels: channels, truecolour: expected,
-            fine: policy.types.contains(.jpeg) ? try FineColours(picture, colours) : nil)
+            fine: try fine(picture, colours))
         var delivered: EncodedBytes?
         var failure: VipsFailure?
         // Refining ends with the time; what suits already is delivered.
@@ -73,16 +94,29 @@ struct StillEncoder {
                 plan.record(.max)
             }
         }
+        if let keptPNG, plan.isWorthKeeping(keptPNG), !WorkTime.isUp {
+            let bytes = try lossless(picture, colours)
+            plan.recordKept(Int64(bytes.count))
+            if plan.best == plan.rival { delivered = .some(bytes) }
+        }
         guard let best = plan.best, let delivered else {
             if let failure { throw failure }
             throw AttachmentError.capUnreachable(
                 rendition: policy.role.rawValue, bytes: plan.attempts.map(\.bytes).min() ?? 0, cap: policy.cap,
                 advice: "Allow fewer pixels, or raise the cap.")
         }
-        let note = plan.note + (channels == 4 && policy.minds ? ", because it has transparency" : "")
+        let obstacle = keptPNG.flatMap { plan.obstacle(toKeeping: $0) }
+        var note = keptPNG != nil && obstacle == nil ? "kept: " : ""
+        note += plan.note + (channels == 4 && policy.minds ? ", because it has transparency" : "")
         return EncodedStill(
             bytes: delivered, type: best.attempt.type, size: best.attempt.size, encodes: plan.attempts.count,
-            note: note)
+            obstacle: obstacle, note: note)
+    }
+
+    private func fine(_ picture: borrowing Picture, _ colours: ColourCount) throws(VipsFailure) -> FineColours? {
+        guard policy.types.contains(.jpeg), var fine = try FineColours(picture, colours) else { return nil }
+        fine.areHalved = hasHalvedColours
+        return fine
     }
 
     // MARK: Encodes
@@ -96,7 +130,7 @@ struct StillEncoder {
     func encoded(_ picture: borrowing Picture, _ attempt: StillAttempt) throws -> EncodedBytes {
         switch attempt.form {
         case .truecolour: return try lossless(picture, picture.colourCount())
-        case .palette: return try png(picture, .quantised, compression: effort == .full ? 6 : 3)
+        case .palette: return try quantised(picture)
         case .plain: return try EncodedBytes(copying: PlainWebP.file(try picture.raster()))
         case .quality(let quality) where attempt.type == .webp:
             let webpEffort: Int32 = effort == .full ? 4 : 1
@@ -128,48 +162,23 @@ struct StillEncoder {
                 has_full_chroma: chroma == .full ? 1 : 0))
     }
 
-    /// PNG with all colours: of at most 256 with a palette of just these, but where there is transparency, under which
-    /// libimagequant paints a colour of its own. For a small picture the ways are tried.
-    private func lossless(
-        _ picture: borrowing Picture, _ count: ColourCount
-    ) throws(VipsFailure) -> EncodedBytes {
+    /// PNG with all colours. For a small picture all ways are tried, and for one that may be kept.
+    private func lossless(_ picture: borrowing Picture, _ count: ColourCount) throws(VipsFailure) -> EncodedBytes {
         let isSmall = picture.size.area <= FineColours.mostPixels && effort == .full
         let compression: Int32 = isSmall ? 9 : effort == .full ? 6 : 3
-        var smallest: EncodedBytes
-        if let colours = count.colours, picture.bands == 3 {
-            let bits: Int32 = colours <= 2 ? 1 : colours <= 4 ? 2 : colours <= 16 ? 4 : 8
-            smallest = try unsafe picture.withHandle { (handle) throws(VipsFailure) in
-                try unsafe EncodedBytes { buffer, length in
-                    unsafe satchel_save_indexed_png(handle, buffer, length, compression, bits)
-                }
-            }
-            guard isSmall else { return smallest }
-            let filtered = try png(picture, .filtered, compression: compression)
-            if filtered.count < smallest.count { smallest = filtered }
-        } else {
-            smallest = try png(picture, .filtered, compression: compression)
-            guard isSmall else { return smallest }
-        }
-        let plain = try png(picture, .plain, compression: compression)
-        return plain.count < smallest.count ? plain : smallest
+        let isThorough = isSmall || keptPNG != nil
+        let smallest = try picture.smallestPNG(count, PNGForm(compression: compression, isThorough: isThorough))
+        // Whoever made the source took more time for it.
+        guard let keptPNG, !isSmall, smallest.count > keptPNG else { return smallest }
+        return try smallest.smaller(picture.smallestPNG(count, PNGForm(compression: 9, isThorough: true)))
     }
 
-    private enum Rows {
-        /// Each by the filter that libpng takes for the best.
-        case filtered
-        case plain
-        /// Of at most 256 colours.
-        case quantised
-    }
-
-    private func png(
-        _ picture: borrowing Picture, _ rows: Rows, compression: Int32
-    ) throws(VipsFailure) -> EncodedBytes {
+    private func quantised(_ picture: borrowing Picture) throws(VipsFailure) -> EncodedBytes {
+        let compression: Int32 = effort == .full ? 6 : 3
         let quality = Int32(policy.quality)
         return try unsafe picture.withHandle { (handle) throws(VipsFailure) in
             try unsafe EncodedBytes { buffer, length in
-                unsafe satchel_save_png(
-                    handle, buffer, length, compression, rows == .filtered ? 1 : 0, rows == .quantised ? 1 : 0, quality)
+                unsafe satchel_save_quantised_png(handle, buffer, length, compression, quality)
             }
         }
     }

@@ -15,22 +15,23 @@ extension StillPlan {
         if attempt.size != size { reasons.append("\(attempt.size.width)×\(attempt.size.height)") }
         if let rival, best == attempts.first { reasons.append("as PNG \(rival.bytes) bytes") }
         if best == rival, let first = attempts.first {
-            reasons.append("because JPEG \(first.attempt.manner) takes \(first.bytes) bytes")
+            let other = "\(first.attempt.type.format.name) \(first.attempt.manner)"
+            reasons.append("because \(other) takes \(first.bytes) bytes")
         }
         let isOverAim = policy.aim.map { best.bytes > $0 } ?? false
         if isOverAim, let aim = policy.aim {
-            reasons.append("over the aim of \(aim) bytes\(whyOverAim(best))")
+            reasons.append("over the \(policy.aimWords(aim)) bytes\(whyOverAim(best))")
         } else if best == rival {
             // What it was compared with is enough.
         } else if let first = attempts.first, first.attempt != attempt {
             // Which limit forced it: of two the one that was passed.
             let isAim = policy.aim != nil && (first.bytes <= policy.cap || best.bytes <= aim)
-            let limit = isAim ? "aim of \(aim)" : "cap of \(policy.cap)"
+            let limit = isAim ? policy.aimWords(aim) : "cap of \(policy.cap)"
             reasons.append("because \(first.bytes) bytes \(first.attempt.manner) were over the \(limit)")
         } else if let expectedTruecolour {
             reasons.append("because about \(expectedTruecolour) bytes in all colours were over the aim of \(aim)")
         } else if let aim = policy.aim {
-            reasons.append("under the aim of \(aim) bytes")
+            reasons.append("under the \(policy.aimWords(aim)) bytes")
         } else {
             reasons.append("under the cap of \(policy.cap) bytes")
         }
@@ -50,6 +51,11 @@ extension StillPlan {
         let isAtLowest = attempt.size == size && (!isLossy || attempt.quality == policy.floorQuality)
         return " because \(lowest)" + (isAtLowest ? "" : ", which only the cap of \(policy.cap) overrules")
     }
+}
+
+extension StillPolicy {
+    /// `aim of 500000`, or `source's 14602`.
+    fileprivate func aimWords(_ bytes: Int64) -> String { (aimsAtSource ? "source's " : "aim of ") + "\(bytes)" }
 }
 
 extension StillAttempt {

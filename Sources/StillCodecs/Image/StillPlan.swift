@@ -109,7 +109,7 @@ struct StillPlan: Sendable {
         }
         self.ladder = ladder
         self.fine = lossy == .jpeg ? fine : nil
-        chroma = self.fine.map { $0.isGrey ? .half : .full }
+        chroma = self.fine.map { $0.isGrey || $0.areHalved ? .half : .full }
         hasRival = self.fine != nil && chosen.first != .png && chosen.contains(.png)
         next = attempt(at: Rung(stretch: 0, step: 0))
     }
@@ -148,6 +148,31 @@ struct StillPlan: Sendable {
         if made.bytes <= policy.cap { best = made }
         if made.bytes > aim { next = upcoming?.after }
     }
+
+    /// Whether a PNG that may be kept, and takes so many bytes where it comes from, is worth an encode more.
+    func isWorthKeeping(_ bytes: Int64) -> Bool {
+        guard bytes <= aim, !attempts.contains(where: { $0.attempt == kept }) else { return false }
+        return best.map { Double(bytes) <= Double($0.bytes) * 1.25 } ?? true
+    }
+
+    /// Takes note of what a PNG without loss came to that was tried last.
+    mutating func recordKept(_ bytes: Int64) {
+        let made = Made(attempt: kept, bytes: bytes)
+        attempts.append(made)
+        rival = made
+        if bytes <= aim, best.map({ bytes <= $0.bytes || isPoor($0.attempt) }) ?? true { best = made }
+    }
+
+    /// What stands against keeping a PNG of so many bytes, once all is encoded; nil where it is kept.
+    func obstacle(toKeeping bytes: Int64) -> KeepingObstacle? {
+        let made = attempts.first { $0.attempt == kept }
+        if let obstacle = policy.obstacle(bytes: made?.bytes ?? bytes) { return obstacle }
+        guard let best, best != made else { return nil }
+        return .rival(best.attempt.type)
+    }
+
+    /// All pixels as they are.
+    private var kept: StillAttempt { StillAttempt(type: .png, form: .truecolour, size: size) }
 
     private var isRivalBest: Bool { rival != nil && best == rival }
 

@@ -11,6 +11,8 @@ package struct StillPolicy: Hashable, Sendable {
     var minimumQuality: Int
     /// Bytes aimed at.
     var aim: Int64?
+    /// Whether these are the source's, not the profile's.
+    var aimsAtSource = false
     /// Bytes never exceeded: quality below `minimumQuality` and pixels are given up before it is.
     var cap: Int64
     /// What transparency is laid over where no type has it.

@@ -40,9 +40,14 @@ struct StillRendering {
         let picture = try source.decode(
             region, scaledTo: working, speed: speed, chroma: isHalved ? .half : .full, damaged: order.profile.damaged,
             faults: &faults)
+        let jpeg = StillWriter.JPEGOrigin(
+            bytes: Int64(source.facts.bytes),
+            hasHalvedColours: source.facts.colourShare == 0.5 && working == region.size)
+        let keeping = try keeping(source, policies, region, command, isWhole: faults == StillFaults())
         var ending = try StillRenditions(
             order: order, command: command, outputs: outputs, policies: policies, region: region, size: size,
-            downscaler: source.facts.downscaler(at: speed),
+            downscaler: source.facts.downscaler(at: speed), keeping: keeping,
+            jpeg: source.facts.type == .jpeg ? jpeg : nil,
             haste: isHurried ? EffortChoice.reduced.shortfall(cost, secondsLeft: left) : nil
         ).write(picture, since: watch, deliver)
         if let hindrance { ending.notes.append("made at the speed standard instead of best, as \(hindrance)") }
@@ -50,6 +55,27 @@ struct StillRendering {
         ending.losses += source.facts.losses + faults.losses
         ending.warnings += faults.warnings
         return ending
+    }
+
+    /// How the source may be kept as each rendition.
+    ///
+    /// - Parameter isWhole: Whether it decoded whole, without a warning.
+    private func keeping(
+        _ source: borrowing StillSource, _ policies: ImagePolicies, _ region: PixelRect, _ command: RenderCommand,
+        isWhole: Bool
+    ) throws(AttachmentError) -> [RenditionRole: Keeping] {
+        var keeping: [RenditionRole: Keeping] = [:]
+        var kept: Keeping?
+        for policy in policies.stills(command.outputs) {
+            if let obstacle = policy.obstacle(to: source.facts, region: region, isWhole: isWhole) {
+                keeping[policy.role] = .not(obstacle)
+                continue
+            }
+            // The same for all: nothing is scaled or cropped.
+            if kept == nil { kept = try source.keeping() }
+            keeping[policy.role] = kept
+        }
+        return keeping
     }
 }
 
@@ -64,6 +90,10 @@ struct StillRenditions {
     /// The source's.
     var size: PixelSize
     var downscaler: any StillDownscaler = VipsDownscaler()
+    /// How the source may be kept; empty where the picture is no still's.
+    var keeping: [RenditionRole: Keeping] = [:]
+    /// The JPEG that the picture comes from; nil where it comes from something else.
+    var jpeg: StillWriter.JPEGOrigin?
     /// Why the effort is less than full.
     var haste: Shortfall?
 
@@ -77,11 +107,14 @@ struct StillRenditions {
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
             for policy in policies.stills(command.outputs) {
                 guard let descriptor = outputs[policy.role] else { continue }
-                let written = try StillWriter(policy: policy, effort: command.effort, downscaler: downscaler)
-                    .write(picture, to: descriptor)
+                let writer = StillWriter(
+                    policy: policy, effort: command.effort, downscaler: downscaler, keeping: keeping[policy.role],
+                    jpeg: jpeg)
+                let written = try writer.write(picture, to: descriptor)
                 var report = written.report
                 report.seconds = watch.seconds
                 report.note += "; " + policy.shape(of: region, in: size, size: report.size)
+                if let words = written.obstacle?.words { report.note += "; \(words)" }
                 if let haste {
                     report.note += "; \(haste.note)"
                     report.shortfall = haste

@@ -6,7 +6,8 @@ extension StillSource {
         return ProbeResult(
             kind: .image, type: facts.type, sniffedType: facts.sniffedType, size: facts.size, note: facts.note,
             planned: policies.roles, estimate: facts.estimate(for: policies, of: order),
-            forecasts: order.wantsForecasts ? policies.forecasts(of: facts.size, hasAlpha: facts.hasAlpha) : [])
+            forecasts: order.wantsForecasts
+                ? policies.forecasts(of: facts.size, hasAlpha: facts.hasAlpha, keeping: facts) : [])
     }
 }
 
@@ -38,8 +39,10 @@ extension StillFacts {
         // libvips scales floats, of as many rows at once as ten of the result take.
         let factor = min(max(1, (pixels / max(1, kept)).squareRoot()), 2 * speed.gap)
         let rows = isScaledByPlanes(at: speed) ? 0 : Double(storedSize.width * 4 * 4) * (20 * factor + 20)
+        // Decoding is over when something is kept; what else was decoded stays.
+        let coefficients = memoryOfKeeping(for: policies)
         // The working picture and its copy while it is turned and stripped, then what the encoders add.
-        let memory = Estimate.rest + Int64(held + rows + kept * 14) + Int64(bytes)
+        let memory = Estimate.rest + Int64(max(held + rows, coefficients) + kept * 14) + Int64(bytes)
         return Estimate(memory: memory, cpuSeconds: seconds(keeping: kept, at: speed))
     }
 

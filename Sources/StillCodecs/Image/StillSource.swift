@@ -28,6 +28,8 @@ package struct StillFacts: Hashable, Sendable {
     package var notes: [String] = []
     /// Bytes of the file.
     var bytes: Int
+    /// Of what its header says whether it may be kept.
+    var keptForm = KeptForm()
     /// What of the file can't be shown: its animation.
     var losses: [Loss] = []
 
@@ -106,7 +108,7 @@ package struct StillSource: ~Copyable {
             hasAlpha: header.hasAlpha, isPlanarJPEG: format == .jpeg && header.isPlain,
             isProgressive: [header.integer("jpeg-multiscan"), header.integer("interlaced")].contains(1),
             heif: format == .heif ? unsafe bytes.withBytes { unsafe HEIFProperties($0) } : nil, bytes: bytes.count,
-            losses: losses)
+            keptForm: KeptForm(header), losses: losses)
         let hasGainMap = unsafe bytes.withBytes { unsafe GainMap.isIn($0, format) }
         if hasGainMap { facts.notes.append("its gain map was left out: shown in standard range") }
         if header.pages > 1 {
@@ -134,6 +136,16 @@ package struct StillSource: ~Copyable {
             storedSize: PixelSize(width: source.file.width, height: source.file.height), orientation: 1, pixelBytes: 4,
             hasAlpha: true, bytes: source.bytes.count)
         origin = .gif(source)
+    }
+
+    /// How a still may be kept that was decoded and against which nothing else stands.
+    ///
+    /// - Throws: ``WorkTime/failure`` where the time is up.
+    borrowing func keeping() throws(AttachmentError) -> Keeping {
+        switch origin {
+        case .vips(let opened) where facts.type == .jpeg: try KeptJPEG.keeping(opened.source.bytes, facts)
+        default: .png(sourceBytes: Int64(facts.bytes))
+        }
     }
 
     /// Decodes `region` of the upright picture once, scaled to `size`.

@@ -21,6 +21,17 @@ struct StillWriter {
     var policy: StillPolicy
     var effort: Effort = .full
     var downscaler: any StillDownscaler
+    /// How the source of the picture may be kept; nil where it is no still's.
+    var keeping: Keeping?
+    /// The JPEG that the picture comes from; nil where it comes from something else.
+    var jpeg: JPEGOrigin?
+
+    /// What a JPEG tells of a picture that was decoded from it.
+    struct JPEGOrigin: Hashable, Sendable {
+        var bytes: Int64
+        /// Whether the picture's colours come at half its resolution.
+        var hasHalvedColours: Bool
+    }
 
     struct Written: ~Copyable {
         var report: RenditionReport
@@ -28,18 +39,46 @@ struct StillWriter {
         var part: UnitRect
         /// All of the picture at the rendition's scale; in memory.
         var whole: Picture
+        /// Why it was encoded instead of being kept; nil where it was kept, or nothing speaks of that.
+        var obstacle: KeepingObstacle?
     }
 
     /// - Parameter picture: Upright, sRGB, 8 bits, 3 or 4 bands; in memory.
     func write(_ picture: borrowing Picture, to descriptor: Int32) throws(AttachmentError) -> Written {
         let watch = Stopwatch()
         let framed = try scaling { () throws(VipsFailure) in try frame(picture) }
-        let encoded = try StillEncoder(policy: policy, effort: effort, downscaler: downscaler).encode(framed.picture)
+        let isScaled = policy.framing.scaledSize(of: picture.size) != picture.size
+        let encoded = try encoded(framed.picture, isScaled: isScaled)
         try encoded.bytes.write(to: descriptor)
         let report = RenditionReport(
             role: policy.role, type: encoded.type, size: encoded.size, bytes: Int64(encoded.bytes.count),
             seconds: watch.seconds, note: encoded.note, effort: effort, encodes: encoded.encodes)
-        return Written(report: report, part: framed.part, whole: framed.whole)
+        return Written(report: report, part: framed.part, whole: framed.whole, obstacle: encoded.obstacle)
+    }
+
+    /// - Parameter picture: As it is to be shown.
+    private func encoded(_ picture: borrowing Picture, isScaled: Bool) throws(AttachmentError) -> EncodedStill {
+        var encoder = StillEncoder(policy: policy, effort: effort, downscaler: downscaler)
+        encoder.sourceJPEG = jpeg?.bytes
+        encoder.hasHalvedColours = jpeg?.hasHalvedColours == true && !isScaled
+        var obstacle: KeepingObstacle?
+        switch keeping {
+        case nil: break
+        case .not(let reason): obstacle = reason
+        case .png(let bytes): encoder.keptPNG = bytes
+        case .jpeg(let kept):
+            obstacle = policy.obstacle(bytes: Int64(kept.bytes.count))
+            if obstacle == nil {
+                return try scaling { () throws(VipsFailure) in
+                    EncodedStill(
+                        bytes: try EncodedBytes(copying: kept.bytes), type: .jpeg, size: picture.size, encodes: 0,
+                        note: "\(kept.note), under \(policy.bound)")
+                }
+            }
+        }
+        var encoded = try encoder.encode(picture)
+        encoded.obstacle = encoded.obstacle ?? obstacle
+        return encoded
     }
 
     private struct Framed: ~Copyable {

@@ -233,7 +233,7 @@ import Testing
         let lines = try PictureJudge.run(
             """
             source, colour, kept, flat = args[0], 255 if args[1] == 'white' else 0, args[2], args[3:]
-            ours = np.asarray(Image.open(kept)).astype(int)
+            ours = load(kept)
             # What is seen has the logo's colour and no other.
             say(np.abs(ours[..., :3] - colour)[ours[..., 3] > 0].max(), ours[..., :3][ours[..., 3] == 0].max(initial=0))
             alpha = np.asarray(Image.open(source).getchannel('A')).astype(np.float32)
