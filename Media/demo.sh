@@ -44,3 +44,7 @@ echo "\$ satchel get --lease satl_…"
 printf '%s\n' "$token" | "$satchel" get --lease - > /dev/null 2> .demo/refusal && exit 1
 sed 's/^/  /' .demo/refusal
 rm -f .demo/refusal
+
+echo
+echo "And what they weigh, each main rendition beside its source:"
+python3 Media/sizes.py .demo/report.jsonl

@@ -1,0 +1,63 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ClipCodecs
+@testable import StillCodecs
+
+/// No rendition of a sample is larger than the sample where a smaller one was possible.
+@Suite struct OutputSizeTests {
+    /// Main renditions that take more bytes than their source, by the reason for it.
+    private static let larger: [String: [String]] = [
+        "its coding takes fewer bytes than what its profile wants, at that profile's quality": [
+            "avif/10-bit.avif", "avif/coffee.avif", "avif/rotated.avif", "heic/10-bit.heic", "heic/coffee-gps.heic",
+            "heic/rotated.heic", "heif/cat.heif", "jxl/coffee.jxl", "jxl/from-jpeg.jxl", "webp/cat.webp",
+            "webp/private.webp", "tiff/fax.tiff",
+        ],
+        "its colours under transparency were lossy, and only PNG keeps transparency for its profile": [
+            "avif/alpha.avif", "heic/alpha.heic", "jxl/alpha.jxl", "webp/lossless-alpha.webp",
+        ],
+        "its profile wants GIF, which codes frames by palettes and without prediction": [
+            "png/animated-disposal.png", "png/animated-hidden.png", "webp/animated.webp",
+        ],
+        "its video isn't H.264 of 8 bits in 4:2:0, and is encoded at its profile's rate factor": [
+            "avi/film.avi", "mov/phone.mov", "mp4/10-bit.mp4", "mp4/444.mp4", "mp4/av1.mp4", "mp4/hdr.mp4",
+            "mp4/hevc.mp4", "mp4/interlaced.mp4", "mp4/mpeg4.mp4", "mp4/odd-size.mp4", "mpeg/interlaced.mpg",
+            "webm/av1.webm", "webm/film.webm", "webm/recorded.webm", "webm/vp8.webm", "wmv/film.wmv",
+        ],
+        "its sound has a coding that its profile doesn't take, and is encoded at its profile's bit rate": [
+            "amr/voice.amr", "amr/voice.awb", "mp3/chord.mp2", "ogg/chord.ogg", "ogg/chord.spx", "ogg/voice.opus",
+            "ts/latm.ts", "wav/adpcm.wav", "webm/sound-only.webm", "wma/voice.wma",
+        ],
+        "whoever coded it searched for longer strings than the longest at each place": ["gif/film.gif"],
+        "its packets were copied: a container with an index takes some bytes": [
+            "aac/voice.aac", "mkv/film.mkv", "mp3/headless.mp3", "trouble/junk-before.mp3",
+        ],
+    ]
+
+    @Test func `no rendition is larger than its source, but for those that are listed with their reasons`() throws {
+        let expected = Set(Self.larger.values.joined())
+        var looked = 0
+        for sample in try MediaManifest.load().files where sample.expect.state == "delivered" {
+            // An older library may refuse it.
+            guard let made = try? Rendered.sample(sample.path), let report = made.report(.main) else { continue }
+            looked += 1
+            let bytes = Int64(try sample.url.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0)
+            let about = "\(sample.path), \(bytes) bytes, became \(report.bytes): \(report.note)"
+            #expect(report.bytes <= bytes || expected.contains(sample.path), "\(about)")
+        }
+        #expect(looked > 100)
+    }
+
+    @Test func `stills and GIFs that could be kept take no more than they did, whatever becomes of them`() throws {
+        for sample in try MediaManifest.load().files where sample.expect.state == "delivered" {
+            guard let made = try? Rendered.sample(sample.path), let report = made.report(.main),
+                report.type == made.probeResult.type, [.jpeg, .png, .gif].contains(report.type)
+            else { continue }
+            let bytes = Int64(try sample.url.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0)
+            let most = bytes + bytes / (sample.path == "gif/film.gif" ? 33 : 100) + 64
+            #expect(report.bytes <= most, "\(sample.path): \(report.bytes), \(report.note)")
+        }
+    }
+}
