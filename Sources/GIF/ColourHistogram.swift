@@ -2,10 +2,8 @@
 struct ColourHistogram {
     /// What fell into one cell.
     struct Cell {
-        var red: Float = 0
-        var green: Float = 0
-        var blue: Float = 0
-        var weight: Float = 0
+        /// Red, green, blue, and the weight of all.
+        var sum = SIMD4<Float>.zero
         /// The colour that most of the cell has, where one has most of it.
         var common: UInt32 = 0
         var lead: Float = 0
@@ -33,10 +31,7 @@ struct ColourHistogram {
             cells.append(Cell())
             places[key] = Int32(truncatingIfNeeded: place)
         }
-        cells[place].red += Float(pixel & 255) * weight
-        cells[place].green += Float(pixel >> 8 & 255) * weight
-        cells[place].blue += Float(pixel >> 16 & 255) * weight
-        cells[place].weight += weight
+        cells[place].sum += (ColourSearch.channels(pixel) + SIMD4(0, 0, 0, 1)) * weight
         if cells[place].common == pixel {
             cells[place].lead += weight
         } else if cells[place].lead < weight {
@@ -44,18 +39,6 @@ struct ColourHistogram {
             cells[place].lead = weight - cells[place].lead
         } else {
             cells[place].lead -= weight
-        }
-    }
-}
-
-extension ColourHistogram.Cell {
-    var sum: SIMD4<Float> { SIMD4(red, green, blue, weight) }
-
-    func mean(_ axis: Int) -> Float {
-        switch axis {
-        case 0: red / weight
-        case 1: green / weight
-        default: blue / weight
         }
     }
 }

@@ -13,11 +13,15 @@ package struct ColourSearch: Sendable {
     /// Red, green, blue and index.
     private var candidates: [UInt32] = []
 
+    /// Whether a cell without a colour has only that which is nearest to its middle.
+    private let isRough: Bool
+
     /// - Parameter colours: 1…256.
-    package init(_ colours: [UInt32]) {
+    package init(_ colours: [UInt32], isRough: Bool = false) {
         precondition(!colours.isEmpty && colours.count <= 256)
         let indices = colours.indices.sorted { (colours[$0] >> 8 & 255, $0) < (colours[$1] >> 8 & 255, $1) }
         self.colours = colours
+        self.isRough = isRough
         order = indices.map { UInt8($0) }
         var places = [UInt8](repeating: 0, count: colours.count)
         for (place, index) in indices.enumerated() { places[index] = UInt8(place) }
@@ -73,20 +77,23 @@ package struct ColourSearch: Sendable {
     private mutating func gather(_ corner: UInt32) -> UInt32 {
         let first = candidates.count
         let (low, high) = (Self.channels(corner), Self.channels(corner | 0x03_0303))
-        let middle = sorted[Int(places[nearest(to: (low + high) / 2, from: nil)])]
-        let reach = pointwiseMax(middle - low, high - middle)
-        let bound = (reach * reach).sum()
+        let index = nearest(to: (low + high) / 2, from: nil)
+        let middle = sorted[Int(places[index])]
+        let reach = Self.greater(middle - low, high - middle)
+        let bound = isRough ? 0 : (reach * reach).sum()
         let steps = bound.squareRoot().rounded(.up)
         var place = Int(entries[Int(max(0, low.y - steps))])
         while place < sorted.count, sorted[place].y <= high.y + steps {
-            let gap = pointwiseMax(pointwiseMax(low - sorted[place], sorted[place] - high), .zero)
-            if (gap * gap).sum() <= bound {
-                let colour = SIMD4<UInt32>(sorted[place])
-                candidates.append(colour.x | colour.y << 8 | colour.z << 16 | UInt32(order[place]) << 24)
-            }
+            let gap = Self.greater(Self.greater(low - sorted[place], sorted[place] - high), .zero)
+            if (gap * gap).sum() <= bound { addCandidate(Int(order[place])) }
             place += 1
         }
+        if candidates.count == first { addCandidate(index) }
         return UInt32(truncatingIfNeeded: first << 9 | (candidates.count - first))
+    }
+
+    private mutating func addCandidate(_ index: Int) {
+        candidates.append(colours[index] & 0xFF_FFFF | UInt32(index) << 24)
     }
 
     /// The index of the colour that is nearest: from the same green outwards, until green alone is further away.
@@ -124,6 +131,12 @@ package struct ColourSearch: Sendable {
             }
             if isDone { return Int(order[found]) }
         }
+    }
+
+    /// As `pointwiseMax`, which is a call for each vector.
+    @inline(__always)
+    private static func greater(_ one: SIMD4<Float>, _ other: SIMD4<Float>) -> SIMD4<Float> {
+        one.replacing(with: other, where: one .< other)
     }
 
     static func channels(_ colour: UInt32) -> SIMD4<Float> {

@@ -13,48 +13,30 @@ package struct GIFEncoder {
         package var loss: Int32
         /// The mean squared error at which further colours are not worth their bytes.
         package var enough: Float
-        /// The squared error that a frame's own palette has to save for each of its bits.
-        package var worth: Float
-        /// The mean squared error that is plainly wrong, whatever another palette costs.
-        package var wrong: Float = 60
-        /// How palettes are sought.
-        package var effort: Quantiser.Effort
-        /// Whether drawings of few colours get few: what their edges have between them is a matter of taste, and of bytes.
-        package var simplifies: Bool
+        /// Whether palettes and colours are sought for what they save, whatever time it takes.
+        package var isThorough: Bool
         /// Whether a frame may have a palette of its own.
         package var changesPalettes: Bool
+        /// The squared error that a frame's own palette has to save for each of its bits.
+        var worth: Float = 18
 
         package init(
-            colours: Int, keep: Int32, loss: Int32, enough: Float, worth: Float, effort: Quantiser.Effort = .thorough,
-            simplifies: Bool = true, changesPalettes: Bool = true
+            colours: Int, keep: Int32, loss: Int32, enough: Float, isThorough: Bool = true, changesPalettes: Bool = true
         ) {
             self.colours = colours
             self.keep = keep
             self.loss = loss
             self.enough = enough
-            self.worth = worth
-            self.effort = effort
-            self.simplifies = simplifies
+            self.isThorough = isThorough
             self.changesPalettes = changesPalettes
         }
 
-        /// For a drawing whose file has so many colours; measured with recordings of screens, line art and stickers.
-        ///
-        /// A tool that keeps the few colours of a file leaves out what edges have between them. Of a file of 2 to 16 so much
-        /// of that is drawn as takes no more bytes.
-        func simplified(colours count: Int) -> Settings {
+        /// For a drawing: no palettes but the file's, and strings of LZW as long as goes with so few colours.
+        func drawing(enough: Float) -> Settings {
             var settings = self
-            let count = Float(max(2, count))
             settings.worth = .infinity
-            guard count <= 20 else {
-                settings.enough = max(enough, 12)
-                settings.loss = max(loss, 100)
-                return settings
-            }
-            settings.enough = max(enough, 500 / count + 2000 / (count * count))
-            settings.loss = max(loss, 600)
-            // Its colours are all in the first palette; what is further off comes from elsewhere.
-            settings.wrong = 1500
+            settings.enough = max(settings.enough, min(1000, enough))
+            settings.loss = max(loss, Int32(min(600, 50 + 12 * settings.enough)))
             return settings
         }
     }
@@ -86,6 +68,11 @@ package struct GIFEncoder {
         var search: ColourSearch
         /// The mean squared error where it was chosen.
         var usualError: Float = 0
+
+        init(_ colours: [UInt32], isThorough: Bool) {
+            self.colours = colours
+            search = ColourSearch(colours, isRough: !isThorough)
+        }
     }
 
     private struct Pending {
@@ -129,7 +116,9 @@ package struct GIFEncoder {
         }
         let isFirst = palettes.isEmpty
         let isNew = choosePalette(for: pixels, changes, mixedFrom: mixedFrom)
-        let drawn = map(pixels, changes)
+        let drawn = Self.map(
+            pixels, changes, width: width, shown: shown, palette: &palettes[current], keep: settings.keep,
+            indices: &indices)
         if isNew, drawn.count > 0 { palettes[current].usualError = drawn.error }
         draw(changes)
         wanted = pixels
@@ -155,6 +144,43 @@ package struct GIFEncoder {
     package mutating func finish() {
         _ = finishPending(clearing: .none)
         writer.end()
+    }
+
+    // MARK: Drawings
+
+    /// Spends on a drawing of few colours about the bytes that it takes in these colours alone; called before the first picture.
+    ///
+    /// A tool that keeps the few colours of a file leaves out what edges have between them. That is drawn as far as it takes no
+    /// more bytes, which the first picture tells of all: within a tenth for recordings of screens, line art and stickers.
+    ///
+    /// - Parameters:
+    ///   - first: The first picture.
+    ///   - mixedFrom: The colours from which it was mixed.
+    ///   - averaged: The same picture as the mean of areas makes it.
+    ///   - share: Of these bytes.
+    package mutating func simplify(
+        _ first: [UInt32], changes: RowSpans, mixedFrom: [UInt32], averaged: @autoclosure () -> [UInt32], share: Double
+    ) {
+        guard let known = Quantiser.distinct(mixedFrom, most: 160), !known.isEmpty, isFlat(first) else { return }
+        let given = settings
+        settings.loss = 0
+        let limit = Float(share) * Float(bytes(of: averaged(), changes, Palette(known, isThorough: true)))
+        settings = given.drawing(enough: 12)
+        for _ in 0..<2 {
+            let part = Float(bytes(of: first, changes, newPalette(for: first, keeping: known))) / limit
+            // Bytes fall with about the sixth root, of pictures of all three kinds.
+            settings = given.drawing(enough: settings.enough * part * part * part * part * part * part)
+        }
+    }
+
+    /// Bytes of one picture's pixels.
+    private func bytes(of pixels: [UInt32], _ changes: RowSpans, _ palette: Palette) -> Int {
+        var trial = GIFEncoder(width: width, height: height, plays: plays, settings: settings)
+        trial.settings.changesPalettes = false
+        trial.palettes = [palette]
+        trial.add(pixels, changes: changes, mixedFrom: [], delay: 0)
+        trial.finish()
+        return trial.take().count
     }
 
     // MARK: What is drawn
@@ -184,12 +210,6 @@ package struct GIFEncoder {
     }
 
     /// Finds an index for each pixel that has to be drawn.
-    private mutating func map(_ pixels: [UInt32], _ changes: RowSpans) -> Drawn {
-        Self.map(
-            pixels, changes, width: width, shown: shown, palette: &palettes[current], keep: settings.keep,
-            indices: &indices)
-    }
-
     private static func map(
         _ pixels: [UInt32], _ changes: RowSpans, width: Int, shown: [UInt32], palette: inout Palette, keep: Int32,
         indices: inout [UInt8]
@@ -201,6 +221,8 @@ package struct GIFEncoder {
         let colours = list.span
         let shown = shown.span
         var indices = indices.mutableSpan
+        // The pixel before, which many are like, and what was found for it.
+        var (found, index, distance) = (0 as UInt32, 0, 0 as Int32)
         for row in 0..<changes.rows {
             var first = Int.max
             var last = -1
@@ -212,8 +234,11 @@ package struct GIFEncoder {
                 let old = shown[at]
                 let unchanged: Int32 = old == 0 ? .max : ColourSearch.distance(old, pixel)
                 if unchanged == 0 { continue }
-                let index = palette.search.nearest(pixel)
-                let distance = ColourSearch.distance(colours[index], pixel)
+                if pixel != found {
+                    found = pixel
+                    index = palette.search.nearest(pixel)
+                    distance = ColourSearch.distance(colours[index], pixel)
+                }
                 error &+= Int(min(unchanged, distance))
                 drawn.count &+= 1
                 if unchanged <= distance &+ keep { continue }
@@ -229,12 +254,13 @@ package struct GIFEncoder {
     }
 
     private mutating func draw(_ changes: RowSpans) {
-        let palette = palettes[current].colours
-        for row in 0..<height {
+        let (width, palette, indices) = (width, palettes[current].colours, indices)
+        var shown = shown.mutableSpan
+        for row in 0..<changes.rows {
             for column in changes[row] {
-                let index = indices[row * width + column]
-                guard index != Self.transparent else { continue }
-                shown[row * width + column] = palette[Int(index)]
+                let at = row &* width &+ column
+                let index = indices[at]
+                if index != Self.transparent { shown[at] = palette[Int(index)] }
             }
         }
     }
@@ -247,36 +273,53 @@ package struct GIFEncoder {
     private mutating func choosePalette(for pixels: [UInt32], _ changes: RowSpans, mixedFrom: [UInt32]) -> Bool {
         if palettes.isEmpty {
             let known = Quantiser.distinct(mixedFrom, most: 256) ?? []
-            if settings.simplifies, 1...160 ~= known.count, isFlat(pixels) {
-                settings = settings.simplified(colours: known.count)
-            }
             palettes = [newPalette(for: pixels, keeping: known)]
             return true
         }
         guard settings.changesPalettes else { return false }
-        // Three bytes for each colour of a palette in a frame.
-        let price = settings.worth * 24 * Float(settings.colours)
         let samples = palettes.indices.map {
             Self.sample(pixels, changes, width: width, shown: shown, palette: &palettes[$0])
         }
-        current = samples.count > 1 && samples[1].error + price < samples[0].error ? 1 : 0
+        // Three bytes for each colour of a palette in a frame.
+        let price = settings.worth * 24 * Float(settings.colours)
+        if settings.isThorough, samples.count > 1 {
+            current = samples[1].error + price < samples[0].error ? 1 : 0
+        }
         let (error, count) = samples[current]
-        let usual = palettes[palettes.count - 1].usualError
-        // A new one takes time: it is to save an eighth, or what is plainly wrong, were it a caret or a lamp.
-        let isWorse = error + (current > 0 ? price : 0) > usual * 1.125 * count + price
-        guard isWorse || error > (usual * 40 + settings.wrong) * count else {
+        if isEnough(error, for: count, price: price) {
             if current > 0 { localPalettes += 1 }
             return false
         }
-        var drawn: [UInt32] = []
-        for row in 0..<height {
-            let columns = changes[row]
-            drawn += pixels[row * width + columns.lowerBound..<row * width + columns.upperBound]
+        var drawn = pixels
+        var known: [UInt32] = []
+        if settings.isThorough {
+            drawn = []
+            for row in 0..<height {
+                let columns = changes[row]
+                drawn += pixels[row * width + columns.lowerBound..<row * width + columns.upperBound]
+            }
+        } else {
+            // The frames that follow are drawn with it too.
+            known = Quantiser.distinct(mixedFrom, most: 256) ?? []
         }
-        palettes = [palettes[0], newPalette(for: drawn, keeping: [])]
+        palettes = [palettes[0], newPalette(for: drawn, keeping: known)]
         current = 1
         localPalettes += 1
         return true
+    }
+
+    /// Whether the present palette serves, by the squared errors with it of so many pixels.
+    private func isEnough(_ error: Float, for count: Float, price: Float) -> Bool {
+        let usual = palettes[palettes.count - 1].usualError
+        let wrong: Float = 60
+        guard settings.isThorough else {
+            // A few pixels count where they are plainly wrong: a caret, a cursor, a lamp.
+            return error <= (usual * 1.15 + 1.5) * count
+                || error <= wrong * count && count * 64 < Float(width * height)
+        }
+        // A new one takes time: it is to save an eighth, or what is plainly wrong, whatever that costs.
+        return error + (current > 0 ? price : 0) <= usual * 1.125 * count + price
+            && error <= (usual * 40 + wrong) * count
     }
 
     /// Whether most pixels are like their neighbours, as in drawings and on screens.
@@ -313,9 +356,9 @@ package struct GIFEncoder {
     private func newPalette(for pixels: [UInt32], keeping known: [UInt32]) -> Palette {
         let most = min(settings.colours, Int(Self.transparent))
         var colours = Quantiser.palette(
-            of: pixels, keeping: known, count: most, enough: settings.enough, effort: settings.effort)
+            of: pixels, keeping: known, count: most, enough: settings.enough, isThorough: settings.isThorough)
         if colours.isEmpty { colours = [0xFF00_0000] }
-        return Palette(colours: colours, search: ColourSearch(colours))
+        return Palette(colours, isThorough: settings.isThorough)
     }
 
     // MARK: Writing
@@ -339,12 +382,9 @@ package struct GIFEncoder {
                 palette: current > 0 ? used.map { palette[$0] } + [0] : nil, codeSize: source.codeSize),
             codes: codes.bytes, count: codes.count)
         for row in area.top..<area.top + area.height {
-            for at in row * width + area.left..<row * width + area.left + area.width {
-                indices[at] = Self.transparent
-                if !clearing.isEmpty {
-                    shown[at] = 0
-                }
-            }
+            let row = row * width + area.left..<row * width + area.left + area.width
+            indices.replaceSubrange(row, with: repeatElement(Self.transparent, count: row.count))
+            if !clearing.isEmpty { shown.replaceSubrange(row, with: repeatElement(0, count: row.count)) }
         }
         return clearing.isEmpty ? .none : area
     }
@@ -370,15 +410,28 @@ package struct GIFEncoder {
     private mutating func fillUp(_ area: Rectangle) {
         var borders = 0
         var total = 0
-        var filled = indices
+        let filled = filledUp(area, &borders, &total)
+        guard borders * 6 > total || (borders > 0 && isShorter(filled, area)) else { return }
+        indices = filled
+    }
+
+    /// The indices with what is shown, as far as the palette has it.
+    ///
+    /// - Parameters:
+    ///   - borders: How many fewer it has between unlike neighbours in a row.
+    ///   - total: How many there are without.
+    private mutating func filledUp(_ area: Rectangle, _ borders: inout Int, _ total: inout Int) -> [UInt8] {
+        var result = indices
+        var filled = result.mutableSpan
+        let shown = shown
         var colour: UInt32 = 0
         var held = Self.transparent
         for row in area.top..<area.top + area.height {
-            let start = row * width + area.left
-            var last = indices[start]
+            let start = row &* width &+ area.left
+            var last = filled[start]
             var lastWhole = last
-            for at in start..<start + area.width {
-                let index = indices[at]
+            for at in start..<start &+ area.width {
+                let index = filled[at]
                 if index == Self.transparent {
                     if shown[at] != colour {
                         colour = shown[at]
@@ -397,8 +450,7 @@ package struct GIFEncoder {
                 lastWhole = whole
             }
         }
-        guard borders * 6 > total || (borders > 0 && isShorter(filled, area)) else { return }
-        indices = filled
+        return result
     }
 
     /// Compresses an eighth of an area, from the middle, both ways: line art, in which what changes is strewn over what

@@ -1,58 +1,33 @@
 /// Chooses the colours of a palette.
 package enum Quantiser {
-    /// How much work is put into a palette.
-    package enum Effort: Hashable, Sendable {
-        case quick
-        case thorough
-
-        /// Of a channel, by which cells are told apart.
-        var bits: Int { self == .quick ? 5 : 6 }
-        /// How often colours are moved to the mean of what they stand for.
-        var rounds: Int { self == .quick ? 2 : 3 }
-        /// What colours that other frames need count for, beside the frame itself.
-        var share: Float { self == .quick ? 0.25 : 0.1 }
-    }
-
     /// The colours of opaque pixels, each once; nil where there are more than `most`.
-    package static func distinct(_ pixels: [UInt32], most: Int) -> [UInt32]? {
-        // A table with room for three times as many; 0 is no opaque pixel.
-        var table = [UInt32](repeating: 0, count: 1024)
-        var colours: [UInt32] = []
-        var last: UInt32 = 0
-        for pixel in pixels where pixel != last && pixel >> 24 >= 128 {
-            last = pixel
-            let colour = pixel | 0xFF00_0000
-            var slot = Int((colour &* 0x9E37_79B1) >> 22)
-            while table[slot] != 0, table[slot] != colour { slot = (slot + 1) & 1023 }
-            if table[slot] == 0 {
-                guard colours.count < min(most, 256) else { return nil }
-                table[slot] = colour
-                colours.append(colour)
-            }
-        }
-        return colours
+    static func distinct(_ pixels: [UInt32], most: Int) -> [UInt32]? {
+        var found: Set<UInt32> = []
+        let colours = pixels.filter { $0 >> 24 >= 128 }.map { $0 | 0xFF00_0000 }.filter { found.insert($0).inserted }
+        return colours.count > most ? nil : colours
     }
 
     /// At most `count` colours for what is opaque among `pixels`, and for `kept`, colours of a palette that the pixels were
     /// mixed from; fewer, once the mean squared error is down to `enough`.
     ///
-    /// The cells of a histogram are divided where the variance is largest, then moved to their means. The same
+    /// The cells of a histogram are divided where the variance is largest, then moved to their means twice. The same
     /// pixels give the same palette.
     package static func palette(
-        of pixels: [UInt32], keeping kept: [UInt32], count: Int, enough: Float, effort: Effort
+        of pixels: [UInt32], keeping kept: [UInt32], count: Int, enough: Float, isThorough: Bool
     ) -> [UInt32] {
         precondition(count > 0)
-        var histogram = ColourHistogram(bits: effort.bits)
+        var histogram = ColourHistogram(bits: isThorough ? 6 : 5)
         var opaque: Float = 0
         for pixel in pixels where pixel >> 24 >= 128 {
             histogram.add(pixel | 0xFF00_0000)
             opaque += 1
         }
-        let share = max(1, opaque * effort.share / Float(max(1, kept.count)))
+        // What other frames need counts for a part of this one.
+        let share = max(1, opaque * (isThorough ? 0.1 : 0.25) / Float(max(1, kept.count)))
         for colour in kept { histogram.add(colour, weight: share) }
         var cells = histogram.cells
         let means = divide(&cells, into: count, enough: enough)
-        return settle(cells, around: means, rounds: effort.rounds)
+        return settle(cells, around: means)
     }
 
     // MARK: Dividing
@@ -70,7 +45,7 @@ package enum Quantiser {
             for cell in cells[range] {
                 let values = cell.sum
                 sum += values
-                squares += values * values / cell.weight
+                squares += values * values / values.w
             }
             let variances = squares - sum * sum / sum.w
             for channel in 0..<3 where variances[channel] > variances[axis] { axis = channel }
@@ -89,9 +64,9 @@ package enum Quantiser {
             guard let widest = boxes.indices.max(by: { boxes[$0].spread < boxes[$1].spread }), boxes[widest].spread > 0
             else { break }
             let box = boxes[widest]
-            let limit = box.mean[box.axis]
+            let (axis, limit) = (box.axis, box.mean[box.axis])
             var end = box.range.lowerBound
-            for index in box.range where cells[index].mean(box.axis) < limit {
+            for index in box.range where cells[index].sum[axis] < limit * cells[index].sum.w {
                 cells.swapAt(index, end)
                 end += 1
             }
@@ -107,15 +82,15 @@ package enum Quantiser {
         return boxes.map(\.mean)
     }
 
-    private static func settle(_ cells: [ColourHistogram.Cell], around means: [SIMD4<Float>], rounds: Int) -> [UInt32] {
+    private static func settle(_ cells: [ColourHistogram.Cell], around means: [SIMD4<Float>]) -> [UInt32] {
         var colours = means.map(pixel)
         let wanted = cells.map { cell in
-            var mean = cell.sum / cell.weight
+            var mean = cell.sum / cell.sum.w
             mean.w = 0
             return mean
         }
         var indices = [Int?](repeating: nil, count: cells.count)
-        for round in 0..<rounds {
+        for round in 0..<2 {
             let search = ColourSearch(colours)
             var sums = [SIMD4<Float>](repeating: .zero, count: colours.count)
             var commons = [ColourHistogram.Cell](repeating: .init(), count: colours.count)
@@ -127,7 +102,7 @@ package enum Quantiser {
             }
             for index in colours.indices where sums[index].w > 0 {
                 // A colour that half of them have is met exactly: flat areas stay as they are.
-                let isFlat = round == rounds - 1 && commons[index].lead * 2 > sums[index].w
+                let isFlat = round == 1 && commons[index].lead * 2 > sums[index].w
                 colours[index] = isFlat ? commons[index].common : pixel(sums[index] / sums[index].w)
             }
         }

@@ -34,17 +34,17 @@ struct AnimatedGIF {
         limit = task.limit
     }
 
+    private var isThorough: Bool { attempt.speed != .fast && !attempt.isHasty }
+
     /// What each level of quality is. None dithers: patterns cost bytes, and move where the picture doesn't.
     private var settings: GIFEncoder.Settings {
-        let isThorough = attempt.speed != .fast && !attempt.isHasty
         let levels: [(colours: Int, keep: Int32, loss: Int32, enough: Float)] = [
             isThorough ? (255, 0, 12, 2) : (255, 0, 0, 12), (255, 10, 80, 12), (127, 30, 170, 25), (47, 150, 600, 100),
         ]
         let level = levels[min(attempt.level, levels.count - 1)]
         return GIFEncoder.Settings(
             colours: level.colours, keep: level.keep, loss: level.loss, enough: level.enough,
-            worth: isThorough ? 18 : 120, effort: isThorough ? .thorough : .quick, simplifies: isThorough,
-            changesPalettes: !attempt.isLast)
+            isThorough: isThorough, changesPalettes: !attempt.isLast)
     }
 
     /// Writes `frames`, scaled, with palettes chosen for them.
@@ -55,6 +55,11 @@ struct AnimatedGIF {
         let delays = AnimationFacts.hundredths(attempt.delays(facts.delays))
         for (index, delay) in delays.enumerated() {
             try frames.advance()
+            if index == 0, isThorough {
+                encoder.simplify(
+                    frames.pixels, changes: frames.changes, mixedFrom: frames.palette, averaged: frames.averaged,
+                    share: AnimationFormat(.gif).shares[attempt.level])
+            }
             encoder.add(
                 frames.pixels, changes: frames.changes, mixedFrom: frames.palette, delay: min(delay, Self.longest))
             // What a frame cannot say is said by frames that change nothing.

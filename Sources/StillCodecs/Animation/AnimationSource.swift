@@ -102,9 +102,11 @@ package struct AnimationSource: ~Copyable {
         let region = policies.region(of: facts.size).size
         let side = order.profile.animation?.longestSide
         let result = Framing(side: side, fit: .inside).scaledSize(of: region)
-        // Rows that are scaled across, 16 bytes for each pixel of theirs; what the encoder holds of the result.
+        // Rows that are scaled across, 16 bytes for each pixel of theirs, for a GIF in two ways; what the encoder holds of the
+        // result.
         var memory = held + pixels * 24
-        memory += Int64(region.height) * Int64(result.width) * 16
+        let rows = Int64(region.height) * Int64(result.width) * 16
+        memory += order.profile.animation?.type == .gif ? rows * 2 : rows
         if facts.type.format.picture?.animation?.keepsReferences == true { memory += pixels * 60 }
         let output = order.profile.animation?.type.format.animation
         memory += result.area * (output?.bytesPerPixel ?? 32)

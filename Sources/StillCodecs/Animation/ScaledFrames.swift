@@ -12,6 +12,7 @@ package final class ScaledFrames {
     /// What libvips scaled.
     private var scaled: Canvas
     private let region: PixelRect
+    private let size: PixelSize
     private let isPart: Bool
     private var position = 0
     /// Frames of the source whose pictures are still to be passed over.
@@ -29,7 +30,7 @@ package final class ScaledFrames {
         passed = part.frames.lowerBound
         counts = attempt.counts(of: facts.frames)
         canvas = Canvas(width: facts.size.width, height: facts.size.height)
-        let size = attempt.size
+        size = attempt.size
         scaled = Canvas(width: byLibvips ? size.width : 0, height: byLibvips ? size.height : 0)
         if !byLibvips {
             scaler = Scaler(
@@ -43,6 +44,7 @@ package final class ScaledFrames {
     /// Goes on to the next frame that is shown.
     package func advance() throws(AttachmentError) {
         guard position < counts.count else { throw .corrupt(reason: "it has fewer frames than it says") }
+        canvas.forgetChanges()
         for _ in 0..<passed { try source.show(on: &canvas) }
         try source.show(on: &canvas)
         passed = counts[position] - 1
@@ -53,11 +55,9 @@ package final class ScaledFrames {
             scaler?.forgetChanges()
             scaler?.update(from: canvas)
         }
-        canvas.forgetChanges()
     }
 
     private func scaleByLibvips() throws(AttachmentError) {
-        let size = PixelSize(width: scaled.width, height: scaled.height)
         let picture = try canvas.raster.picture()
         do {
             let raster = try VipsDownscaler(speed: .best).scaled(picture, region, to: size).raster()
@@ -71,6 +71,13 @@ package final class ScaledFrames {
     /// The frame, and where it can differ from the one before.
     package var pixels: [UInt32] { scaler?.pixels ?? scaled.pixels }
     var changes: RowSpans { scaler?.changes ?? scaled.changes }
+    /// The first frame, while it is the last one that was gone on to, as the mean of areas makes it.
+    var averaged: [UInt32] {
+        var scaler = Scaler(region: region.area, width: size.width, height: size.height, filter: .box)
+        scaler.update(from: canvas)
+        return scaler.pixels
+    }
+
     /// The colours that it was mixed from; none where that is not known. Of a part only those that it shows, as the palette may
     /// have others' as well.
     var palette: [UInt32] {
