@@ -40,6 +40,7 @@ static void warn(j_common_ptr info, int level) {
         // Nothing else says that scans are missing; of a single scan that is known when its bits are needed.
         is_fatal = info->is_decompressor && ((j_decompress_ptr)info)->inputctl->has_multiple_scans;
     }
+    if (info->err->msg_code == JWRN_HIT_MARKER && info->err->num_warnings == 0) failure->is_short = 1;
     // Counts what is damaged, and nothing else.
     if (is_damage(info)) info->err->num_warnings++;
     if (is_fatal && !failure->is_lenient) leave(info);
@@ -53,7 +54,7 @@ struct jpeg_error_mgr *satchel_jpeg_catch(satchel_jpeg_failure *failure) {
     manager->emit_message = warn;
     manager->output_message = say_nothing;
     failure->message[0] = 0;
-    failure->is_lenient = failure->is_within_scan = failure->is_cut = failure->warnings = 0;
+    failure->is_lenient = failure->is_within_scan = failure->is_cut = failure->is_short = failure->warnings = 0;
     return manager;
 }
 

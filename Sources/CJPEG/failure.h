@@ -21,6 +21,8 @@ typedef struct {
     int is_within_scan;
     /// Whether the file ended before its end marker.
     int is_cut;
+    /// Whether the first damage was that a marker came before the data that was due.
+    int is_short;
     /// How often libjpeg wondered at anything.
     int warnings;
 } satchel_jpeg_failure;

@@ -143,6 +143,7 @@ int satchel_jpeg_survey(
         .rows = (int)info.image_height,
         .missing = missing_rows(&info),
         .is_cut = failure.is_cut,
+        .ends_early = failure.is_short,
         .has_several_scans = has_several_scans,
     };
     if (has_several_scans && failure.is_cut && !has_all_scans(&info)) damage->missing = damage->rows;

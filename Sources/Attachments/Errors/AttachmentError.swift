@@ -108,7 +108,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .sourceTooLarge(let bytes, let limit):
             "The file has \(bytes) bytes; at most \(limit) are taken. Send a smaller one."
         case .tooManyPixels(let pixels, let limit):
-            "The picture has \(pixels) pixels; at most \(limit) are taken. Send a smaller one."
+            "The picture has \(pixels) pixels, as its header has it; at most \(limit) are taken. Send a smaller one, or export it anew."
         case .sideTooLong(let pixels, let limit):
             "The picture is \(pixels) pixels long; at most \(limit) are taken along a side. Cut it, or send a smaller one."
         case .tooManyFrames(let frames, let limit):

@@ -21,6 +21,8 @@ public struct Damage: Hashable, Sendable {
     /// What is counted, and how it is said.
     public enum Unit: Hashable, Sendable {
         case rows
+        /// Of rows that are all there, what later scans would have added.
+        case detail
         case frames
         /// Seconds of what is named: `its sound`.
         case seconds(of: String)
@@ -47,6 +49,7 @@ public struct Damage: Hashable, Sendable {
     public var what: String {
         switch unit {
         case .rows: "\(Self.count(missing)) of \(Self.count(total)) rows"
+        case .detail: "the detail of \(Self.count(missing)) of \(Self.count(total)) rows"
         case .frames: "\(Self.count(missing)) of \(Self.count(total)) frames"
         case .seconds(let subject): "\(Self.seconds(missing)) s of \(Self.seconds(total)) s of \(subject)"
         }
@@ -58,7 +61,9 @@ public struct Damage: Hashable, Sendable {
     /// - Throws: ``AttachmentError/corrupt(reason:)`` where more than ``tolerance`` is missing and the profile doesn't salvage.
     public func loss(because reason: String, when damaged: WhenDamaged) throws(AttachmentError) -> Loss? {
         guard missing > 0 else { return nil }
-        guard isTolerable || damaged == .salvage else { throw .corrupt(reason: "\(what) are missing: \(reason)") }
+        guard isTolerable || damaged == .salvage else {
+            throw .corrupt(reason: "\(what) \(unit == .detail ? "is" : "are") missing: \(reason)")
+        }
         return Loss(what, because: reason)
     }
 

@@ -78,6 +78,8 @@ typedef struct {
     int rows, missing;
     /// Whether the file ends before its end marker.
     int is_cut;
+    /// Whether the data of a scan or an interval ended too early, which what is above may be to blame for.
+    int ends_early;
     /// Whether it is coded in several scans, of which any may lack something of a row.
     int has_several_scans;
 } satchel_jpeg_damage;

@@ -19,6 +19,7 @@ extension ImageCandidate {
             guard size.area <= limits.stillPixels else {
                 throw .tooManyPixels(pixels: size.area, limit: limits.stillPixels)
             }
+            guard try file.missingRows() < size.height else { throw VipsFailure.cut("BMP") }
             decoder = file
         } else {
             guard let reader = try FrameReader.open(descriptor, format: .bmp, limits: limits) else {

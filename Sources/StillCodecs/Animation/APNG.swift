@@ -24,13 +24,15 @@ enum APNG {
             bytes: Int(count), missing: chunks.announced - chunks.whole)
         if facts.missing > 0 {
             facts.missingReason =
-                chunks.isUnmarked ? "the file ends before or within them" : "its header alone has them"
+                chunks.isUnmarked
+                ? "the file ends before or within them" : "its header announces more than the file has"
         } else if chunks.isUnmarked {
             facts.warnings.append("its end marker is missing")
         }
         let defect = FrameDefects(of: facts, when: image.damaged).defect
         guard facts.frames > 0, defect.damage.isTolerable || image.damaged == .salvage else {
-            return .still([Loss("its animation of \(chunks.announced) frames", because: defect.reason)])
+            let what = "its animation, of whose \(chunks.announced) frames \(facts.frames) are there"
+            return .still([Loss(what, because: defect.reason)])
         }
         try AnimationFacts.check(frames: facts.frames, size: facts.size, limits: limits)
         return .animation(facts, damaged: chunks.damaged)

@@ -25,31 +25,33 @@ enum GainMap {
     }
 
     private static func holds(_ text: String, in bytes: UnsafeRawBufferPointer) -> Bool {
-        unsafe place(of: text, in: bytes, from: 0) != nil
+        unsafe bytes.place(of: text, from: 0) != nil
     }
 
+    /// An item's box holds eight bytes of version, number and protection between its name and its type (ISO/IEC 14496-12).
+    private static func holds(_ name: String, before type: String, in bytes: UnsafeRawBufferPointer) -> Bool {
+        var start = 0
+        while let found = unsafe bytes.place(of: name, from: start) {
+            if found + 16 <= bytes.count, unsafe bytes[found + 12..<found + 16].elementsEqual(type.utf8) { return true }
+            start = found + 1
+        }
+        return false
+    }
+}
+
+extension UnsafeRawBufferPointer {
     /// Where `text` is at or behind `start`.
-    private static func place(of text: String, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    func place(of text: String, from start: Int) -> Int? {
         let text = Array(text.utf8)
-        guard let base = bytes.baseAddress, let first = text.first else { return nil }
+        guard let base = baseAddress, let first = text.first else { return nil }
         var place = start
-        while place <= bytes.count - text.count {
-            let rest = bytes.count - text.count - place + 1
+        while place <= count - text.count {
+            let rest = count - text.count - place + 1
             guard let found = unsafe memchr(base + place, Int32(first), rest) else { return nil }
             place = unsafe UnsafeRawPointer(found) - base
             if unsafe memcmp(found, text, text.count) == 0 { return place }
             place += 1
         }
         return nil
-    }
-
-    /// An item's box holds eight bytes of version, number and protection between its name and its type (ISO/IEC 14496-12).
-    private static func holds(_ name: String, before type: String, in bytes: UnsafeRawBufferPointer) -> Bool {
-        var start = 0
-        while let found = unsafe place(of: name, in: bytes, from: start) {
-            if found + 16 <= bytes.count, unsafe bytes[found + 12..<found + 16].elementsEqual(type.utf8) { return true }
-            start = found + 1
-        }
-        return false
     }
 }

@@ -1,7 +1,7 @@
 /// The entries of a TIFF's first directory and of those below it, as far as they are numbers or short texts (TIFF 6.0,
 /// section 2). Raw photographs of most cameras are TIFFs too.
 struct TIFFDirectory: Hashable, Sendable {
-    /// The numbers of an entry, by its tag; at most 16 each.
+    /// The numbers of an entry, by its tag; at most 16 each, or 64 bytes.
     private(set) var numbers: [Int: [Int]] = [:]
     /// Who made the camera (tag 271).
     private(set) var make = ""
@@ -11,6 +11,8 @@ struct TIFFDirectory: Hashable, Sendable {
         static let photometric = 262
         static let make = 271
         static let subdirectories = 330
+        /// Of the pictures of a JPEG: 16 bytes each (CIPA DC-007, MP Entry).
+        static let pictures = 0xb002
         static let dngVersion = 50706
     }
 
@@ -61,9 +63,9 @@ struct TIFFDirectory: Hashable, Sendable {
                     let type = number(at: entry + 2, bytes: 2, isLittle),
                     let values = number(at: entry + 4, bytes: 4, isLittle)
                 else { break }
-                // BYTE, ASCII, SHORT, LONG, IFD.
-                guard let size = [1: 1, 2: 1, 3: 2, 4: 4, 13: 4][type] else { continue }
-                let kept = min(values, 16)
+                // BYTE, ASCII, SHORT, LONG, UNDEFINED, IFD.
+                guard let size = [1: 1, 2: 1, 3: 2, 4: 4, 7: 1, 13: 4][type] else { continue }
+                let kept = min(values, type == 7 ? 64 : 16)
                 // Values that don't fit into four bytes are elsewhere.
                 guard let start = values * size <= 4 ? entry + 8 : number(at: entry + 8, bytes: 4, isLittle) else {
                     continue

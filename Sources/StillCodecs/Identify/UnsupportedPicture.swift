@@ -37,6 +37,10 @@ enum UnsupportedPicture {
         Kind(name: "a JPEG 2000 picture", place: 4, sign: Array("jP  \r\n".utf8) + [0x87, 0x0a]),
         Kind(name: "a JPEG 2000 picture", sign: [0xff, 0x4f, 0xff, 0x51]),
         Kind(name: "a JPEG XR picture", sign: [0x49, 0x49, 0xbc]),
+        Kind(name: "a Photoshop document", sign: Array("8BPS".utf8)),
+        Kind(name: "an OpenEXR picture", sign: [0x76, 0x2f, 0x31, 0x01]),
+        Kind(name: "a Radiance HDR picture", sign: Array("#?RADIANCE".utf8)),
+        Kind(name: "a Radiance HDR picture", sign: Array("#?RGBE".utf8)),
     ]
 
     /// `a Canon`, of a camera's own format; nil of all else.

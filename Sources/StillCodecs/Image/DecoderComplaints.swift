@@ -18,6 +18,9 @@ struct DecoderComplaints: ~Copyable {
 
     var isEmpty: Bool { unsafe gathered.pointee.count == 0 }
 
+    /// Whether the colour profile could not be used: libvips takes another one then.
+    var isOfProfile: Bool { unsafe String(cString: satchel_complaints_text(gathered)).contains("corrupt profile") }
+
     /// Rows of a fax of which a decoder said that they end too early or hold codes that are none.
     ///
     /// libvips 8.14 has libtiff's warnings as complaints and its errors, where it goes on nevertheless, as text.

@@ -137,6 +137,9 @@ extension Picture {
         }
     }
 
+    /// Whether its samples may lie beyond white, or be no number.
+    var isFloat: Bool { [VIPS_FORMAT_FLOAT, VIPS_FORMAT_DOUBLE].contains { $0 == format } }
+
     /// RGB with 8 bits in sRGB, as it comes out of most decoders.
     var isPlain: Bool { format == VIPS_FORMAT_UCHAR && interpretation == VIPS_INTERPRETATION_sRGB && bands == 3 }
 

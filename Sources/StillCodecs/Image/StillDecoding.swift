@@ -28,7 +28,7 @@ package struct StillDecoding {
         var hasEnd = true
         let failure: VipsFailure
         do {
-            let complaints = format == .tiff || format == .jpeg ? DecoderComplaints() : nil
+            let complaints = DecoderComplaints()
             let picture = try run(bytes, header, hasEnd: &hasEnd)
             if !hasEnd { faults.warnings.append(Self.lackOfEnd) }
             switch complaints {
@@ -36,6 +36,7 @@ package struct StillDecoding {
                 if format == .tiff { try note(Double(complaints.damagedFaxRows), Self.damage, &faults) }
                 // libvips takes any number of libjpeg's warnings.
                 if format == .jpeg, !complaints.isEmpty { _ = try survey(bytes, &faults) }
+                if complaints.isOfProfile { faults.warnings.append("its colour profile is damaged, and was left out") }
             case nil: break
             }
             return picture
@@ -68,10 +69,14 @@ package struct StillDecoding {
     private static let lackOfEnd = "the file has no end marker, and nothing else is missing"
     package static let cut = "the file ends within them"
     private static let damage = "its data is damaged within them"
+    /// Huffman codes that were changed may lead anywhere, and on until the data is used up.
+    private static let early = "its data ends before them, and is damaged there or anywhere above"
 
     /// Rows that are missing, where there are any.
-    private func note(_ missing: Double, _ reason: String, _ faults: inout StillFaults) throws(AttachmentError) {
-        let damage = Damage(.rows, missing: missing, of: Double(facts.storedSize.height))
+    private func note(
+        _ missing: Double, _ reason: String, _ faults: inout StillFaults, unit: Damage.Unit = .rows
+    ) throws(AttachmentError) {
+        let damage = Damage(unit, missing: missing, of: Double(facts.storedSize.height))
         if let loss = try damage.loss(because: reason, when: damaged) { faults.losses.append(loss) }
     }
 
@@ -81,13 +86,12 @@ package struct StillDecoding {
     ) throws(AttachmentError) -> Bool {
         guard let found = JPEGReader.survey(bytes) else { return false }
         if found.is_cut != 0, found.missing == 0 { faults.warnings.append(Self.lackOfEnd) }
-        let reason =
-            switch (found.is_cut != 0, found.has_several_scans != 0) {
-            case (true, true): "the file ends before all of their detail"
-            case (true, false): Self.cut
-            case (false, _): Self.damage
-            }
-        try note(Double(found.missing), reason, &faults)
+        let missing = Double(found.missing)
+        switch (found.is_cut != 0, found.has_several_scans != 0) {
+        case (true, true): try note(missing, "the file ends before its last scans", &faults, unit: .detail)
+        case (true, false): try note(missing, Self.cut, &faults)
+        case (false, _): try note(missing, found.ends_early != 0 ? Self.early : Self.damage, &faults)
+        }
         return true
     }
 
@@ -119,18 +123,22 @@ package struct StillDecoding {
         }
         let height = facts.storedSize.height
         let missing = unsafe height - Int(rows.first_missing)
-        guard missing < height else { throw refusal }
         let isCut =
             isPNG
             ? unsafe !bytes.withBytes { unsafe PNGChunks.hasEnd($0) }
             : refusal == VipsFailure.cut(facts.type.format.name)
+        guard missing < height else { throw isCut ? VipsFailure.cut(facts.type.format.name) : refusal }
         if missing > 0 {
             try note(Double(missing), isCut ? Self.cut : Self.damage, &faults)
         } else if isCut {
             faults.warnings.append(Self.lackOfEnd)
         } else {
             // All rows are there, and nobody knows which of them are right.
-            try note(Double(height), "its checksums don't fit its data", &faults)
+            let doubt = "its checksums don't fit its data"
+            guard damaged == .salvage else {
+                throw AttachmentError.corrupt(reason: "any of its \(height) rows may be wrong: \(doubt)")
+            }
+            faults.losses.append(Loss("proof that its \(height) rows are right", because: doubt))
         }
         return picture
     }

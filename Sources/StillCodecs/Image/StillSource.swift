@@ -111,6 +111,11 @@ package struct StillSource: ~Copyable {
             keptForm: KeptForm(header), losses: losses)
         let hasGainMap = unsafe bytes.withBytes { unsafe GainMap.isIn($0, format) }
         if hasGainMap { facts.notes.append("its gain map was left out: shown in standard range") }
+        let pictures = format == .jpeg && !hasGainMap ? unsafe bytes.withBytes { unsafe MultiPicture.count(in: $0) } : 1
+        if pictures > 1 { facts.notes.append("of its \(pictures) pictures the first was taken") }
+        if header.isFloat {
+            facts.notes.append("what its floats have beyond white is white, and what is no number black")
+        }
         if header.pages > 1 {
             facts.notes.append(
                 format == .heif

@@ -42,7 +42,7 @@ package struct VipsFailure: Error, Hashable {
         if signsOfAnEnd.contains(where: text.contains) {
             return Self.cut(format)
         }
-        return .corrupt(reason: "its \(format) data cannot be decoded")
+        return .corrupt(reason: "its \(format) data cannot be decoded: it is damaged, or ends too early")
     }
 }
 

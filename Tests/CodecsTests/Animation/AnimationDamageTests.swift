@@ -262,7 +262,7 @@ import Testing
             reason = "its animation: its header announces 7 frames and it has 8"
         case .more:
             try patch(header + 11, [9], in: header, length: 8)
-            reason = "its animation of 9 frames: its header alone has them"
+            reason = "its animation, of whose 9 frames 8 are there: its header announces more than the file has"
         case .impossible:
             try patch(header + 8, [0x80, 0, 0, 1], in: header, length: 8)
             reason =
@@ -316,7 +316,8 @@ import Testing
         let half = try written(data.prefix(data.count / 2), "half.png")
         let still = try Rendered.of(half, in: directory.url, profile: Self.profile())
         #expect(still.probeResult.kind == .image)
-        #expect(still.ending.losses.map(\.what) == ["its animation of 100 frames"])
+        let what = try #require(still.ending.losses.first?.what)
+        #expect(still.ending.losses.count == 1 && what.hasPrefix("its animation, of whose 100 frames "))
         let salvaged = try Rendered.of(half, in: directory.url, profile: Self.profile(.salvage))
         let frames = try #require(salvaged.probeResult.frames)
         #expect((40...60).contains(frames))

@@ -103,6 +103,8 @@ import Testing
         arguments: [
             ("a JPEG 2000 picture", "Image.new('RGB', (64, 64)).save(args[0] + '/f', 'JPEG2000', no_jp2=False)"),
             ("a JPEG 2000 picture", "Image.new('RGB', (64, 64)).save(args[0] + '/f', 'JPEG2000', no_jp2=True)"),
+            ("a Photoshop document", "begin(b'8BPS\\0\\1')"), ("an OpenEXR picture", "begin(b'v/1\\1\\2')"),
+            ("a Radiance HDR picture", "begin(b'#?RADIANCE\\n')"),
             ("a BMP that holds a JPEG", "bmp(40, 24, 4)"), ("a BMP that holds a PNG", "bmp(40, 0, 5)"),
             ("a BMP of OS/2 with Huffman codes", "bmp(64, 1, 3)"),
             ("a BMP of OS/2 with run lengths of 24 bits", "bmp(64, 24, 4)"),
@@ -112,6 +114,7 @@ import Testing
         let error = try refusal(
             "f",
             """
+            def begin(sign): open(args[0] + '/f', 'wb').write(sign + bytes(4096))
             def bmp(header, bits, compression):
                 open(args[0] + '/f', 'wb').write(b'BM' + struct.pack('<IHHI', 4096, 0, 0, 200) + struct.pack(
                     '<IiiHHIIiiII', header, 16, 16, 1, bits, compression, 0, 0, 0, 0, 0) + bytes(4096))
@@ -189,6 +192,16 @@ import Testing
         }
     }
 
+    @Test func `a BMP of which the file holds no row is cut off, however large it would be`() throws {
+        let error = try refusal(
+            "f.bmp",
+            """
+            open(args[0] + '/f.bmp', 'wb').write(b'BM' + struct.pack('<IHHI', 4096, 0, 0, 54) + struct.pack(
+                '<IiiHHIIiiII', 40, 16000, 12000, 1, 24, 0, 0, 0, 0, 0, 0) + bytes(3000))
+            """)
+        #expect(error == .corrupt(reason: "the file ends before its BMP picture is complete"))
+    }
+
     // MARK: What is left out
 
     @Test func `pages and gain maps that are left out are noted, and nothing is lost by it`() throws {
@@ -197,6 +210,8 @@ import Testing
             import struct
             pages = [Image.new('RGB', (64, 48), c) for c in ('red', 'green', 'blue')]
             pages[0].save(args[0] + '/pages.tiff', save_all=True, append_images=pages[1:])
+            pages[0].save(args[0] + '/eyes.jpg', 'MPO', save_all=True, append_images=pages[1:2])
+            Image.fromarray(np.linspace(0, 4, 64 * 48, dtype='f4').reshape(48, 64)).save(args[0] + '/floats.tiff')
             data = open(args[1] + '/jpeg/coffee.jpg', 'rb').read()
             xmp = b'http://ns.adobe.com/xap/1.0/\\0<x:xmpmeta xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0"/>'
             iso = b'urn:iso:std:iso:ts:21496:-1\\0' + bytes(4)
@@ -210,7 +225,8 @@ import Testing
         let gainMap = "its gain map was left out: shown in standard range"
         for (name, notes) in [
             ("pages.tiff", ["of its 3 pages the first was taken"]), ("adobe.jpg", [gainMap]), ("iso.jpg", [gainMap]),
-            ("apple.jpg", [gainMap]), ("none.jpg", []),
+            ("apple.jpg", [gainMap]), ("none.jpg", []), ("eyes.jpg", ["of its 2 pictures the first was taken"]),
+            ("floats.tiff", ["what its floats have beyond white is white, and what is no number black"]),
         ] {
             let rendered = try Rendered.of(directory.url.appending(path: name), in: directory.url)
             #expect(rendered.ending.notes == notes, "\(name)")

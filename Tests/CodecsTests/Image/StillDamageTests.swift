@@ -145,7 +145,9 @@ import Testing
             } else {
                 let refusal = try Rendered.refusal(of: cut, in: directory.url, profile: Self.profile(.refuse))
                 #expect(refusal?.code == .corrupt)
-                let says = refusal?.message.contains("\(missing) of 480 rows are missing")
+                let rows = "\(missing) of 480 rows"
+                let missed = whole == "progressive.jpg" ? "the detail of \(rows) is" : "\(rows) are"
+                let says = refusal?.message.contains("\(missed) missing")
                 #expect(says == true, "\(String(describing: refusal))")
             }
             if share == 0.5 { #expect(!isTolerable && missing > 100) }
@@ -214,6 +216,28 @@ import Testing
         }
     }
 
+    @Test func `rows that a baseline JPEG lacks at its end may stand for others above, and it says so`() throws {
+        let file = directory.url.appending(path: "zeros.jpg")
+        var data = try Data(contentsOf: source("baseline.jpg"))
+        let middle = data.count / 2
+        data.replaceSubrange(middle..<middle + 3000, with: Data(count: 3000))
+        try data.write(to: file)
+        let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
+        let loss = try #require(salvaged.ending.losses.first)
+        #expect(loss.reason == "its data ends before them, and is damaged there or anywhere above")
+    }
+
+    @Test func `a colour profile that can't be used is left out, and the record says so`() throws {
+        try PictureJudge.run(
+            """
+            profile = ImageCms.ImageCmsProfile(ImageCms.createProfile('sRGB')).tobytes()
+            Image.open(args[0]).convert('CMYK').save(args[1], icc_profile=profile[:200])
+            """, [source("baseline.jpg").path, directory.url.appending(path: "profile.jpg").path])
+        let rendered = try Rendered.of(directory.url.appending(path: "profile.jpg"), in: directory.url)
+        #expect(rendered.ending.warnings == ["its colour profile is damaged, and was left out"])
+        #expect(rendered.ending.losses.isEmpty)
+    }
+
     @Test func `a PNG whose pixels don't fit their checksum is corrupt, and salvaged as it is`() throws {
         let file = directory.url.appending(path: "checksum.png")
         var bytes = [UInt8](try Data(contentsOf: source("plain.png")))
@@ -223,7 +247,7 @@ import Testing
         try Data(bytes).write(to: file)
         let refusal = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.refuse))
         guard let refusal else { return }
-        #expect(refusal.message.contains("480 of 480 rows are missing: its checksums don't fit its data"))
+        #expect(refusal.message.contains("any of its 480 rows may be wrong: its checksums don't fit its data"))
         let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
         #expect(salvaged.ending.losses.count == 1)
     }
