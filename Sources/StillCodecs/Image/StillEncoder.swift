@@ -42,10 +42,14 @@ struct StillEncoder {
             encoder.sourceJPEG = nil
             encoder.policy.aim = sourceJPEG
             encoder.policy.aimsAtSource = true
-            var smaller = try encoder.encodeOrFail(picture)
-            // The first is made again there.
-            smaller.encodes += still.encodes - 1
-            return smaller
+            do {
+                var smaller = try encoder.encodeOrFail(picture)
+                // The first is made again there.
+                smaller.encodes += still.encodes - 1
+                return smaller
+            } catch  where WorkTime.isUp {
+                return still
+            }
         } catch let failure as VipsFailure {
             if WorkTime.isUp { throw WorkTime.failure }
             throw .codecCrashed(reason: "an encoder failed: \(failure.text)")
@@ -94,8 +98,7 @@ struct StillEncoder {
                 plan.record(.max)
             }
         }
-        if let keptPNG, plan.isWorthKeeping(keptPNG), !WorkTime.isUp {
-            let bytes = try lossless(picture, colours)
+        if let keptPNG, plan.isWorthKeeping(keptPNG), let bytes = try losslessInTime(picture, colours) {
             plan.recordKept(Int64(bytes.count))
             if plan.best == plan.rival { delivered = .some(bytes) }
         }
@@ -169,8 +172,21 @@ struct StillEncoder {
         let isThorough = isSmall || keptPNG != nil
         let smallest = try picture.smallestPNG(count, PNGForm(compression: compression, isThorough: isThorough))
         // Whoever made the source took more time for it.
-        guard let keptPNG, !isSmall, smallest.count > keptPNG else { return smallest }
+        guard let keptPNG, !isSmall, effort == .full, smallest.count > keptPNG else { return smallest }
         return try smallest.smaller(picture.smallestPNG(count, PNGForm(compression: 9, isThorough: true)))
+    }
+
+    /// Nil where the time is up first.
+    private func losslessInTime(
+        _ picture: borrowing Picture, _ count: ColourCount
+    ) throws(VipsFailure) -> EncodedBytes? {
+        guard !WorkTime.isUp else { return nil }
+        do {
+            return try lossless(picture, count)
+        } catch {
+            guard WorkTime.isUp else { throw error }
+            return nil
+        }
     }
 
     private func quantised(_ picture: borrowing Picture) throws(VipsFailure) -> EncodedBytes {

@@ -43,39 +43,27 @@ struct StillRendering {
         let jpeg = StillWriter.JPEGOrigin(
             bytes: Int64(source.facts.bytes),
             hasHalvedColours: source.facts.colourShare == 0.5 && working == region.size)
-        let keeping = try keeping(source, policies, region, command, isWhole: faults == StillFaults())
+        let isWhole = faults == StillFaults()
+        var kept: Keeping?
         var ending = try StillRenditions(
             order: order, command: command, outputs: outputs, policies: policies, region: region, size: size,
-            downscaler: source.facts.downscaler(at: speed), keeping: keeping,
-            jpeg: source.facts.type == .jpeg ? jpeg : nil,
+            downscaler: source.facts.downscaler(at: speed), jpeg: source.facts.type == .jpeg ? jpeg : nil,
             haste: isHurried ? EffortChoice.reduced.shortfall(cost, secondsLeft: left) : nil
-        ).write(picture, since: watch, deliver)
+        ).write(
+            picture, since: watch,
+            keeping: { (policy) throws(AttachmentError) in
+                if let obstacle = policy.obstacle(to: source.facts, region: region, isWhole: isWhole) {
+                    return .not(obstacle)
+                }
+                // The same for all: nothing is scaled or cropped.
+                if kept == nil { kept = try source.keeping() }
+                return kept
+            }, deliver)
         if let hindrance { ending.notes.append("made at the speed standard instead of best, as \(hindrance)") }
         ending.notes += source.facts.notes
         ending.losses += source.facts.losses + faults.losses
         ending.warnings += faults.warnings
         return ending
-    }
-
-    /// How the source may be kept as each rendition.
-    ///
-    /// - Parameter isWhole: Whether it decoded whole, without a warning.
-    private func keeping(
-        _ source: borrowing StillSource, _ policies: ImagePolicies, _ region: PixelRect, _ command: RenderCommand,
-        isWhole: Bool
-    ) throws(AttachmentError) -> [RenditionRole: Keeping] {
-        var keeping: [RenditionRole: Keeping] = [:]
-        var kept: Keeping?
-        for policy in policies.stills(command.outputs) {
-            if let obstacle = policy.obstacle(to: source.facts, region: region, isWhole: isWhole) {
-                keeping[policy.role] = .not(obstacle)
-                continue
-            }
-            // The same for all: nothing is scaled or cropped.
-            if kept == nil { kept = try source.keeping() }
-            keeping[policy.role] = kept
-        }
-        return keeping
     }
 }
 
@@ -90,16 +78,17 @@ struct StillRenditions {
     /// The source's.
     var size: PixelSize
     var downscaler: any StillDownscaler = VipsDownscaler()
-    /// How the source may be kept; empty where the picture is no still's.
-    var keeping: [RenditionRole: Keeping] = [:]
     /// The JPEG that the picture comes from; nil where it comes from something else.
     var jpeg: StillWriter.JPEGOrigin?
     /// Why the effort is less than full.
     var haste: Shortfall?
 
-    /// - Parameter watch: Runs since the decode began; the first rendition's time includes it.
+    /// - Parameters:
+    ///   - watch: Runs since the decode began; the first rendition's time includes it.
+    ///   - keeping: How the source may be kept as a rendition; nil where the picture is no still's.
     func write(
         _ picture: borrowing Picture, since watch: Stopwatch,
+        keeping: (StillPolicy) throws(AttachmentError) -> Keeping? = { _ in nil },
         _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) -> Ending {
         var ending = Ending()
@@ -108,7 +97,7 @@ struct StillRenditions {
             for policy in policies.stills(command.outputs) {
                 guard let descriptor = outputs[policy.role] else { continue }
                 let writer = StillWriter(
-                    policy: policy, effort: command.effort, downscaler: downscaler, keeping: keeping[policy.role],
+                    policy: policy, effort: command.effort, downscaler: downscaler, keeping: try keeping(policy),
                     jpeg: jpeg)
                 let written = try writer.write(picture, to: descriptor)
                 var report = written.report
