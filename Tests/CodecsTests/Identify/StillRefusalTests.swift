@@ -211,7 +211,10 @@ import Testing
             pages = [Image.new('RGB', (64, 48), c) for c in ('red', 'green', 'blue')]
             pages[0].save(args[0] + '/pages.tiff', save_all=True, append_images=pages[1:])
             pages[0].save(args[0] + '/eyes.jpg', 'MPO', save_all=True, append_images=pages[1:2])
-            Image.fromarray(np.linspace(0, 4, 64 * 48, dtype='f4').reshape(48, 64)).save(args[0] + '/floats.tiff')
+            entries = [(256, 64), (257, 48), (258, 32), (259, 1), (262, 2), (273, 8), (277, 3), (278, 48), (279, 64 * 48 * 12), (339, 3)]
+            open(args[0] + '/floats.tiff', 'wb').write(
+                b'II*\\0' + struct.pack('<I', 8 + 64 * 48 * 12) + np.linspace(0, 4, 64 * 48 * 3, dtype='<f4').tobytes()
+                + struct.pack('<H', len(entries)) + b''.join(struct.pack('<HHII', t, 4, 1, v) for t, v in entries) + bytes(4))
             data = open(args[1] + '/jpeg/coffee.jpg', 'rb').read()
             xmp = b'http://ns.adobe.com/xap/1.0/\\0<x:xmpmeta xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0"/>'
             iso = b'urn:iso:std:iso:ts:21496:-1\\0' + bytes(4)
