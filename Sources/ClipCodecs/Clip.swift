@@ -13,13 +13,16 @@ package final class Clip: OpenedClip {
     let order: WorkOrder
     let part: ClipPart
     /// What the file ends before, of the part.
-    private let cutOff: Loss?
+    private var cutOff: Damage?
+
+    private static let endsBefore = "the file ends before them"
 
     /// Opens `descriptor`, which is read with `pread` only and must outlive the clip.
     ///
     /// - Parameter sniffed: libmagic's media type; it decides which demuxers are asked.
     /// - Returns: Nil where no allowed demuxer and decoder agree that it is sound or video.
-    /// - Throws: ``AttachmentError/unacceptedKind(kind:profile:)``, limits (``AttachmentError/sourceTooLarge(bytes:limit:)``,
+    /// - Throws: ``AttachmentError/unsupportedFeature(reason:advice:)`` of a ``ForeignClip``,
+    ///   ``AttachmentError/unacceptedKind(kind:profile:)``, limits (``AttachmentError/sourceTooLarge(bytes:limit:)``,
     ///   ``AttachmentError/tooManyPixels(pixels:limit:)``, ``AttachmentError/tooMuch(what:count:limit:)``,
     ///   ``AttachmentError/tooLong(seconds:limit:)``), ``AttachmentError/invalidSource(reason:)`` for a trim outside the
     ///   clip, ``AttachmentError/corrupt(reason:)``.
@@ -27,6 +30,9 @@ package final class Clip: OpenedClip {
         _ descriptor: Int32, sniffed: String, order: WorkOrder
     ) throws(AttachmentError) -> Clip? {
         let watch = Stopwatch()
+        if let foreign = ForeignClip(head: try readBytes(descriptor, count: ForeignClip.headBytes)) {
+            throw foreign.refusal
+        }
         FFmpegLibraries.clearLog()
         let probed = try ProbedClip.open(descriptor, sniffed: sniffed, limits: order.limits)
         guard let probed else { return nil }
@@ -34,7 +40,10 @@ package final class Clip: OpenedClip {
         guard order.profile.accepts(facts.kind) else {
             throw .unacceptedKind(kind: facts.kind, profile: order.profile.name)
         }
-        let cutOff = try facts.cutOff(order)
+        let cutOff = facts.cutOff(order)
+        // Players that say nothing of it take it for whole.
+        let isTold = facts.hasIndex || FFmpegLibraries.errorCount > 0
+        _ = try cutOff?.loss(because: Self.endsBefore, when: isTold ? order.profile.damaged : .salvage)
         let part = try ClipPart(of: facts, order: order)
         let probeResult = ProbeResult(
             kind: facts.kind, type: facts.type, sniffedType: sniffed, size: facts.picture?.upright,
@@ -46,7 +55,7 @@ package final class Clip: OpenedClip {
     }
 
     private init(
-        probed: consuming ProbedClip, probeResult: ProbeResult, order: WorkOrder, part: ClipPart, cutOff: Loss?
+        probed: consuming ProbedClip, probeResult: ProbeResult, order: WorkOrder, part: ClipPart, cutOff: Damage?
     ) {
         facts = probed.facts
         demuxer = probed.takeDemuxer()
@@ -75,7 +84,8 @@ package final class Clip: OpenedClip {
         case .video: try renderVideo(wanted, command.effort, &ending, deliver)
         default: try renderAudio(wanted, command.effort, &ending, deliver)
         }
-        ending.losses = [cutOff].compactMap(\.self) + facts.losses + ending.losses
+        let ends = try [cutOff?.loss(because: Self.endsBefore, when: .salvage), facts.openEnd(part)]
+        ending.losses = ends.compactMap(\.self) + facts.losses + ending.losses
         ending.notes += facts.notes
         ending.warnings += [facts.durationNote].compactMap(\.self) + FFmpegLibraries.loggedErrors
         return ending
@@ -99,7 +109,11 @@ package final class Clip: OpenedClip {
             return try stills.isEmpty
                 ? picker.placeholderFrame(from: demuxer, at: time) : picker.pick(from: demuxer, at: time)
         }
-        guard let pick else { throw .corrupt(reason: "none of its pictures could be decoded") }
+        guard let pick else {
+            throw try refusing("reading it") { () throws(FFmpegFailure) in
+                try demuxer.pictureless(picture.stream)
+            }
+        }
         let seconds = watch.seconds
         // Not every container says so.
         if pick.isInterlaced { picture.isInterlaced = true }
@@ -226,8 +240,11 @@ package final class Clip: OpenedClip {
 
     /// Tells of the sound that is missing, or refuses the source for it.
     private func note(_ damage: AudioDamage, _ ending: inout Ending) throws(AttachmentError) {
-        // The packet in which the file ends is told already.
-        if cutOff != nil, damage.inside == 0, damage.atEnd == 1 { return }
+        // The packet in which the file ends belongs to what comes after it.
+        if cutOff != nil || facts.isOpen, damage.inside == 0, damage.atEnd == 1 {
+            if facts.kind == .audio { cutOff?.missing += damage.seconds }
+            return
+        }
         let total = max(part.duration, damage.seconds)
         let missing = Damage(.seconds(of: "its sound"), missing: damage.seconds, of: total)
         if let loss = try missing.loss(because: "its packets are damaged", when: order.profile.damaged) {
@@ -271,6 +288,8 @@ package final class Clip: OpenedClip {
         if let loss = try made.damage?.loss(because: "their data is damaged", when: order.profile.damaged) {
             ending.losses.append(loss)
         }
+        ending.losses += made.losses
+        ending.notes += made.notes
         if let late = audioLost(by: made), late > 0.2 {
             ending.losses.append(
                 Loss("\(rounded(late)) s of sound at its beginning", because: "its first picture comes after them"))
@@ -309,15 +328,19 @@ extension ClipPart {
 
 extension ClipFacts {
     /// What the part that is wanted lacks, as the file ends before it.
-    fileprivate func cutOff(_ order: WorkOrder) throws(AttachmentError) -> Loss? {
+    fileprivate func cutOff(_ order: WorkOrder) -> Damage? {
         guard let announced, let wanted = try? ClipPart(of: self, lasting: announced, order: order) else { return nil }
         let missing = min(wanted.duration, wanted.end - duration)
-        // Players that say nothing of it take it for whole.
-        let isTold = hasIndex || FFmpegLibraries.errorCount > 0
-        return try Damage(
-            .seconds(of: kind == .video ? "the video" : "its sound"), missing: missing, of: wanted.duration
-        ).loss(because: "the file ends before them", when: isTold ? order.profile.damaged : .salvage)
+        return Damage(.seconds(of: subject), missing: missing, of: wanted.duration)
     }
+
+    /// The same where nobody knows how much it is; nil where the part ends before.
+    fileprivate func openEnd(_ part: ClipPart) -> Loss? {
+        guard isOpen, !part.isLimited, part.end >= duration else { return nil }
+        return Loss("\(subject) after \(rounded(duration)) s", because: "the file ends within a page")
+    }
+
+    private var subject: String { kind == .video ? "the video" : "its sound" }
 
     /// For a person: `H.264, 1920×1080, upright after rotation by 90°, 30 fps, 12.5 s, with aac`.
     fileprivate var note: String {

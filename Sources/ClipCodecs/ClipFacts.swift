@@ -18,6 +18,8 @@ struct ClipFacts: Sendable {
     var durationNote: String?
     /// Seconds that the header announces of a file that ends before them; nil of one that doesn't.
     var announced: Double?
+    /// The file ends before its end, and nothing says how much comes after.
+    var isOpen = false
     var bytes: Int64
     /// Whether a seek finds its way without reading on.
     var hasIndex: Bool
@@ -66,6 +68,8 @@ struct AudioFacts: Sendable {
     var name: String
     var rate: Int
     var channels: Int
+    /// Of those, the ones that have no place in a mix of two.
+    var unmixed = 0
     var timeBase: TimeBase
     /// One part of what its container holds, not several that an edit list puts together.
     var isContinuous = true

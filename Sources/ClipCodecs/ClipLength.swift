@@ -9,12 +9,14 @@ struct ClipLength {
     var note: String?
     /// What the header says, where the file ends before that.
     var announced: Double?
+    /// The file ends before its end, and nothing says how much comes after.
+    var isOpen = false
 
     /// Seconds that the end of a file may be off without being cut off.
     private static let slack = 0.1
 
-    /// A file up to this size is read through where its header may lie; of a larger one the header is believed, and
-    /// what comes out in the end tells.
+    /// A file up to this size is read through where its header may lie, and any that is proven to be cut off; of a larger one
+    /// the header is believed, and what comes out in the end tells.
     private static let countedBytes: Int64 = 64 << 20
 
     /// Seconds: what begins later than that is delivered from its first picture or sound on.
@@ -42,7 +44,9 @@ struct ClipLength {
         if let indexed, indexed.isComplete, abs(indexed.seconds - announced) < 0.5 {
             return ClipLength(origin: origin, duration: announced)
         }
-        guard demuxer.bytes <= countedBytes else {
+        // FLAC says nothing of its bytes.
+        let isProven = demuxer.isCutOff && demuxer.format?.length != .samples
+        guard demuxer.bytes <= countedBytes || isProven else {
             try requirePacket(demuxer, picture: picture, audio: audio)
             let duration = indexed.map { min($0.seconds, announced) } ?? announced
             let isCutOff = indexed.map { !$0.isComplete } ?? false
@@ -58,8 +62,14 @@ struct ClipLength {
         }
         let (counted, uncertainty) = try countedEnd(demuxer, used, origin: origin, picture: picture, audio: audio)
         let isCutOff = indexed.map { !$0.isComplete } ?? demuxer.isCutOff
+        if isProven, demuxer.format?.length == .pages {
+            return ClipLength(origin: origin, duration: counted, isOpen: true)
+        }
+        // Where its bytes prove the cut, times need only be read as exactly as a frame lasts. What RIFF's would have been is
+        // an estimate.
+        let leniency = demuxer.shortening > 1 ? slack : min(slack, frame(demuxer, picture: picture))
         // Some containers count from their clock's zero, not from their first packet.
-        if isCutOff, claimed - max(counted, counted + origin) > slack + uncertainty {
+        if isCutOff, claimed - max(counted, counted + origin) > leniency + uncertainty {
             return ClipLength(origin: origin, duration: counted, announced: claimed)
         }
         if announced > 0 && abs(counted - announced) < 0.05 + uncertainty {
@@ -75,6 +85,13 @@ struct ClipLength {
             note: announced > counted
                 ? "its header claims \(rounded(announced)) s, and the file holds \(rounded(counted)) s"
                 : "its header says \(rounded(announced)) s")
+    }
+
+    /// Seconds that a picture is shown; without pictures, those of the shortest packets of sound.
+    private static func frame(_ demuxer: borrowing Demuxer, picture: Int?) -> Double {
+        guard let stream = unsafe picture.flatMap({ unsafe demuxer.stream($0) }) else { return 0.02 }
+        let rate = unsafe av_q2d(stream.pointee.avg_frame_rate)
+        return rate.isFinite && rate >= 1 ? 1 / rate : slack
     }
 
     private static func headerSeconds(_ demuxer: borrowing Demuxer, _ used: [Int]) -> Double {

@@ -97,8 +97,8 @@ struct ProbedClip: ~Copyable {
             kind: chosen.picture == nil ? .audio : .video,
             type: demuxer.format?.type(brand: demuxer.brand, isAudio: chosen.picture == nil) ?? .mp4,
             picture: chosen.picture, audio: chosen.audio, cover: chosen.cover, origin: length.origin,
-            duration: length.duration, durationNote: length.note, announced: length.announced, bytes: demuxer.bytes,
-            hasIndex: demuxer.hasSampleTable,
+            duration: length.duration, durationNote: length.note, announced: length.announced, isOpen: length.isOpen,
+            bytes: demuxer.bytes, hasIndex: demuxer.hasSampleTable,
             losses: chosen.losses, notes: chosen.notes)
         return ProbedClip(demuxer: demuxer, facts: facts)
     }
@@ -211,6 +211,12 @@ private struct Streams {
         let choice = AudioChoice(of: tracks)
         audio = choice.kept.flatMap { audioTracks[$0] }
         losses = [choice.loss].compactMap(\.self)
+        if let audio, audio.unmixed > 0 {
+            losses.append(
+                Loss(
+                    "\(audio.unmixed) of its \(audio.channels) channels",
+                    because: "the mix of two has no place for them"))
+        }
         notes = [choice.note].compactMap(\.self)
         if picture != nil, !pictureIsDefault, hasForeignDefault {
             losses.append(Loss("its default pictures", because: "\(foreignPictures[0]) is not taken"))
@@ -298,6 +304,28 @@ extension AudioFacts {
         }
         self.init(
             stream: index, codec: codec, name: name, rate: rate, channels: channels,
+            unmixed: unsafe Self.unmixed(&parameters.pointee.ch_layout),
             timeBase: TimeBase(unsafe stream.pointee.time_base), isContinuous: demuxer.isContinuous(index))
+    }
+
+    /// Channels that FFmpeg leaves out when it mixes two: all that are neither in front, beside, behind, nor for the lowest
+    /// tones, which a mix does without.
+    private static func unmixed(_ layout: UnsafeMutablePointer<AVChannelLayout>) -> Int {
+        let mixed: Set<AVChannel> = [
+            AV_CHAN_FRONT_LEFT, AV_CHAN_FRONT_RIGHT, AV_CHAN_FRONT_CENTER, AV_CHAN_LOW_FREQUENCY, AV_CHAN_BACK_LEFT,
+            AV_CHAN_BACK_RIGHT, AV_CHAN_FRONT_LEFT_OF_CENTER, AV_CHAN_FRONT_RIGHT_OF_CENTER, AV_CHAN_BACK_CENTER,
+            AV_CHAN_SIDE_LEFT, AV_CHAN_SIDE_RIGHT, AV_CHAN_STEREO_LEFT, AV_CHAN_STEREO_RIGHT,
+        ]
+        var named = unsafe AVChannelLayout()
+        defer { unsafe av_channel_layout_uninit(&named) }
+        // As ``Frame/nameChannels()`` does.
+        if unsafe layout.pointee.order == AV_CHANNEL_ORDER_UNSPEC {
+            unsafe av_channel_layout_default(&named, layout.pointee.nb_channels)
+        } else {
+            unsafe _ = av_channel_layout_copy(&named, layout)
+        }
+        return (0..<(unsafe named.nb_channels)).count { index in
+            unsafe !mixed.contains(av_channel_layout_channel_from_index(&named, UInt32(index)))
+        }
     }
 }

@@ -15,6 +15,10 @@ struct MadeClip {
     var note: String
     /// Pictures that could not be decoded.
     var damage: Damage?
+    /// Other pictures that are left out.
+    var losses: [Loss] = []
+    /// What was made of the pictures, for the record.
+    var notes: [String] = []
     /// When the first of a video's sound is heard, in seconds of the rendition.
     var audioStart: Double?
     /// How often it was encoded until its bytes suited; 0 where packets were copied.
@@ -161,9 +165,9 @@ struct VideoRendering {
             }
             switch try smart(scan, plan, from: demuxer, to: descriptor) {
             case .success(let made): return .success(made)
-            case .failure(let other): return .failure(CutPlan.Refusal(reason: "\(refusal.reason), and \(other.reason)"))
+            case .failure(let other): return .failure(refusal.joined(with: other))
             }
-        case .failure(let other): return .failure(CutPlan.Refusal(reason: "\(refusal.reason), and \(other.reason)"))
+        case .failure(let other): return .failure(refusal.joined(with: other))
         }
     }
 

@@ -107,6 +107,8 @@ public struct ContainerFormat: Hashable, Sendable {
         case segment
         /// What LAME's first frame says.
         case firstFrame
+        /// The size of each of Ogg's pages.
+        case pages
         /// Samples alone.
         case samples
     }

@@ -8,5 +8,6 @@ extension FileFormat {
 
 extension ContainerFormat {
     public static let ogg = ContainerFormat(
-        "ogg", sniffed: ["audio/ogg", "video/ogg", "application/ogg"], hasSignature: true, types: Types(.ogg))
+        "ogg", sniffed: ["audio/ogg", "video/ogg", "application/ogg"], hasSignature: true,
+        length: .pages, types: Types(.ogg))
 }

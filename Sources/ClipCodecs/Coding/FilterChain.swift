@@ -1,3 +1,4 @@
+import Attachments
 import CFFmpeg
 import Glibc
 import StillCodecs
@@ -34,6 +35,12 @@ struct Filter: Hashable, Sendable {
     static let deinterlace = Filter(name: "bwdif", options: ["mode": "send_frame", "deint": "interlaced"])
     /// The same, whatever frames say of themselves.
     static let deinterlaceAll = Filter(name: "bwdif", options: ["mode": "send_frame", "deint": "all"])
+    /// Black around the middle of a picture of that size.
+    static func bars(around size: PixelSize) -> Filter {
+        Filter(
+            name: "pad",
+            options: ["w": String(size.width), "h": String(size.height), "x": "(ow-iw)/2", "y": "(oh-ih)/2"])
+    }
     static let flipHorizontally = Filter(name: "hflip")
     static let flipVertically = Filter(name: "vflip")
     static func transpose(_ direction: String) -> Filter { Filter(name: "transpose", options: ["dir": direction]) }
@@ -69,7 +76,7 @@ extension Filter {
     /// All that chains are made of.
     static let names = [
         "buffer", "buffersink", "abuffer", "abuffersink", "scale", "zscale", "tonemap", "format", "bwdif", "yadif",
-        "transpose", "hflip", "vflip", "setsar", "atrim", "aresample", "aformat",
+        "transpose", "hflip", "vflip", "pad", "setsar", "atrim", "aresample", "aformat",
     ]
 }
 

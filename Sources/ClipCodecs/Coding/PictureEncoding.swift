@@ -47,6 +47,13 @@ struct PictureEncoding: ~Copyable {
     /// Packets of the part, from the first on that can be decoded alone, and those of them that a decoder complained of.
     private var packets = 0
     private var damagedPackets = 0
+    /// A packet was marked as damaged of which no decoder complained: how many of the next ones may still show that nothing is
+    /// missing; 0 where none is.
+    private var doubt = 0
+    /// Pictures for which there is no time, as others have it.
+    private var overtaken = 0
+    /// The first picture of another size than those before, and when it is shown, in seconds of the output.
+    private var other: (size: PixelSize, time: Double)?
     private var hasBegun = false
     /// Whether the container complained before the next packet: then what lies between it and the one before is missing.
     var isBehindGap = false
@@ -105,6 +112,14 @@ struct PictureEncoding: ~Copyable {
                 damagedPackets += max(0, missing)
                 packets += max(0, missing)
             }
+            if doubt > 0 {
+                // Where recordings were joined, the count of the container's packets leaps, and nothing is missing. A parser
+                // marks the picture before the last one.
+                let follows = lastRead.map { facts.timeBase.seconds(time - $0) < facts.frame * 1.5 } ?? false
+                let isJoined = follows && source.isKey
+                doubt = isJoined ? 0 : doubt - 1
+                if doubt == 0, !isJoined { damagedPackets += 1 }
+            }
             (lastRead, isBehindGap) = (time, false)
         }
         let (errors, before) = (FFmpegLibraries.errorCount, failures)
@@ -118,14 +133,34 @@ struct PictureEncoding: ~Copyable {
         packets += 1
         // Behind a seek a decoder may complain of pictures before the part.
         let isComplaint = isFromStart && FFmpegLibraries.errorCount > errors
-        if failures > before || isComplaint || source.isCorrupt { damagedPackets += 1 }
+        if failures > before || isComplaint {
+            damagedPackets += 1
+        } else if source.isCorrupt {
+            if doubt > 0 { damagedPackets += 1 }
+            doubt = 2
+        }
         return isDone
     }
 
     /// Pictures that could not be decoded, or not well.
     var damage: Damage? {
-        let damaged = max(damagedPackets, damagedFrames)
+        let damaged = max(damagedPackets + (doubt > 0 ? 1 : 0), damagedFrames)
         return damaged > 0 ? Damage(.frames, missing: Double(damaged), of: Double(max(packets, damaged))) : nil
+    }
+
+    /// Pictures that are left out as others have their time; nil where there are none.
+    var overtakenLoss: Loss? {
+        guard overtaken > 0 else { return nil }
+        let missing = Damage(.frames, missing: Double(overtaken), of: Double(max(packets, overtaken)))
+        return Loss(missing.what, because: "others have their times")
+    }
+
+    /// What becomes of pictures whose size isn't that of the first; nil where all have it.
+    var sizeNote: String? {
+        other.map { size, time in
+            "from \(rounded(time)) s on its pictures are \(size.width)×\(size.height) instead of "
+                + "\(facts.coded.width)×\(facts.coded.height): they are fitted into the shape of the first"
+        }
     }
 
     /// Writes what is still inside.
@@ -170,8 +205,26 @@ struct PictureEncoding: ~Copyable {
 
     private func filters(for frame: borrowing Frame) -> [Filter] {
         let peak = PeakLight.nits(frame) ?? facts.peak
+        let inner = fitted(frame)
         return (deinterlaces ? [.deinterlace] : [])
-            + facts.colours.filters(to: stored, peak: peak, isExact: isExact) + facts.turn.filters + [.squarePixels]
+            + facts.colours.filters(to: inner, peak: peak, isExact: isExact)
+            + (inner == stored ? [] : [.bars(around: stored)]) + facts.turn.filters + [.squarePixels]
+    }
+
+    /// The size of a picture among those that are encoded: theirs, or of another shape as much of it as keeps that.
+    private func fitted(_ frame: borrowing Frame) -> PixelSize {
+        let size = PixelSize(width: frame.width, height: frame.height)
+        guard size != facts.coded else { return stored }
+        let aspect = unsafe av_q2d(frame.raw.pointee.sample_aspect_ratio)
+        let shape =
+            Double(size.width) * (aspect.isFinite && aspect > 0.1 && aspect < 10 ? aspect : 1) / Double(size.height)
+        let ratio = shape * Double(stored.height) / Double(stored.width)
+        // A line more or less is no other shape.
+        guard abs(ratio - 1) > 0.02 else { return stored }
+        func even(_ side: Double) -> Int { max(2, Int((side / 2).rounded()) * 2) }
+        return ratio > 1
+            ? PixelSize(width: stored.width, height: even(Double(stored.height) / ratio))
+            : PixelSize(width: even(Double(stored.width) * ratio), height: stored.height)
     }
 
     /// The filter takes no picture of less than three lines.
@@ -188,10 +241,14 @@ struct PictureEncoding: ~Copyable {
         defer { held.clear() }
         let source = facts.timeBase
         let start = max(0, heldTime - zero)
-        guard next - zero > start else { return }
         let time = timeBase.ticks(source.seconds(start))
-        guard time > lastTime else { return }
+        guard next - zero > start, time > lastTime else {
+            overtaken += 1
+            return
+        }
         lastTime = time
+        let size = PixelSize(width: held.width, height: held.height)
+        if other == nil, size != facts.coded { other = (size, source.seconds(start)) }
         durations[time] = max(1, timeBase.ticks(source.seconds(next - zero)) - time)
         seconds = source.seconds(next - zero)
         unsafe held.raw.pointee.pts = start

@@ -135,13 +135,14 @@ extension VideoRendering {
                 let times = "\(rounded(part.start)) and \(rounded(part.end)) s"
                 throw FFmpegFailure(refusal: .invalidSource(reason: "it shows no picture between \(times)"))
             }
-            throw FFmpegFailure(refusal: .corrupt(reason: "none of its pictures could be decoded"))
+            throw FFmpegFailure(refusal: try demuxer.pictureless(picture.stream))
         }
         guard !ladder.isLast || pictures.hasWritten else { throw unreachable(ladder) }
         let bytes = try muxer.finish()
         let made = MadeClip(
             type: policy.type, size: PixelSize(width: settings.width, height: settings.height), start: part.start,
             duration: pictures.seconds, method: .encode, bytes: bytes, note: "", damage: pictures.damage,
+            losses: [pictures.overtakenLoss].compactMap(\.self), notes: [pictures.sizeNote].compactMap(\.self),
             audioStart: audio?.first ?? copied?.heard?.lowerBound)
         return (.finished(bytes: bytes), made)
     }

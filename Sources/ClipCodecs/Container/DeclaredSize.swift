@@ -19,9 +19,17 @@ extension Demuxer {
         case .iff: DeclaredSize.chunk(start, isBigEndian: true)
         case .segment: DeclaredSize.segment(start)
         case .firstFrame: DeclaredSize.frames { bytes($0, at: $1) }
+        case .pages: lastPageEnd
         case .samples: .max
         case nil: nil
         }
+    }
+
+    /// Where the last page begins is looked for in as many bytes as two pages have at most.
+    private var lastPageEnd: Int64? {
+        let count = min(bytes, 128 << 10)
+        guard let tail = bytes(Int(count), at: bytes - count), let end = DeclaredSize.pages(tail) else { return nil }
+        return bytes - count + Int64(end)
     }
 }
 
@@ -57,6 +65,22 @@ enum DeclaredSize {
         let all = bytes[index..<index + count].reduce(Int64(0)) { $0 << 8 | Int64($1) }
         let mask = Int64(1) << (7 * count) - 1
         return (all & mask == mask ? nil : all & mask, count)
+    }
+
+    /// Of Ogg, by the last bytes of a file: where its last page ends, as from their beginning (RFC 3533, section 6). Nil where
+    /// there is none, or something else behind it.
+    static func pages(_ tail: [UInt8]) -> Int? {
+        let mark = Array("OggS".utf8)
+        var at = 0
+        // The first may begin anywhere; what looks like one within a page is passed over with it.
+        while let page = (at..<tail.count).first(where: { tail[$0] == mark[0] && tail[$0...].prefix(4) == mark[...] }) {
+            guard page + 27 <= tail.count else { return tail.count + 1 }
+            let segments = page + 27 + Int(tail[page + 26])
+            guard segments <= tail.count else { return tail.count + 1 }
+            at = tail[page + 27..<segments].reduce(segments) { $0 + Int($1) }
+            if at >= tail.count { return at }
+        }
+        return at > 0 && mark.starts(with: tail[at...]) ? tail.count + 1 : nil
     }
 
     /// Of MP3, by what LAME's first frame says.

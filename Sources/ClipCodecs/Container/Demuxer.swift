@@ -185,6 +185,18 @@ import StillCodecs
         }
     }
 
+    /// Why no picture of a stream could be decoded: it may have none that can do without those before it.
+    func pictureless(_ index: Int) throws(FFmpegFailure) -> AttachmentError {
+        // A container that marks none says by that that all are keyframes; a parser knows better.
+        unsafe raw.pointee.flags &= ~AVFMT_FLAG_NOPARSE
+        _ = rewind()
+        let packet = try Packet()
+        var hasKeyframe = false
+        while !hasKeyframe, try read(packet) { hasKeyframe = packet.stream == index && packet.isKey }
+        let reason = hasKeyframe ? "" : ": it has no keyframe, its beginning is missing"
+        return .corrupt(reason: "none of its pictures could be decoded\(reason)")
+    }
+
     /// Goes to the last keyframe at or before `timestamp`, in the time base of the stream `index`, and to what the other
     /// streams have there; where the stream begins later, to the beginning of all.
     ///

@@ -7,7 +7,7 @@ extension Demuxer {
     func requireClear() throws(FFmpegFailure) {
         let isEncrypted =
             switch format?.protection {
-            case .sampleDescriptions: MovieProtection.isFound(in: bytes) { bytes($0, at: $1) }
+            case .sampleDescriptions: MovieProtection.count(in: bytes) { bytes($0, at: $1) } > 0
             case .trackKeys: hasEncryptedTrack
             case .headerObjects: WindowsProtection.isFound(in: start)
             case .scrambledPackets: hasEncryptedStream || Scrambling.isFound(in: start)
@@ -15,10 +15,23 @@ extension Demuxer {
             }
         guard isEncrypted else { return }
         var hasPictures = false
+        var sounds = 0
         for index in 0..<streamCount {
             guard let stream = unsafe stream(index), let parameters = unsafe stream.pointee.codecpar else { continue }
             let isAttached = unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
             if unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO, !isAttached { hasPictures = true }
+            if unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_AUDIO { sounds += 1 }
+        }
+        if format?.protection == .sampleDescriptions,
+            MovieProtection.count(MovieProtection.pictures, in: bytes, { bytes($0, at: $1) }) == 0
+        {
+            let encrypted = MovieProtection.count(in: bytes) { bytes($0, at: $1) }
+            guard encrypted >= sounds else {
+                throw Self.refusal(
+                    of: encrypted == 1
+                        ? "one of its sound tracks is" : "\(encrypted) of its \(sounds) sound tracks are")
+            }
+            if hasPictures { throw Self.refusal(of: "the sound of this video is") }
         }
         throw Self.refusal(hasPictures: hasPictures)
     }
@@ -27,17 +40,20 @@ extension Demuxer {
     /// pictures are.
     static func encryption(of io: borrowing SourceIO, named name: String, bytes: Int64) -> FFmpegFailure? {
         guard ContainerFormat(demuxer: name)?.protection == .sampleDescriptions,
-            MovieProtection.isFound(in: bytes, { io.bytes($0, at: $1) })
+            MovieProtection.count(in: bytes, { io.bytes($0, at: $1) }) > 0
         else { return nil }
-        let hasPictures = MovieProtection.isFound(MovieProtection.pictures, in: bytes) { io.bytes($0, at: $1) }
+        let hasPictures = MovieProtection.count(MovieProtection.pictures, in: bytes) { io.bytes($0, at: $1) } > 0
         return refusal(hasPictures: hasPictures)
     }
 
     private static func refusal(hasPictures: Bool) -> FFmpegFailure {
+        refusal(of: "this \(hasPictures ? "video" : "sound") is")
+    }
+
+    private static func refusal(of what: String) -> FFmpegFailure {
         FFmpegFailure(
             refusal: .unsupportedFeature(
-                reason: "this \(hasPictures ? "video" : "sound") is encrypted",
-                advice: "Send it without copy protection."))
+                reason: "\(what) encrypted", advice: "Send it without copy protection."))
     }
 
     /// Of the source, as much as is looked through.
@@ -69,14 +85,17 @@ enum MovieProtection {
     /// Boxes and sample descriptions that are looked at, at most.
     private static let most = 4_000
 
+    /// How many there are.
+    ///
     /// - Parameters:
     ///   - marks: Those that are looked for.
     ///   - bytes: Of the file.
     ///   - read: So many bytes at an offset; nil beyond the end.
-    static func isFound(_ marks: [String] = all, in bytes: Int64, _ read: (Int, Int64) -> [UInt8]?) -> Bool {
+    static func count(_ marks: [String] = all, in bytes: Int64, _ read: (Int, Int64) -> [UInt8]?) -> Int {
         var looked = 0
-        /// Whether a description of that kind lies within; `path` are the boxes that lead there.
-        func search(_ range: Range<Int64>, _ path: ArraySlice<String>) -> Bool {
+        var found = 0
+        /// Counts those within; `path` are the boxes that lead there.
+        func search(_ range: Range<Int64>, _ path: ArraySlice<String>) {
             var at = range.lowerBound
             while at + 8 <= range.upperBound, looked < most, let head = read(8, at) {
                 looked += 1
@@ -89,22 +108,22 @@ enum MovieProtection {
                     size = range.upperBound - at
                 }
                 let (announced, overflow) = at.addingReportingOverflow(size)
-                guard !overflow, announced >= content else { return false }
+                guard !overflow, announced >= content else { return }
                 // Beyond its parent's end nothing is looked at, so that the sums above stay within the file.
                 let end = min(announced, range.upperBound)
                 let name = String(decoding: head[4..<8], as: UTF8.self)
                 if path.isEmpty {
-                    if marks.contains(name) { return true }
+                    if marks.contains(name) { found += 1 }
                 } else if name == path.first {
                     // A table of descriptions begins with a version and their count.
                     let inner = content + (name == "stsd" ? 8 : 0)
-                    if inner < end, search(inner..<end, path.dropFirst()) { return true }
+                    if inner < end { search(inner..<end, path.dropFirst()) }
                 }
                 at = end
             }
-            return false
         }
-        return search(0..<max(0, bytes), ["moov", "trak", "mdia", "minf", "stbl", "stsd"])
+        search(0..<max(0, bytes), ["moov", "trak", "mdia", "minf", "stbl", "stsd"])
+        return found
     }
 
     private static func big(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }

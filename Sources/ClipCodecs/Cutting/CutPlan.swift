@@ -26,6 +26,11 @@ struct CutPlan: Hashable, Sendable {
     /// Why a part can't be copied, as a clause.
     struct Refusal: Error, Hashable {
         var reason: String
+
+        /// The reasons of two attempts, which may be the same.
+        func joined(with other: Refusal) -> Refusal {
+            other.reason == reason ? self : Refusal(reason: "\(reason), and \(other.reason)")
+        }
     }
 
     /// What part is wanted.

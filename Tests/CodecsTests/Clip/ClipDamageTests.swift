@@ -176,6 +176,129 @@ import Testing
         #expect(part.ending.losses == [])
     }
 
+    @Test func `a Matroska file that lacks but its last pictures is not whole`() throws {
+        let source = try film("film.mkv", ["-c:v", "libx264", "-g", "25", "-c:a", "aac"])
+        let data = try Data(contentsOf: source)
+        try data.prefix(data.count * 985 / 1000).write(to: source)
+        let made = try #require(try Clips.render(source))
+        let loss = try #require(made.ending.losses.first)
+        #expect(loss.what.hasSuffix("of the video") && loss.reason == "the file ends before them", "\(loss.text)")
+        let missing = try #require(Double(loss.what.split(separator: " ")[0]))
+        #expect(missing > 0.05 && missing <= 0.16, "\(loss.text)")
+        // Without the table at its end alone nothing is missing.
+        let table = try #require(data.range(of: Data([0x1c, 0x53, 0xbb, 0x6b]), options: .backwards))
+        try data.prefix(table.lowerBound).write(to: source)
+        #expect(try #require(try Clips.render(source)).ending.losses == [])
+    }
+
+    @Test func `a large file that is cut off is not believed its header`() throws {
+        let source = file("large.wav")
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "anullsrc=r=48000:cl=stereo", "-t", "2", "-c:a", "pcm_s16le"], to: source)
+        var data = try Data(contentsOf: source)
+        // 400 s, of which 375 s are there.
+        let samples = try #require(data.range(of: Data("data".utf8))).upperBound
+        for (place, bytes) in [(4, 400 * 192_000 + samples - 4), (samples, 400 * 192_000)] {
+            for index in 0..<4 { data[place + index] = UInt8(truncatingIfNeeded: bytes >> (8 * index)) }
+        }
+        try (data.prefix(samples + 4) + Data(count: 375 * 192_000)).write(to: source)
+        let request = RenditionRequest(trim: TrimRequest(start: 370, duration: 30))
+        let loss = try #require(try Clips.render(source, profile: .message, request: request)?.ending.losses.first)
+        #expect(loss == Loss("25.00 s of 30.00 s of its sound", because: "the file ends before them"))
+    }
+
+    @Test(arguments: [("a.ogg", "libvorbis"), ("b.opus", "libopus"), ("c.ogg", "flac"), ("d.spx", "libspeex")])
+    func `an Ogg file that ends within a page is not whole`(name: String, coding: String) throws {
+        let source = file(name)
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=16000:duration=6", "-c:a", coding], to: source)
+        #expect(try #require(try Clips.render(source)).ending.losses == [])
+        let data = try Data(contentsOf: source)
+        try data.prefix(data.count * 7 / 10).write(to: source)
+        let made = try #require(try Clips.render(source))
+        let loss = try #require(made.ending.losses.first)
+        #expect(made.ending.losses.count == 1 && loss.reason == "the file ends within a page", "\(made.ending.losses)")
+        let seconds = try #require(made.probeResult.duration)
+        #expect(loss.what.hasPrefix("its sound after ") && seconds < 5.5, "\(loss.text)")
+        // What is asked for may be whole.
+        let request = RenditionRequest(trim: TrimRequest(start: 0, duration: seconds / 2))
+        #expect(try #require(try Clips.render(source, request: request)).ending.losses == [])
+    }
+
+    @Test func `of a FLAC that is cut off the packet in which it ends is missing too`() throws {
+        let source = file("sound.flac")
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "anoisesrc=d=4:a=0.3:r=44100", "-ac", "1", "-c:a", "flac"], to: source)
+        let data = try Data(contentsOf: source)
+        try data.prefix(data.count * 7 / 10).write(to: source)
+        let made = try #require(try Clips.render(source))
+        #expect(made.ending.losses.count == 1)
+        let loss = try #require(made.ending.losses.first)
+        let missing = try #require(Double(loss.what.split(separator: " ")[0]))
+        let kept = try Probe.of(made.file(.main)).duration
+        #expect(abs(missing - (4 - kept)) < 0.03, "\(loss.text), \(kept) s are there")
+    }
+
+    @Test func `pictures of another size are fitted into the first ones' shape, and told`() throws {
+        let (first, second, source) = (file("first.ts"), file("second.ts"), file("joined.ts"))
+        for (url, size, offset) in [(first, "320x240", 0.0), (second, "640x360", 2)] {
+            try Tool.ffmpeg(
+                [
+                    "-f", "lavfi", "-i", "color=c=white:size=\(size):rate=25:duration=2", "-pix_fmt", "yuv420p", "-c:v",
+                    "libx264", "-output_ts_offset", "\(offset)",
+                ], to: url)
+        }
+        try (Data(contentsOf: first) + Data(contentsOf: second)).write(to: source)
+        let made = try #require(try Clips.render(source))
+        // As the first recording's pictures are reordered, its last two have the times of the second's first.
+        #expect(
+            made.ending.losses == [Loss("2 of 100 frames", because: "others have their times")],
+            "\(made.ending.warnings)")
+        let note = try #require(made.ending.notes.first)
+        #expect(
+            note.hasPrefix("from 1.9") && note.contains(" s on its pictures are 640×360 instead of 320×240: ")
+                && made.ending.notes.count == 1, "\(made.ending.notes)")
+        // Three quarters of 320×180: 30 lines are black above and below.
+        let raw = try Tool.run(
+            "ffmpeg",
+            [
+                "-v", "error", "-ss", "3", "-i", made.file(.main).path, "-frames:v", "1", "-pix_fmt", "gray", "-f",
+                "rawvideo", "-",
+            ])
+        #expect(raw.count == 320 * 240)
+        #expect(raw[25 * 320 + 160] < 32 && raw[35 * 320 + 160] > 220)
+        #expect(raw[205 * 320 + 160] > 220 && raw[215 * 320 + 160] < 32)
+    }
+
+    @Test func `of a video without a keyframe that is said`() throws {
+        let (whole, source) = (file("whole.mp4"), file("keyless.mp4"))
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=4", "-pix_fmt", "yuv420p", "-c:v",
+                "libx264",
+                "-g", "250",
+            ], to: whole)
+        try Tool.ffmpeg(["-i", whole.path, "-ss", "1", "-c", "copy", "-copyinkf"], to: source)
+        let refusal = try #require(try refusal(source))
+        #expect(
+            refusal.code == .corrupt
+                && refusal.message.contains("none of its pictures could be decoded: it has no keyframe"),
+            "\(refusal.message)")
+    }
+
+    @Test func `channels that a mix of two leaves out are a loss`() throws {
+        for (channels, missing) in [(8, 0), (16, 8)] {
+            let source = file("channels.wav")
+            let tones = (1...channels).map { "0.05*sin(\($0 * 600)*t)" }.joined(separator: "|")
+            try Tool.ffmpeg(["-f", "lavfi", "-i", "aevalsrc=\(tones):s=48000:d=2", "-c:a", "pcm_s16le"], to: source)
+            let made = try #require(try Clips.render(source))
+            #expect(
+                made.ending.losses
+                    == (missing == 0
+                        ? [] : [Loss("8 of its 16 channels", because: "the mix of two has no place for them")]))
+        }
+    }
+
     @Test func `a header that claims more than there is says so, and nothing is missing`() throws {
         let source = Repository.media.appending(path: "mp3/lying-duration.mp3")
         let copy = file("lying.mp3")

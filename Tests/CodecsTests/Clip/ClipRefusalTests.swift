@@ -38,7 +38,9 @@ import Testing
     }
 
     private static func encrypted(_ what: String) -> AttachmentError {
-        .unsupportedFeature(reason: "this \(what) is encrypted", advice: "Send it without copy protection.")
+        .unsupportedFeature(
+            reason: "\(what.hasPrefix("sound of") ? "the" : "this") \(what) is encrypted",
+            advice: "Send it without copy protection.")
     }
 
     private static let encryption = [
@@ -86,7 +88,51 @@ import Testing
                 data[data.index(mark):data.index(mark) + 4] = plain
             open(args[0], 'wb').write(data)
             """, [source.path, part, clear.path])
-        #expect(try refusal(source) == Self.encrypted("video"))
+        #expect(try refusal(source) == Self.encrypted(part == "sound" ? "sound of this video" : "video"))
+    }
+
+    @Test func `of several sound tracks it is said that one is encrypted`() throws {
+        let source = file("two.mp4")
+        try Tool.ffmpeg(
+            Self.pictures + Self.audio + Self.audio + ["-map", "0", "-map", "1", "-map", "2"] + Self.h264
+                + ["-c:a", "aac"], to: source)
+        var data = try Data(contentsOf: source)
+        let entry = try #require(data.range(of: Data("mp4a".utf8)))
+        data.replaceSubrange(entry, with: Data("enca".utf8))
+        try data.write(to: source)
+        #expect(
+            try refusal(source)
+                == .unsupportedFeature(
+                    reason: "one of its sound tracks is encrypted", advice: "Send it without copy protection."))
+    }
+
+    @Test(
+        arguments: [
+            ("a.mxf", ["-c:v", "mpeg2video", "-c:a", "pcm_s16le", "-ar", "48000"], "MXF"),
+            ("b.rm", ["-c:v", "rv10", "-c:a", "ac3"], "RealMedia"),
+            ("c.dv", ["-target", "pal-dv"], "raw DV"), ("d.dv", ["-target", "ntsc-dv"], "raw DV"),
+            ("e.wtv", ["-c:v", "mpeg2video", "-c:a", "mp2"], "a WTV recording"),
+        ])
+    func `a container that isn't taken is named`(name: String, encoding: [String], container: String) throws {
+        let source = file(name)
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "testsrc=size=176x144:rate=25:duration=2"] + Self.audio + ["-pix_fmt", "yuv420p"]
+                + encoding, to: source)
+        #expect(
+            try refusal(source)
+                == .unsupportedFeature(
+                    reason: "this is \(container), which is not taken", advice: "Convert it to MP4."))
+    }
+
+    @Test(
+        arguments: [("a.wv", "wavpack", "WavPack"), ("b.au", "pcm_s16be", "AU sound")])
+    func `a container of sound that isn't taken is named`(name: String, coding: String, container: String) throws {
+        let source = file(name)
+        try Tool.ffmpeg(Self.audio + ["-c:a", coding], to: source)
+        #expect(
+            try refusal(source)
+                == .unsupportedFeature(
+                    reason: "this is \(container), which is not taken", advice: "Convert it to M4A, MP3 or FLAC."))
     }
 
     @Test(arguments: [true, false])
