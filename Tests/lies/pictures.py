@@ -131,6 +131,10 @@ def limits():
         yield f"{name}-at-limit", build(width, height, *arguments), ["delivered"]
         yield f"{name}-above-limit", build(width + 1, height, *arguments), [f"too_many_pixels {(width + 1) * height} {width * height}"]
 
+    # Of which nothing is there it is cut off, whatever its size is.
+    def row_of_bmp(width: int, height: int) -> bytes:
+        return bmp(width, height) + bytes(3 * width + 3)
+
     most = (20_000, 15_000)
     yield from pair("baseline.jpg", jpeg, most)
     yield from pair("progressive.jpg", jpeg, most, "jpeg/progressive.jpg")
@@ -142,7 +146,7 @@ def limits():
     # Writing a whole one at the limit takes gigabytes, and without its frame libjxl may not tell the size.
     yield "large.jxl", whole_jxl(8_000, 8_000), ["delivered"]
     yield "still.jxl-above-limit", jxl(20_001, 15_000), ["too_many_pixels 300015000 300000000", "corrupt"]
-    yield from pair("still.bmp", bmp, most)
+    yield from pair("still.bmp", row_of_bmp, most)
     yield from pair("still.gif", gif, most)
     # libheif has a limit of its own, of 2 to the 28th.
     for kind, path in (("heic", "heic/rotated.heic"), ("avif", "avif/coffee.avif")):

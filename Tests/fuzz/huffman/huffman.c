@@ -80,8 +80,9 @@ static void decode_coefficients(const uint8_t *bytes, size_t count, int is_own, 
 }
 
 static const char *coefficient_difference(const uint8_t *bytes, size_t count) {
-    static outcome own, plain;
-    static char text[100];
+    // Tests of the corpus run side by side, and these are too large for their stacks.
+    static _Thread_local outcome own, plain;
+    static _Thread_local char text[100];
     decode_coefficients(bytes, count, 1, &own);
     decode_coefficients(bytes, count, 0, &plain);
     if (strcmp(own.failure, plain.failure)) return "the failures differ";
