@@ -197,7 +197,7 @@ import Testing
             try await LiveService.run({ $0.worker = .codec }) { live in
                 let text =
                     #"{"aps":{"alert":"A"},"att":{"slow":"\#(origin.url("/jpeg/galaxies.jpg?slow"))","fast":"\#(origin.url("/jpeg/coffee.jpg"))"}}"#
-                let reply = try await live.enrich(text, "?deadline=4")
+                let reply = try await live.enrich(text, "?deadline=8")
                 #expect(reply.status == 200)
                 #expect(try reply.json["att"].keys == ["fast"])
                 #expect(reply["satchel-failed"]?.hasSuffix(#";of="slow""#) == true)
