@@ -1,3 +1,12 @@
+// This folder takes the place of libvips for GIFs, and of its quantiser and its scaling of frames, at the speeds `standard` and
+// `fast`: what changes between frames is composed, scaled, given colours and written, and palettes are kept.
+//
+// Five films and drawings to 320 pixels, in a batch, on Debian 12: 0.4 s of the processor's each where `best`, by libvips from the
+// first step to the last, takes 2.0. `make bench` says what it is elsewhere.
+//
+// In the median over films it is no further from full colour than libvips' files, at fewer bytes. Drawings get the bytes that
+// their own colours take, which may leave them further from it; `AnimationFidelityTests` and `BestAnimationTests` hold it to that.
+
 /// Makes a GIF of pictures that are given one after the other.
 ///
 /// Only what differs from what is shown is drawn. A frame is written when the next one is known, because only then is it

@@ -132,7 +132,8 @@ import Testing
                     try await accept([next], in: live)
                     let record = try await live.service.jobs.finished(next.id, of: live.tenant, within: .seconds(60))
                     #expect(record?.state == .delivered)
-                    let index = try #require(live.reports.list.firstIndex { $0.job == next.id })
+                    // The report follows the record.
+                    let index = try await whenFound { live.reports.list.firstIndex { $0.job == next.id } }
                     // Those that had their codec already, and some that came while this one was recorded.
                     #expect(index - before < 500)
                 }
