@@ -251,8 +251,8 @@ typedef struct {
     double scale;
 } satchel_loading;
 
-/// Gives the image a colour profile of its own. Those of HEIF lie in memory that ends with the first image (heifload.c in
-/// 8.14 and 8.16), while images made of it point there.
+/// Gives the image a colour profile of its own. Those of HEIF lie in memory that ends with the first image (seen with
+/// libvips 8.14), while images made of it point there.
 static inline void satchel_own_profile(VipsImage *image) {
     const void *profile;
     size_t size;
