@@ -251,14 +251,13 @@ typedef struct {
     double scale;
 } satchel_loading;
 
-/// Gives the image a colour profile of its own. Those of HEIF lie in memory that ends with the first image (seen with
-/// libvips 8.14), while images made of it point there.
-static inline void satchel_own_profile(VipsImage *image) {
+/// Gives `to` a copy of the colour profile that `from` has, if any.
+static inline void satchel_copy_profile(VipsImage *from, VipsImage *to) {
     const void *profile;
     size_t size;
-    if (vips_image_get_typeof(image, VIPS_META_ICC_NAME) &&
-        vips_image_get_blob(image, VIPS_META_ICC_NAME, &profile, &size) == 0) {
-        vips_image_set_blob_copy(image, VIPS_META_ICC_NAME, profile, size);
+    if (vips_image_get_typeof(from, VIPS_META_ICC_NAME) &&
+        vips_image_get_blob(from, VIPS_META_ICC_NAME, &profile, &size) == 0) {
+        vips_image_set_blob_copy(to, VIPS_META_ICC_NAME, profile, size);
     }
 }
 
@@ -276,7 +275,8 @@ static inline int satchel_load(
     int result = vips_cache_operation_buildp(&operation);
     if (result == 0) {
         g_object_get(operation, "out", out, NULL);
-        satchel_own_profile(*out);
+        // That of HEIF lies in memory that ends with this image (seen with libvips 8.14), while images made of it point there.
+        satchel_copy_profile(*out, *out);
     }
     vips_object_unref_outputs(VIPS_OBJECT(operation));
     g_object_unref(operation);
@@ -330,12 +330,7 @@ static inline int satchel_image_like(
     if (!image) return -1;
     image->Type = original->Type;
     satchel_forget_resolution(image);
-    const void *profile;
-    size_t size;
-    if (vips_image_get_typeof(original, VIPS_META_ICC_NAME) &&
-        vips_image_get_blob(original, VIPS_META_ICC_NAME, &profile, &size) == 0) {
-        vips_image_set_blob_copy(image, VIPS_META_ICC_NAME, profile, size);
-    }
+    satchel_copy_profile(original, image);
     vips_image_set_int(image, VIPS_META_ORIENTATION, vips_image_get_orientation(original));
     *out = image;
     return 0;
