@@ -294,10 +294,8 @@ extension AudioFacts {
         let codec: Codec
         switch unsafe parameters.pointee.codec_id {
         case AV_CODEC_ID_AAC where unsafe parameters.pointee.profile == FF_PROFILE_AAC_LOW:
-            let configuration = unsafe [UInt8](
-                UnsafeBufferPointer(
-                    start: parameters.pointee.extradata, count: Int(parameters.pointee.extradata_size)))
-            codec = DecoderConfiguration.listsChannels(configuration) ? .other("aac with a list of channels") : .aac
+            let listsChannels = unsafe DecoderConfiguration.listsChannels(Array(configuration(of: parameters)))
+            codec = listsChannels ? .other("aac with a list of channels") : .aac
         case AV_CODEC_ID_MP3: codec = .mp3
         case AV_CODEC_ID_PCM_S16LE: codec = .pcm16
         default: codec = .other(name)

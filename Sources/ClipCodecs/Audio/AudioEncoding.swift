@@ -120,7 +120,7 @@ struct AudioEncoding: ~Copyable {
         while try encoder.receive(packet) {
             let time = Double(packet.pts ?? 0) / Double(settings.rate)
             if let silence = budget?.silence, budget?.keeps(packet.bytes, at: time) == false {
-                try packet.replace(with: silence)
+                try packet.fill(with: silence)
             }
             try muxer.write(packet, to: track, timeBase: encoder.timeBase)
         }

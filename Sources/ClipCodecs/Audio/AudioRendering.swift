@@ -98,7 +98,8 @@ struct AudioRendering {
             if packet.changesParameters { return (nil, "its coding parameters change") }
             if first == nil {
                 first = (start, length)
-                if unsafe !isFromStart && type == .mp3 && !MP3Frame.standsAlone(packet.contents) {
+                let reach = unsafe type == .mp3 ? MP3SideInformation(Array(packet.contents))?.reach : 0
+                if !isFromStart, reach != 0 {
                     return (nil, "the first MP3 frame of the cut needs those before it")
                 }
             }

@@ -89,27 +89,19 @@ struct MP3SideInformation: Hashable, Sendable {
         let start = frame[1] & 1 == 0 ? 6 : 4
         end = start + (isVersion1 ? (isMono ? 17 : 32) : (isMono ? 9 : 17))
         guard frame.count >= end else { return nil }
-        var bit = start * 8
-        func take(_ count: Int) -> Int {
-            var value = 0
-            for _ in 0..<count {
-                value = value << 1 | Int(frame[bit >> 3] >> UInt8(7 - bit & 7) & 1)
-                bit += 1
-            }
-            return value
-        }
-        reach = take(isVersion1 ? 9 : 8)
+        var reader = BitReader(frame, from: start)
+        reach = Int(reader.bits(isVersion1 ? 9 : 8))
         let channels = isMono ? 1 : 2
         // Private bits, and which scale factors are shared.
-        bit += isVersion1 ? (isMono ? 5 : 3) + 4 * channels : (isMono ? 1 : 2)
+        reader.skip(isVersion1 ? (isMono ? 5 : 3) + 4 * channels : (isMono ? 1 : 2))
         bits = 0
         for _ in 0..<(isVersion1 ? 2 : 1) * channels {
-            bits += take(12)
+            bits += Int(reader.bits(12))
             // Pairs of big values, of 576 in all; and the type of a window that is switched, which 0 is none.
-            if take(9) > 288 { isValid = false }
-            bit += isVersion1 ? 12 : 17
-            if take(3) == 0b100 { isValid = false }
-            bit += isVersion1 ? 23 : 22
+            if reader.bits(9) > 288 { isValid = false }
+            reader.skip(isVersion1 ? 12 : 17)
+            if reader.bits(3) == 0b100 { isValid = false }
+            reader.skip(isVersion1 ? 23 : 22)
         }
     }
 }

@@ -62,15 +62,4 @@ enum MP3Frame {
         guard at == end, let kind else { return nil }
         return Double(frames) * Double(kind.samples) / Double(kind.rate)
     }
-
-    /// Whether all its data lies in it, and none in the frames before.
-    static func standsAlone(_ frame: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard frame.count > 8, unsafe frame[0] == 0xff, unsafe frame[1] & 0xe0 == 0xe0 else { return false }
-        let isVersion1 = unsafe frame[1] & 0x18 == 0x18
-        let hasChecksum = unsafe frame[1] & 1 == 0
-        let side = hasChecksum ? 6 : 4
-        // The first nine bits of the side information, eight of MPEG 2, count the bytes that lie before.
-        guard unsafe frame[side] == 0 else { return false }
-        return unsafe !isVersion1 || frame[side + 1] & 0x80 == 0
-    }
 }

@@ -40,14 +40,6 @@ enum NALUnits {
                 return nil
             }
         }
-
-        /// As the stream's configuration says.
-        init?(of stream: UnsafeMutablePointer<AVStream>) {
-            guard let parameters = unsafe stream.pointee.codecpar, let data = unsafe parameters.pointee.extradata
-            else { return nil }
-            let bytes = unsafe Int(parameters.pointee.extradata_size)
-            unsafe self.init(configuration: UnsafeBufferPointer(start: data, count: bytes))
-        }
     }
 
     /// Looks at a packet's units; nil where their framing is broken.

@@ -63,7 +63,7 @@ struct ParameterSets: Hashable, Sendable {
     /// An identifier that neither a sequence's set nor a picture's has.
     var freeIdentifier: UInt32? {
         let used = (sequences.map { ($0, 3) } + pictures.map { ($0, 0) }).map { unit, skipped in
-            var reader = ParameterReader(unit: unit)
+            var reader = BitReader(unit: unit)
             _ = reader.bits(8 * skipped)
             return reader.unsigned()
         }

@@ -29,18 +29,3 @@ enum SilentPacket {
         return latest
     }
 }
-
-extension Packet {
-    /// Puts `bytes` in the place of the contents; times stay.
-    func replace(with bytes: [UInt8]) throws(FFmpegFailure) {
-        guard let new = unsafe av_buffer_alloc(bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
-            throw .noMemory
-        }
-        unsafe new.pointee.data.initialize(repeating: 0, count: new.pointee.size)
-        for (index, byte) in bytes.enumerated() { unsafe new.pointee.data[index] = byte }
-        unsafe av_buffer_unref(&raw.pointee.buf)
-        unsafe raw.pointee.buf = unsafe new
-        unsafe raw.pointee.data = unsafe new.pointee.data
-        unsafe raw.pointee.size = Int32(bytes.count)
-    }
-}

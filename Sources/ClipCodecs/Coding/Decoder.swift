@@ -23,7 +23,9 @@ import StillCodecs
         do throws(FFmpegFailure) {
             try checked(unsafe avcodec_parameters_to_context(raw, parameters))
             unsafe raw.pointee.pkt_timebase = unsafe stream.pointee.time_base
-            if let configuration { unsafe try configure(raw, configuration) }
+            if let configuration {
+                unsafe try configure(&raw.pointee.extradata, &raw.pointee.extradata_size, configuration)
+            }
             unsafe raw.pointee.thread_count = 1
             unsafe raw.pointee.max_pixels = maximumPixels
             if isRough { unsafe raw.pointee.skip_loop_filter = AVDISCARD_ALL }
@@ -80,14 +82,4 @@ import StillCodecs
         }
         return false
     }
-}
-
-/// Gives `codec` a configuration in place of the one it has.
-private func configure(
-    _ codec: UnsafeMutablePointer<AVCodecContext>, _ configuration: [UInt8]
-) throws(FFmpegFailure) {
-    let data = unsafe try paddedCopy(of: configuration)
-    unsafe av_freep(&codec.pointee.extradata)
-    unsafe codec.pointee.extradata = unsafe data
-    unsafe codec.pointee.extradata_size = Int32(clamping: configuration.count)
 }

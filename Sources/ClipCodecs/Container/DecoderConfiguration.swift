@@ -3,54 +3,14 @@ import StillCodecs
 
 /// What decoders are told before the first packet, freed of what they don't need: a copy takes it over.
 enum DecoderConfiguration {
-    private static let sequence: UInt8 = 7
-    private static let picture: UInt8 = 8
-
-    /// Shortens the configuration of H.264 and AAC in place, and that of PCM to nothing; another's, and what is not
-    /// understood, stays.
-    static func clean(_ parameters: UnsafeMutablePointer<AVCodecParameters>) throws(FFmpegFailure) {
-        guard let data = unsafe parameters.pointee.extradata else { return }
-        let old = unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(parameters.pointee.extradata_size)))
-        let new: [UInt8]
-        switch unsafe parameters.pointee.codec_id {
-        case AV_CODEC_ID_H264 where old.first == 1:
-            guard let kept = h264(old) else { throw FFmpegFailure(satchel_averror_invaliddata) }
-            new = kept
-        case AV_CODEC_ID_AAC: new = aac(old)
-        case AV_CODEC_ID_PCM_S16LE: new = []
-        default: return
+    /// What a copy says in the place of `old`: shortened of AAC, nothing of PCM, and another's as it is. Of H.264 it says what
+    /// ``ParameterSets/configuration`` does.
+    static func clean(_ old: [UInt8], of codec: AVCodecID) -> [UInt8] {
+        switch codec {
+        case AV_CODEC_ID_AAC: aac(old)
+        case AV_CODEC_ID_PCM_S16LE: []
+        default: old
         }
-        for (index, byte) in new.enumerated() { unsafe data[index] = byte }
-        for index in new.count..<old.count { unsafe data[index] = 0 }
-        unsafe parameters.pointee.extradata_size = Int32(new.count)
-    }
-
-    /// An `avcC` (ISO/IEC 14496-15, 5.3.3.1) with nothing but parameter sets in it and nothing behind it; nil where it
-    /// is broken.
-    static func h264(_ old: [UInt8]) -> [UInt8]? {
-        guard old.count >= 7 else { return nil }
-        var new = Array(old[0..<5])
-        var position = 5
-        for (mask, type) in [(UInt8(0x1f), sequence), (0xff, picture)] {
-            guard position < old.count else { return nil }
-            let count = old[position] & mask
-            position += 1
-            var kept: [ArraySlice<UInt8>] = []
-            for _ in 0..<count {
-                guard position + 2 <= old.count else { return nil }
-                let end = position + 2 + Int(old[position]) << 8 + Int(old[position + 1])
-                guard end <= old.count, end > position + 2 else { return nil }
-                if old[position + 2] & 0x1f == type { kept.append(old[position..<end]) }
-                position = end
-            }
-            new.append(UInt8(kept.count) | ~mask)
-            for set in kept { new += set }
-        }
-        // The chroma format and the depths of samples, and no extensions, for the profiles that have them.
-        if [100, 110, 122, 144].contains(old[1]), position + 4 <= old.count {
-            new += old[position..<position + 3] + [0]
-        }
-        return new
     }
 
     /// An `AudioSpecificConfig` (ISO/IEC 14496-3, 1.6.2.1) of low complexity: two bytes, and three where they say whether
@@ -89,12 +49,21 @@ enum DecoderConfiguration {
     }
 }
 
-/// A copy of a decoder's configuration in memory that FFmpeg frees, with the padding that its readers need.
-func paddedCopy(of configuration: [UInt8]) throws(FFmpegFailure) -> UnsafeMutablePointer<UInt8> {
-    guard
-        let data = unsafe av_mallocz(configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))?
-            .assumingMemoryBound(to: UInt8.self)
-    else { throw .noMemory }
-    for (index, byte) in configuration.enumerated() { unsafe data[index] = byte }
-    return unsafe data
+/// What `parameters` tell a decoder before the first packet; empty where they don't.
+func configuration(of parameters: UnsafePointer<AVCodecParameters>) -> UnsafeBufferPointer<UInt8> {
+    let data = unsafe parameters.pointee.extradata
+    return unsafe UnsafeBufferPointer(start: data, count: data == nil ? 0 : Int(parameters.pointee.extradata_size))
+}
+
+/// Puts `configuration` in the place of `data`, which FFmpeg frees, with the padding that its readers need.
+func configure(
+    _ data: inout UnsafeMutablePointer<UInt8>?, _ bytes: inout Int32, _ configuration: [UInt8]
+) throws(FFmpegFailure) {
+    guard let new = unsafe av_mallocz(configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else { throw .noMemory }
+    unsafe configuration.withUnsafeBytes {
+        unsafe UnsafeMutableRawBufferPointer(start: new, count: $0.count).copyMemory(from: $0)
+    }
+    unsafe av_free(data)
+    unsafe data = unsafe new.assumingMemoryBound(to: UInt8.self)
+    bytes = Int32(clamping: configuration.count)
 }

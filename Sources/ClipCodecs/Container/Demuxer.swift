@@ -3,10 +3,10 @@ import CFFmpeg
 import Glibc
 import StillCodecs
 
-/// Owns an opened container, read through ``SourceIO``; opens nothing else, whatever the file refers to.
+/// Owns an opened container, read through ``DescriptorIO``; opens nothing else, whatever the file refers to.
 @safe struct Demuxer: ~Copyable {
     let raw: UnsafeMutablePointer<AVFormatContext>
-    private let io: SourceIO
+    private let io: DescriptorIO
 
     /// What it is; nil of pictures.
     let format: ContainerFormat?
@@ -26,7 +26,7 @@ import StillCodecs
         minimumScore: Int32 = 1, settings: [String: String] = [:]
     ) throws(FFmpegFailure) -> Demuxer? {
         FFmpegLibraries.prepare()
-        let io = try SourceIO(descriptor: descriptor, bytes: bytes)
+        let io = try DescriptorIO(reading: descriptor, bytes: bytes)
         var format: UnsafePointer<AVInputFormat>?
         if let forced {
             unsafe format = unsafe av_find_input_format(forced)
@@ -60,7 +60,7 @@ import StillCodecs
     }
 
     private init(
-        raw: UnsafeMutablePointer<AVFormatContext>, io: consuming SourceIO, format: ContainerFormat?, bytes: Int64
+        raw: UnsafeMutablePointer<AVFormatContext>, io: consuming DescriptorIO, format: ContainerFormat?, bytes: Int64
     ) {
         unsafe self.raw = unsafe raw
         self.io = io

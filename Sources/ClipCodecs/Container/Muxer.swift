@@ -6,12 +6,12 @@ import StillCodecs
 /// Owns a container that is being written: no metadata, no chapters, the index first.
 @safe struct Muxer: ~Copyable {
     private let raw: UnsafeMutablePointer<AVFormatContext>
-    private let io: OutputIO
+    private let io: DescriptorIO
     private let isIndexFirst: Bool
 
     /// - Parameter type: One with a ``FileFormat/muxer``.
     init(type: MediaType, descriptor: Int32) throws(FFmpegFailure) {
-        let io = try OutputIO(descriptor: descriptor)
+        let io = try DescriptorIO(writing: descriptor)
         var raw: UnsafeMutablePointer<AVFormatContext>?
         try checked(unsafe avformat_alloc_output_context2(&raw, nil, type.format.muxer, nil))
         guard let raw = unsafe raw else { throw .noMemory }
@@ -23,14 +23,14 @@ import StillCodecs
         // Moving the index reopens the file by name: there is none, so it gets the same descriptor.
         unsafe raw.pointee.io_open = { context, result, _, flags, _ in
             guard let context = unsafe context, let result = unsafe result, flags & AVIO_FLAG_WRITE == 0,
-                let state = unsafe context.pointee.opaque?.assumingMemoryBound(to: OutputIO.State.self),
-                let reader = unsafe OutputIO.reader(of: state)
+                let state = unsafe context.pointee.opaque?.assumingMemoryBound(to: DescriptorIO.State.self),
+                let reader = unsafe DescriptorIO.reader(of: state.pointee.descriptor, bytes: state.pointee.bytes)
             else { return satchel_averror(EPERM) }
             unsafe result.pointee = unsafe reader
             return 0
         }
         unsafe raw.pointee.io_close2 = { _, reader in
-            if let reader = unsafe reader { unsafe OutputIO.freeReader(reader) }
+            if let reader = unsafe reader { unsafe DescriptorIO.free(reader) }
             return 0
         }
         unsafe self.raw = unsafe raw
@@ -46,7 +46,7 @@ import StillCodecs
     ///
     /// - Parameters:
     ///   - turning: Its display matrix.
-    ///   - configuration: The decoder's, where it isn't the source's.
+    ///   - configuration: The decoder's, where it isn't the source's without what it doesn't need.
     ///   - priming: Samples of an MP3 that a decoder gives before the first that is heard.
     func addCopy(
         of source: UnsafeMutablePointer<AVStream>, turning matrix: [Int32]? = nil, configuration: [UInt8]? = nil,
@@ -55,8 +55,11 @@ import StillCodecs
         guard let stream = unsafe avformat_new_stream(raw, nil) else { throw .noMemory }
         try checked(unsafe avcodec_parameters_copy(stream.pointee.codecpar, source.pointee.codecpar))
         unsafe stream.pointee.codecpar.pointee.codec_tag = 0
-        if let configuration { unsafe try Self.configure(stream.pointee.codecpar, configuration) }
-        try unsafe DecoderConfiguration.clean(stream.pointee.codecpar)
+        if let copied = unsafe stream.pointee.codecpar {
+            let own = unsafe Array(ClipCodecs.configuration(of: copied))
+            let told = unsafe configuration ?? DecoderConfiguration.clean(own, of: copied.pointee.codec_id)
+            if told != own { unsafe try configure(&copied.pointee.extradata, &copied.pointee.extradata_size, told) }
+        }
         if let priming { unsafe stream.pointee.codecpar.pointee.initial_padding = Int32(clamping: priming) }
         unsafe stream.pointee.time_base = unsafe source.pointee.time_base
         unsafe stream.pointee.sample_aspect_ratio = unsafe source.pointee.sample_aspect_ratio
@@ -71,15 +74,6 @@ import StillCodecs
             }
         }
         return unsafe Int(stream.pointee.index)
-    }
-
-    private static func configure(
-        _ parameters: UnsafeMutablePointer<AVCodecParameters>, _ configuration: [UInt8]
-    ) throws(FFmpegFailure) {
-        let data = unsafe try paddedCopy(of: configuration)
-        unsafe av_freep(&parameters.pointee.extradata)
-        unsafe parameters.pointee.extradata = unsafe data
-        unsafe parameters.pointee.extradata_size = Int32(clamping: configuration.count)
     }
 
     /// A stream whose packets `encoder` makes.
@@ -147,9 +141,7 @@ import StillCodecs
     func finish() throws(FFmpegFailure) -> Int64 {
         try write(unsafe av_write_trailer(raw))
         unsafe avio_flush(io.context)
-        if unsafe io.state.pointee.failure != 0 {
-            throw FFmpegFailure(unsafe satchel_averror(io.state.pointee.failure), isWriting: true)
-        }
+        try write(0)
         if isIndexFirst { try cleanIndex() }
         return unsafe io.state.pointee.bytes
     }
@@ -167,8 +159,7 @@ import StillCodecs
     }
 
     private func write(_ code: Int32) throws(FFmpegFailure) {
-        let failure = unsafe io.state.pointee.failure
-        if failure != 0 { throw FFmpegFailure(satchel_averror(failure), isWriting: true) }
+        if io.failure != 0 { throw FFmpegFailure(satchel_averror(io.failure), isWriting: true) }
         try checked(code)
     }
 }

@@ -38,7 +38,7 @@ extension Demuxer {
 
     /// Why a file of the MP4 family can't be opened, where that is that it is encrypted: FFmpeg 7.1 opens no fragments whose
     /// pictures are.
-    static func encryption(of io: borrowing SourceIO, named name: String, bytes: Int64) -> FFmpegFailure? {
+    static func encryption(of io: borrowing DescriptorIO, named name: String, bytes: Int64) -> FFmpegFailure? {
         guard ContainerFormat(demuxer: name)?.protection == .sampleDescriptions,
             MovieProtection.count(in: bytes, { io.bytes($0, at: $1) }) > 0
         else { return nil }

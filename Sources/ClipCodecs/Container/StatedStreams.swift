@@ -95,25 +95,22 @@ private enum Statement {
 
     /// Nil where it doesn't say enough.
     init?(picture parameters: UnsafeMutablePointer<AVCodecParameters>) {
-        guard unsafe parameters.pointee.codec_id == AV_CODEC_ID_H264, let data = unsafe parameters.pointee.extradata,
-            case let configuration = unsafe UnsafeBufferPointer(
-                start: data, count: Int(parameters.pointee.extradata_size)), unsafe configuration.first == 1,
+        guard unsafe parameters.pointee.codec_id == AV_CODEC_ID_H264,
+            case let configuration = unsafe configuration(of: parameters), unsafe configuration.first == 1,
             let sets = unsafe ParameterSets(configuration: configuration), sets.sequences.count == 1,
-            let sequence = SequenceParameters(unit: sets.sequences[0]), sequence.isPlain, sequence.hasOnlyFrames,
+            let sequence = SequenceParameters(unit: sets.sequences[0]), sequence.hasOnlyFrames,
             let size = sequence.size, unsafe Int(parameters.pointee.width) == size.width,
             unsafe Int(parameters.pointee.height) == size.height
         else { return nil }
         // Of pixels that aren't square the decoder's word is asked.
-        guard [nil, [0], [1]].contains(sequence.usability?.aspect) else { return nil }
+        guard sequence.usability?.aspect.map({ $0[0] <= 1 }) ?? true else { return nil }
         self = .picture(sequence)
     }
 
     /// Nil where it doesn't say enough.
     init?(audio parameters: UnsafeMutablePointer<AVCodecParameters>) {
-        guard unsafe parameters.pointee.codec_id == AV_CODEC_ID_AAC, let data = unsafe parameters.pointee.extradata,
-            case let configuration = unsafe Array(
-                UnsafeBufferPointer(start: data, count: Int(parameters.pointee.extradata_size))),
-            let rate = DecoderConfiguration.plainAAC(configuration),
+        guard unsafe parameters.pointee.codec_id == AV_CODEC_ID_AAC,
+            let rate = unsafe DecoderConfiguration.plainAAC(Array(configuration(of: parameters))),
             unsafe Int(parameters.pointee.sample_rate) == rate.samples,
             unsafe Int(parameters.pointee.ch_layout.nb_channels) == rate.channels
         else { return nil }

@@ -35,7 +35,8 @@ struct PacketScan {
         func refused(_ reason: String) -> Result<PacketScan, CutPlan.Refusal> {
             .failure(CutPlan.Refusal(reason: reason))
         }
-        guard let configuration = unsafe configuration(of: demuxer.stream(picture.stream)),
+        guard let stream = unsafe demuxer.stream(picture.stream)?.pointee.codecpar,
+            case let configuration = unsafe configuration(of: stream),
             let framing = unsafe NALUnits.Framing(configuration: configuration),
             let parameters = unsafe ParameterSets(configuration: configuration)
         else { return refused("its pictures are framed unusually") }
@@ -130,13 +131,6 @@ struct PacketScan {
         let sorted = pictures.sorted()
         let delay = zip(sorted, pictures).map { $0 - $1 }.max() ?? 0
         return sorted.map { $0 - max(0, delay) }
-    }
-
-    private static func configuration(of stream: UnsafeMutablePointer<AVStream>?) -> UnsafeBufferPointer<UInt8>? {
-        guard let parameters = unsafe stream?.pointee.codecpar, let data = unsafe parameters.pointee.extradata else {
-            return nil
-        }
-        return unsafe UnsafeBufferPointer(start: data, count: Int(parameters.pointee.extradata_size))
     }
 }
 

@@ -67,9 +67,12 @@ extension Demuxer {
     private func recovers(
         _ facts: PictureFacts, by seconds: Double, packet: borrowing Packet, maximumPixels: Int64
     ) throws(FFmpegFailure) -> Bool {
-        guard facts.isH264, let stream = unsafe stream(facts.stream) else { return true }
+        guard facts.isH264, let stream = unsafe stream(facts.stream), let parameters = unsafe stream.pointee.codecpar
+        else {
+            return true
+        }
         let limit = facts.timeBase.ticks(seconds)
-        let framing = unsafe NALUnits.Framing(of: stream)
+        let framing = unsafe NALUnits.Framing(configuration: configuration(of: parameters))
         let frame = try Frame()
         var decoder: Decoder?
         var count = 0

@@ -153,9 +153,7 @@ struct EdgeSettings: Hashable, Sendable {
         guard parameters.sequences.count == 1, let unit = parameters.sequences.first else {
             return refused("it has several parameter sets")
         }
-        guard let sequence = SequenceParameters(unit: unit), sequence.isPlain else {
-            return refused("its parameter sets are unusual")
-        }
+        guard let sequence = SequenceParameters(unit: unit) else { return refused("its parameter sets are unusual") }
         guard [66, 77, 100].contains(sequence.profile), sequence.level >= 10 else {
             return refused("its profile \(sequence.profile) is none that can be matched")
         }

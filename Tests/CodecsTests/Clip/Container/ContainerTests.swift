@@ -170,7 +170,7 @@ import Testing
             for offset in numbers {
                 for position in numbers where position >= 0 {
                     let bytes = Int64.random(in: 0...(.max), using: &generator)
-                    let target = SeekTarget.position(offset, whence, from: position, of: bytes)
+                    let target = DescriptorIO.seekTarget(offset, whence, from: position, of: bytes)
                     let base = whence == 0 ? 0 : (whence == 1 ? position : bytes)
                     let (sum, overflow) = base.addingReportingOverflow(offset)
                     if (0...2).contains(whence), !overflow, sum >= 0 {
@@ -181,7 +181,6 @@ import Testing
                 }
             }
         }
-        #expect(SeekTarget.position(5, 0x10000, from: 1, of: 77) == 77)
-        #expect(SeekTarget.isQuestion(0x10000 | 0x20000) && !SeekTarget.isQuestion(0))
+        #expect(DescriptorIO.seekTarget(5, 0x10000, from: 1, of: 77) == 77)
     }
 }
