@@ -70,14 +70,18 @@ extension Clip {
 
 extension VideoRendering {
     fileprivate func forecast(from demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Forecast {
-        let approach = try approach(from: demuxer)
         let note: String
+        let method: TrimMethod
         var size = picture.upright
-        switch approach {
-        case .copy: note = "copied: \(part.isTrimmed ? "the cut is on a keyframe" : "it fits as it is"); \(audioWords)"
-        case .smart(let plan):
+        switch try approach(from: demuxer) {
+        case .copy:
+            method = .copy
+            note = "copied: \(part.isTrimmed ? "the cut is on a keyframe" : "it fits as it is"); \(audioWords)"
+        case .smart(_, let plan, _):
+            method = .smart
             note = "\(plan.middle.packets.count) pictures copied, those at the edges encoded; \(audioWords)"
-        case .encode(let reason):
+        case .encode(let refusal):
+            method = .encode
             let (rate, copiesAudio) = audioRate(in: demuxer)
             let settings = VideoPlan.pictures(
                 picture, policy, seconds: part.duration, audioBitRate: rate, effort: .full)
@@ -85,55 +89,10 @@ extension VideoRendering {
             var clause = "H.264 at rate factor \(settings.rateFactor)"
             if let bound = settings.maximumBitRate { clause += ", at most \(bound / 1000) kbit/s" }
             if copiesAudio { clause += ", sound copied" }
-            note = "\(clause), because \(reason)"
+            note = "\(clause), because \(refusal.reason)"
         }
         return Forecast(
-            role: .main, type: policy.type, size: size, duration: part.duration, method: approach.method, note: note)
-    }
-
-    /// How the rendition is made.
-    private enum Approach {
-        case copy
-        case smart(SmartPlan)
-        /// Why the packets can't be copied.
-        case encode(because: String)
-
-        var method: TrimMethod {
-            switch self {
-            case .copy: .copy
-            case .smart: .smart
-            case .encode: .encode
-            }
-        }
-    }
-
-    /// Decided as ``make(from:to:)`` decides, as far as reading tells: encoding the edges of a smart cut may turn out not to
-    /// be possible.
-    private func approach(from demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Approach {
-        if let reason = VideoPlan.reasonToEncode(picture, policy) { return .encode(because: reason) }
-        let scan: PacketScan
-        switch try self.scan(demuxer) {
-        case .failure(let refusal): return .encode(because: refusal.reason)
-        case .success(let taken): scan = taken
-        }
-        let reason: String
-        switch scan.cut() {
-        case .success(let plan):
-            let seconds = picture.timeBase.seconds(plan.end - plan.start)
-            return excess(of: plan.bytes, scan, seconds: seconds).map { .encode(because: $0) } ?? .copy
-        case .failure(let refusal): reason = refusal.reason
-        }
-        switch scan.smartCut(leniency: leniency) {
-        case .success(let plan):
-            return excess(of: plan.middle.bytes, scan, seconds: part.duration).map { .encode(because: $0) }
-                ?? .smart(plan)
-        case .failure(let refusal): return .encode(because: "\(reason), and \(refusal.reason)")
-        }
-    }
-
-    private var audioWords: String {
-        guard let audio = facts.audio else { return "no sound" }
-        return copiesAudio ? "sound copied" : "sound encoded from \(audio.name)"
+            role: .main, type: policy.type, size: size, duration: part.duration, method: method, note: note)
     }
 }
 

@@ -76,37 +76,74 @@ struct VideoRendering {
     private static let limitSlack = 0.5
 
     func make(from demuxer: borrowing Demuxer, to descriptor: Int32) throws(FFmpegFailure) -> ClipWork {
-        var reason = VideoPlan.reasonToEncode(picture, policy)
         // Others may have packets of several frames.
         if demuxer.hasSampleTable, picture.isH264, facts.audio.map({ $0.codec == .aac }) ?? true {
             demuxer.takePacketsAsTheyAre()
         }
-        if reason == nil {
-            switch try scan(demuxer) {
-            case .failure(let refusal): reason = refusal.reason
-            case .success(let scan):
-                switch try copying({ () throws(FFmpegFailure) in
-                    try shortcut(scan, from: demuxer, to: descriptor)
-                }) {
-                case .success(var made):
-                    if made.method == .smart { made.encodes = 1 }
-                    if made.bytes > policy.cap {
-                        reason = "its \(made.bytes) bytes are over the cap of \(policy.cap)"
-                    } else if try !decodes(descriptor, bytes: made.bytes) {
-                        reason = "a copy would take damage over"
-                    } else {
-                        return .made(made)
-                    }
-                case .failure(let refusal): reason = refusal.reason
-                }
+        let approach = try approach(from: demuxer)
+        var reason: String
+        switch try copying({ () throws(FFmpegFailure) in try copy(approach, from: demuxer, to: descriptor) }) {
+        case .success(let made):
+            if made.bytes > policy.cap {
+                reason = "its \(made.bytes) bytes are over the cap of \(policy.cap)"
+            } else if try !decodes(descriptor, bytes: made.bytes) {
+                reason = "a copy would take damage over"
+            } else {
+                return .made(made)
             }
-            guard ftruncate(descriptor, 0) == 0 else { throw FFmpegFailure(satchel_averror(errno), isWriting: true) }
+        case .failure(let refusal): reason = refusal.reason
         }
-        return try encodeInTime(because: reason ?? "", from: demuxer, to: descriptor)
+        guard ftruncate(descriptor, 0) == 0 else { throw FFmpegFailure(satchel_averror(errno), isWriting: true) }
+        return try encodeInTime(because: reason, from: demuxer, to: descriptor)
+    }
+
+    /// How the rendition is made.
+    enum Approach {
+        case copy(PacketScan, CutPlan)
+        /// Copied but for its edges; with why it can't be copied whole.
+        case smart(PacketScan, SmartPlan, CutPlan.Refusal)
+        /// Why the packets can't be copied.
+        case encode(CutPlan.Refusal)
+    }
+
+    /// As far as reading tells: encoding the edges of a smart cut may turn out not to be possible.
+    func approach(from demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Approach {
+        func encode(because reason: String) -> Approach { .encode(CutPlan.Refusal(reason: reason)) }
+        if let reason = VideoPlan.reasonToEncode(picture, policy) { return encode(because: reason) }
+        let scan: PacketScan
+        switch try self.scan(demuxer) {
+        case .failure(let refusal): return .encode(refusal)
+        case .success(let taken): scan = taken
+        }
+        let refusal: CutPlan.Refusal
+        switch scan.cut() {
+        case .success(let plan):
+            let seconds = picture.timeBase.seconds(plan.end - plan.start)
+            return excess(of: plan.bytes, scan, seconds: seconds).map(encode) ?? .copy(scan, plan)
+        case .failure(let found): refusal = found
+        }
+        switch scan.smartCut(leniency: leniency) {
+        case .success(let plan):
+            return excess(of: plan.middle.bytes, scan, seconds: part.duration).map(encode)
+                ?? .smart(scan, plan, refusal)
+        case .failure(let other): return .encode(refusal.joined(with: other))
+        }
+    }
+
+    /// Copies the pictures, or most of them.
+    private func copy(
+        _ approach: Approach, from demuxer: borrowing Demuxer, to descriptor: Int32
+    ) throws(FFmpegFailure) -> Result<MadeClip, CutPlan.Refusal> {
+        switch approach {
+        case .encode(let refusal): return .failure(refusal)
+        case .copy(let scan, let plan): return .success(try copy(scan, plan, from: demuxer, to: descriptor))
+        case .smart(let scan, let plan, let refusal):
+            return try smart(scan, plan, from: demuxer, to: descriptor).mapError { refusal.joined(with: $0) }
+        }
     }
 
     /// Reads the packets of the part.
-    func scan(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Result<PacketScan, CutPlan.Refusal> {
+    private func scan(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Result<PacketScan, CutPlan.Refusal> {
         let start = facts.origin + part.start
         // A whole source goes to its own end, whatever its container says that is.
         let end = part.isTrimmed ? start + part.duration : start + part.duration + 1
@@ -116,7 +153,7 @@ struct VideoRendering {
     }
 
     /// How much too early or too late a picture may be and still count as one that begins on time.
-    var leniency: Int64 { picture.timeBase.ticks(picture.frame / 4) }
+    private var leniency: Int64 { picture.timeBase.ticks(picture.frame / 4) }
 
     /// Encodes with as much effort as there is time for, and begins again with less where it turns out to be too much.
     private func encodeInTime(
@@ -141,33 +178,6 @@ struct VideoRendering {
             rendering.effort = .reduced
             haste = pace.shortfall
             guard ftruncate(descriptor, 0) == 0 else { throw FFmpegFailure(satchel_averror(errno), isWriting: true) }
-        }
-    }
-
-    /// Copies the pictures where the cut lies well, or most of them where it doesn't.
-    private func shortcut(
-        _ scan: PacketScan, from demuxer: borrowing Demuxer, to descriptor: Int32
-    ) throws(FFmpegFailure) -> Result<MadeClip, CutPlan.Refusal> {
-        let refusal: CutPlan.Refusal
-        switch scan.cut() {
-        case .success(let plan):
-            if let reason = excess(of: plan.bytes, scan, seconds: picture.timeBase.seconds(plan.end - plan.start)) {
-                return .failure(CutPlan.Refusal(reason: reason))
-            }
-            return .success(try copy(scan, plan, from: demuxer, to: descriptor))
-        case .failure(let reason): refusal = reason
-        }
-        switch scan.smartCut(leniency: leniency) {
-        case .success(let plan):
-            let bytes = plan.middle.bytes
-            if let reason = excess(of: bytes, scan, seconds: part.duration) {
-                return .failure(CutPlan.Refusal(reason: reason))
-            }
-            switch try smart(scan, plan, from: demuxer, to: descriptor) {
-            case .success(let made): return .success(made)
-            case .failure(let other): return .failure(refusal.joined(with: other))
-            }
-        case .failure(let other): return .failure(refusal.joined(with: other))
         }
     }
 

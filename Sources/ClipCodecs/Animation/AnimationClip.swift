@@ -78,8 +78,7 @@ struct AnimationClip {
     /// An encoder whose pictures say that they are in BT.709's colours.
     private static func encoder(_ pictures: Encoder.Pictures) throws(FFmpegFailure) -> Encoder {
         let colours = Colours(
-            matrix: .bt709, primaries: .bt709, transfer: .standard(AVCOL_TRC_IEC61966_2_1.rawValue),
-            isFullRange: false)
+            matrix: AVCOL_SPC_BT709, primaries: AVCOL_PRI_BT709, transfer: AVCOL_TRC_IEC61966_2_1, isFullRange: false)
         return try Encoder(pictures, colours: colours)
     }
 }

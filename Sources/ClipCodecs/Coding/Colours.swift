@@ -7,66 +7,42 @@ import StillCodecs
 /// A value without input or output. What a source doesn't say is guessed as players do, by what it does say and by the
 /// size of its pictures: the rules are mpv's (`mp_csp_guess_colorspace` and `mp_csp_guess_primaries`).
 struct Colours: Hashable, Sendable {
-    enum Matrix: Hashable, Sendable {
-        case rgb
-        case bt709
-        case bt601With525Lines
-        case bt601With625Lines
-        case bt2020
-        /// One that only zimg converts: FFmpeg's number.
-        case other(UInt32)
-    }
-
-    enum Primaries: Hashable, Sendable {
-        case bt709
-        case bt601With525Lines
-        case bt601With625Lines
-        case bt2020
-        /// Display P3's and, with another white, digital cinema's.
-        case p3
-        case p3Cinema
-        case other(UInt32)
-    }
-
-    enum Transfer: Hashable, Sendable {
-        /// Any curve for screens of about 100 nits: FFmpeg's number.
-        case standard(UInt32)
-        /// SMPTE ST 2084: up to 10,000 nits.
-        case pq
-        /// ARIB STD-B67.
-        case hlg
-    }
-
-    var matrix: Matrix
-    var primaries: Primaries
-    var transfer: Transfer
+    var matrix: AVColorSpace
+    var primaries: AVColorPrimaries
+    var transfer: AVColorTransferCharacteristic
     /// Black is 0 and white is the greatest number; otherwise 16 and 235 of 255.
     var isFullRange: Bool
     /// What was not said, and guessed.
     var guesses: [String] = []
 
     /// Tone mapping is needed before a screen of standard range shows it.
-    var isHDR: Bool { transfer == .pq || transfer == .hlg }
+    var isHDR: Bool { Self.rangeName(transfer) != nil }
 
     /// `PQ`, `HLG`; nil for the standard range.
-    var rangeName: String? {
+    var rangeName: String? { Self.rangeName(transfer) }
+
+    private static func rangeName(_ transfer: AVColorTransferCharacteristic) -> String? {
         switch transfer {
-        case .pq: "PQ"
-        case .hlg: "HLG"
-        case .standard: nil
+        case AVCOL_TRC_SMPTE2084: "PQ"
+        case AVCOL_TRC_ARIB_STD_B67: "HLG"
+        default: nil
         }
     }
 
     /// More colours than sRGB has: what takes its numbers for sRGB's shows them pale.
-    var isWide: Bool {
-        switch primaries {
-        case .bt2020, .p3, .p3Cinema: true
-        default: false
-        }
+    private var isWide: Bool {
+        [AVCOL_PRI_BT2020, AVCOL_PRI_SMPTE431, AVCOL_PRI_SMPTE432].contains(primaries)
     }
 
+    /// A matrix that only zimg converts.
+    private var isUnusual: Bool { Self.unusual.contains(matrix) }
+
+    private static let unusual: Set = [
+        AVCOL_SPC_FCC, AVCOL_SPC_SMPTE240M, AVCOL_SPC_YCGCO, AVCOL_SPC_BT2020_CL, AVCOL_SPC_ICTCP,
+    ]
+
     static let bt709 = Colours(
-        matrix: .bt709, primaries: .bt709, transfer: .standard(AVCOL_TRC_BT709.rawValue), isFullRange: false)
+        matrix: AVCOL_SPC_BT709, primaries: AVCOL_PRI_BT709, transfer: AVCOL_TRC_BT709, isFullRange: false)
 
     /// What H.264 is tagged with when it is made of these: the standard range's numbers stay what they are, and others
     /// are converted to BT.709.
@@ -75,11 +51,10 @@ struct Colours: Hashable, Sendable {
         var colours = self
         colours.isFullRange = false
         colours.guesses = []
-        switch matrix {
-        case .rgb: colours.matrix = Self.isHighDefinition(size) ? .bt709 : .bt601With525Lines
-        case .other: colours.matrix = .bt709
-        default: break
+        if matrix == AVCOL_SPC_RGB {
+            colours.matrix = Self.isHighDefinition(size) ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
         }
+        if isUnusual { colours.matrix = AVCOL_SPC_BT709 }
         return colours
     }
 
@@ -96,48 +71,38 @@ extension Colours {
     ///   - size: As stored.
     init(primaries: UInt32, transfer: UInt32, matrix: UInt32, isFullRange: Bool?, isRGB: Bool, size: PixelSize) {
         var guesses: [String] = []
-        let statedPrimaries = Self.primaries(primaries)
-        switch transfer {
-        case 16: self.transfer = .pq
-        case 18: self.transfer = .hlg
-        case 1, 4...15, 17: self.transfer = .standard(transfer)
-        default:
-            self.transfer = .standard(Self.bt709Curve)
+        let stated = Self.primaries(primaries)
+        if (1...18).contains(transfer), ![2, 3].contains(transfer) {
+            self.transfer = AVColorTransferCharacteristic(transfer)
+        } else {
+            self.transfer = AVCOL_TRC_BT709
             guesses.append("transfer")
         }
-        let isHDR = self.transfer == .pq || self.transfer == .hlg
+        let isHDR = Self.rangeName(self.transfer) != nil
 
-        switch matrix {
-        case _ where isRGB: self.matrix = .rgb
-        case 1: self.matrix = .bt709
-        case 5: self.matrix = .bt601With625Lines
-        case 6: self.matrix = .bt601With525Lines
-        case 9: self.matrix = .bt2020
-        case 4, 7, 8, 10, 14: self.matrix = .other(matrix)
+        switch AVColorSpace(matrix) {
+        case _ where isRGB: self.matrix = AVCOL_SPC_RGB
+        case let said where Self.unusual.contains(said) || Self.usual.contains(said): self.matrix = said
         default:
-            if isHDR || statedPrimaries == .bt2020 {
-                self.matrix = .bt2020
+            if isHDR || stated == AVCOL_PRI_BT2020 {
+                self.matrix = AVCOL_SPC_BT2020_NCL
             } else if Self.isHighDefinition(size) {
-                self.matrix = .bt709
+                self.matrix = AVCOL_SPC_BT709
             } else {
-                self.matrix = size.height == 576 ? .bt601With625Lines : .bt601With525Lines
+                self.matrix = size.height == 576 ? AVCOL_SPC_BT470BG : AVCOL_SPC_SMPTE170M
             }
             guesses.append("matrix")
         }
 
-        if let statedPrimaries {
-            self.primaries = statedPrimaries
+        if let stated {
+            self.primaries = stated
         } else {
-            switch self.matrix {
-            case _ where isHDR: self.primaries = .bt2020
-            case .bt2020: self.primaries = .bt2020
-            case .bt709, .rgb, .other: self.primaries = .bt709
-            case .bt601With525Lines, .bt601With625Lines:
-                switch size.height {
-                case 576: self.primaries = .bt601With625Lines
-                case 480...488: self.primaries = .bt601With525Lines
-                default: self.primaries = .bt709
-                }
+            let isStandardDefinition = [AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M].contains(self.matrix)
+            switch size.height {
+            case _ where isHDR || self.matrix == AVCOL_SPC_BT2020_NCL: self.primaries = AVCOL_PRI_BT2020
+            case 576 where isStandardDefinition: self.primaries = AVCOL_PRI_BT470BG
+            case 480...488 where isStandardDefinition: self.primaries = AVCOL_PRI_SMPTE170M
+            default: self.primaries = AVCOL_PRI_BT709
             }
             guesses.append("primaries")
         }
@@ -145,17 +110,14 @@ extension Colours {
         self.guesses = guesses
     }
 
-    private static let bt709Curve: UInt32 = 1
+    private static let usual: Set = [AVCOL_SPC_BT709, AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M, AVCOL_SPC_BT2020_NCL]
 
-    private static func primaries(_ code: UInt32) -> Primaries? {
+    /// Nil for what isn't said, or no standard has.
+    private static func primaries(_ code: UInt32) -> AVColorPrimaries? {
         switch code {
-        case 1: .bt709
-        case 5: .bt601With625Lines
-        case 6, 7: .bt601With525Lines
-        case 9: .bt2020
-        case 11: .p3Cinema
-        case 12: .p3
-        case 4, 8, 10, 22: .other(code)
+        // The same by two names.
+        case 7: AVCOL_PRI_SMPTE170M
+        case 1, 4...6, 8...12, 22: AVColorPrimaries(code)
         default: nil
         }
     }
@@ -186,44 +148,13 @@ extension Colours {
 // MARK: As FFmpeg writes it
 
 extension Colours {
-    var rawMatrix: AVColorSpace {
-        switch matrix {
-        case .rgb: AVCOL_SPC_RGB
-        case .bt709: AVCOL_SPC_BT709
-        case .bt601With525Lines: AVCOL_SPC_SMPTE170M
-        case .bt601With625Lines: AVCOL_SPC_BT470BG
-        case .bt2020: AVCOL_SPC_BT2020_NCL
-        case .other(let raw): AVColorSpace(raw)
-        }
-    }
-
-    var rawPrimaries: AVColorPrimaries {
-        switch primaries {
-        case .bt709: AVCOL_PRI_BT709
-        case .bt601With525Lines: AVCOL_PRI_SMPTE170M
-        case .bt601With625Lines: AVCOL_PRI_BT470BG
-        case .bt2020: AVCOL_PRI_BT2020
-        case .p3: AVCOL_PRI_SMPTE432
-        case .p3Cinema: AVCOL_PRI_SMPTE431
-        case .other(let raw): AVColorPrimaries(raw)
-        }
-    }
-
-    var rawTransfer: AVColorTransferCharacteristic {
-        switch transfer {
-        case .pq: AVCOL_TRC_SMPTE2084
-        case .hlg: AVCOL_TRC_ARIB_STD_B67
-        case .standard(let raw): AVColorTransferCharacteristic(raw)
-        }
-    }
-
     var rawRange: AVColorRange { isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG }
 
     /// Says on `frame` what its numbers mean, so that every filter takes them so.
     func mark(_ frame: borrowing Frame) {
-        unsafe frame.raw.pointee.colorspace = rawMatrix
-        unsafe frame.raw.pointee.color_primaries = rawPrimaries
-        unsafe frame.raw.pointee.color_trc = rawTransfer
+        unsafe frame.raw.pointee.colorspace = matrix
+        unsafe frame.raw.pointee.color_primaries = primaries
+        unsafe frame.raw.pointee.color_trc = transfer
         unsafe frame.raw.pointee.color_range = rawRange
     }
 }
@@ -254,15 +185,13 @@ extension Colours {
             return [.scale(width: size.width, height: size.height)] + toneMapping(peak: peak, isExact: isExact)
                 + [.planar420]
         }
-        switch matrix {
-        case .other:
+        if isUnusual {
             return [.scale(width: size.width, height: size.height), Self.precise, .convert(["m": "bt709", "r": "tv"])]
                 + [.planar420]
-        case .rgb:
-            let target = encoded(size: size).matrix == .bt709 ? "bt709" : "smpte170m"
-            return [.scale(width: size.width, height: size.height, matrix: target), .planar420]
-        default: return [.scale(width: size.width, height: size.height), .planar420]
         }
+        let isHighDefinition = encoded(size: size).matrix == AVCOL_SPC_BT709
+        let target = matrix == AVCOL_SPC_RGB ? (isHighDefinition ? "bt709" : "smpte170m") : nil
+        return [.scale(width: size.width, height: size.height, matrix: target), .planar420]
     }
 
     /// Brings pictures to `size`, as stored, in sRGB.
@@ -274,8 +203,9 @@ extension Colours {
     func stillFilters(to size: PixelSize, peak: Double, flags: String = Filter.carefully) -> [Filter] {
         let scale = Filter.scale(width: size.width, height: size.height, flags: flags)
         if isHDR { return [scale] + toneMapping(peak: peak, isExact: true) + [.rgb] }
-        if case .other = matrix { return [scale, Self.precise, .convert(["m": "bt709", "p": "bt709"]), .rgb] }
-        if isWide, matrix != .rgb { return [scale, Self.precise, .convert(["m": "bt709", "p": "bt709"]), .rgb] }
+        if isUnusual || (isWide && matrix != AVCOL_SPC_RGB) {
+            return [scale, Self.precise, .convert(["m": "bt709", "p": "bt709"]), .rgb]
+        }
         return [.scale(width: size.width, height: size.height, range: nil, flags: flags), .rgb]
     }
 
@@ -290,7 +220,7 @@ extension Colours {
             // Without its exact curves zimg takes HLG's system curve of each channel for the one of their luminance.
             .convert([
                 "t": "linear", "p": "bt709", "npl": String(Self.white),
-                "agamma": transfer == .hlg && isExact ? "0" : "1",
+                "agamma": transfer == AVCOL_TRC_ARIB_STD_B67 && isExact ? "0" : "1",
             ]),
             Filter(name: "format", options: ["pix_fmts": "gbrpf32le"]),
             Filter(name: "tonemap", options: ["tonemap": "mobius", "desat": "0", "peak": String(brightest)]),
@@ -308,38 +238,34 @@ extension Filter {
 enum PeakLight {
     /// Nits, as the container says; nil where nothing sane is said.
     static func nits(_ stream: UnsafeMutablePointer<AVStream>) -> Double? {
-        var bytes = 0
-        let level = unsafe satchel_stream_side_data(stream, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, &bytes)
-        if let nits = unsafe nits(level: level, bytes) { return nits }
-        let display = unsafe satchel_stream_side_data(stream, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, &bytes)
-        return unsafe nits(display: display, bytes)
+        unsafe nits(AV_PKT_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_MASTERING_DISPLAY_METADATA) { kind in
+            var bytes = 0
+            let data = unsafe satchel_stream_side_data(stream, kind, &bytes)
+            return unsafe UnsafeRawBufferPointer(start: data, count: bytes)
+        }
     }
 
     /// Nits, as the pictures say; nil where nothing sane is said.
     static func nits(_ frame: borrowing Frame) -> Double? {
-        if let level = unsafe av_frame_get_side_data(frame.raw, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL),
-            let nits = unsafe nits(level: level.pointee.data, Int(level.pointee.size))
+        let raw = unsafe frame.raw
+        return unsafe nits(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA) { kind in
+            let found = unsafe av_frame_get_side_data(raw, kind)
+            return unsafe UnsafeRawBufferPointer(start: found?.pointee.data, count: found?.pointee.size ?? 0)
+        }
+    }
+
+    private static func nits<Kind>(
+        _ level: Kind, _ display: Kind, _ data: (Kind) -> UnsafeRawBufferPointer
+    ) -> Double? {
+        let (level, display) = unsafe (data(level), data(display))
+        if level.count >= MemoryLayout<AVContentLightMetadata>.size,
+            let nits = unsafe sane(Double(level.loadUnaligned(as: AVContentLightMetadata.self).MaxCLL))
         {
             return nits
         }
-        guard let display = unsafe av_frame_get_side_data(frame.raw, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA) else {
-            return nil
-        }
-        return unsafe nits(display: display.pointee.data, Int(display.pointee.size))
-    }
-
-    private static func nits(level data: UnsafeMutablePointer<UInt8>?, _ bytes: Int) -> Double? {
-        guard let data = unsafe data, bytes >= MemoryLayout<AVContentLightMetadata>.size else { return nil }
-        return unsafe data.withMemoryRebound(to: AVContentLightMetadata.self, capacity: 1) {
-            unsafe sane(Double($0.pointee.MaxCLL))
-        }
-    }
-
-    private static func nits(display data: UnsafeMutablePointer<UInt8>?, _ bytes: Int) -> Double? {
-        guard let data = unsafe data, bytes >= MemoryLayout<AVMasteringDisplayMetadata>.size else { return nil }
-        return unsafe data.withMemoryRebound(to: AVMasteringDisplayMetadata.self, capacity: 1) {
-            unsafe $0.pointee.has_luminance == 0 ? nil : sane(av_q2d($0.pointee.max_luminance))
-        }
+        guard display.count >= MemoryLayout<AVMasteringDisplayMetadata>.size else { return nil }
+        let metadata = unsafe display.loadUnaligned(as: AVMasteringDisplayMetadata.self)
+        return metadata.has_luminance == 0 ? nil : sane(av_q2d(metadata.max_luminance))
     }
 
     private static func sane(_ nits: Double) -> Double? { nits >= 100 && nits <= 10_000 ? nits : nil }

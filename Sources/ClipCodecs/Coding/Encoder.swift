@@ -57,9 +57,9 @@ import StillCodecs
             unsafe raw.pointee.framerate = av_d2q(rate, 100_000)
             unsafe raw.pointee.gop_size = pictures.isIndependent ? 1 : Int32(max(12, min(250, (rate * 4).rounded())))
             unsafe raw.pointee.color_range = colours.rawRange
-            unsafe raw.pointee.color_primaries = colours.rawPrimaries
-            unsafe raw.pointee.color_trc = colours.rawTransfer
-            unsafe raw.pointee.colorspace = colours.rawMatrix
+            unsafe raw.pointee.color_primaries = colours.primaries
+            unsafe raw.pointee.color_trc = colours.transfer
+            unsafe raw.pointee.colorspace = colours.matrix
             if let rate = pictures.maximumBitRate {
                 unsafe raw.pointee.rc_max_rate = Int64(rate)
                 unsafe raw.pointee.rc_buffer_size = Int32(clamping: rate)

@@ -102,7 +102,7 @@ extension VideoRendering {
             type: policy.type, size: picture.upright, start: max(0, zero - facts.origin),
             duration: isLastPicture ? max(duration, min(heard, rest)) : duration,
             method: edges == nil ? .copy : .smart, bytes: bytes, note: note(of: plan, edges),
-            audioStart: encoded?.first ?? copied?.heard?.lowerBound)
+            audioStart: encoded?.first ?? copied?.heard?.lowerBound, encodes: edges == nil ? 0 : 1)
     }
 
     /// What the sound of so many seconds is made of at most: AAC has 960 samples in a packet or more.
@@ -111,18 +111,20 @@ extension VideoRendering {
         return Int(max(0, min(seconds, 1e6)) * Double(audio.rate) / 960) + 64
     }
 
+    var audioWords: String {
+        guard let audio = facts.audio else { return "no sound" }
+        return copiesAudio ? "sound copied" : "sound encoded from \(audio.name)"
+    }
+
     private func note(of plan: CutPlan, _ edges: Edges?) -> String {
-        let audio =
-            facts.audio == nil
-            ? "no sound" : (copiesAudio ? "sound copied" : "sound encoded from \(facts.audio?.name ?? "")")
         guard let edges else {
-            return part.isTrimmed
-                ? "copied: the cut is on a keyframe; \(audio)" : "copied: it fits as it is; \(audio)"
+            return "copied: \(part.isTrimmed ? "the cut is on a keyframe" : "it fits as it is"); \(audioWords)"
         }
         let places = [
             edges.head.isEmpty ? nil : "\(edges.head.count) pictures before a keyframe",
             edges.tail.isEmpty ? nil : "\(edges.tail.count) at the end",
         ].compactMap(\.self).joined(separator: " and ")
-        return "\(plan.packets.count) pictures copied, \(places) encoded at rate factor \(edges.rateFactor); \(audio)"
+        return
+            "\(plan.packets.count) pictures copied, \(places) encoded at rate factor \(edges.rateFactor); \(audioWords)"
     }
 }

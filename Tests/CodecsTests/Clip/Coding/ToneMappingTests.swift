@@ -1,4 +1,5 @@
 import Attachments
+import CFFmpeg
 import Foundation
 import TestSupport
 import Testing
@@ -185,23 +186,23 @@ import Testing
                 primaries: primaries, transfer: transfer, matrix: matrix, isFullRange: isFullRange, isRGB: isRGB,
                 size: PixelSize(width: width, height: height))
         }
-        #expect(colours(width: 1920, height: 1080).matrix == .bt709)
-        #expect(colours().matrix == .bt601With525Lines)
-        #expect(colours().primaries == .bt709)
-        #expect(colours(width: 720, height: 576).primaries == .bt601With625Lines)
-        #expect(colours(9).matrix == .bt2020)
+        #expect(colours(width: 1920, height: 1080).matrix == AVCOL_SPC_BT709)
+        #expect(colours().matrix == AVCOL_SPC_SMPTE170M)
+        #expect(colours().primaries == AVCOL_PRI_BT709)
+        #expect(colours(width: 720, height: 576).primaries == AVCOL_PRI_BT470BG)
+        #expect(colours(9).matrix == AVCOL_SPC_BT2020_NCL)
         let hdr = colours(2, 16)
-        #expect(hdr.isHDR && hdr.primaries == .bt2020 && hdr.matrix == .bt2020)
+        #expect(hdr.isHDR && hdr.primaries == AVCOL_PRI_BT2020 && hdr.matrix == AVCOL_SPC_BT2020_NCL)
         #expect(hdr.encoded(size: PixelSize(width: 640, height: 360)) == .bt709)
         #expect(colours(isFullRange: true).isFullRange)
         #expect(!colours().isFullRange)
         let rgb = colours(isRGB: true, width: 1920, height: 1080)
-        #expect(rgb.matrix == .rgb && rgb.isFullRange)
-        #expect(rgb.encoded(size: PixelSize(width: 1920, height: 1080)).matrix == .bt709)
+        #expect(rgb.matrix == AVCOL_SPC_RGB && rgb.isFullRange)
+        #expect(rgb.encoded(size: PixelSize(width: 1920, height: 1080)).matrix == AVCOL_SPC_BT709)
         #expect(colours(1, 1, 1, isFullRange: false).guesses.isEmpty)
         // Numbers that no standard has.
         let nonsense = colours(77, 99, 88)
-        #expect(nonsense.matrix == .bt601With525Lines && nonsense.transfer == .standard(1))
+        #expect(nonsense.matrix == AVCOL_SPC_SMPTE170M && nonsense.transfer == AVCOL_TRC_BT709)
         #expect(nonsense.guesses == ["transfer", "matrix", "primaries"])
     }
 
