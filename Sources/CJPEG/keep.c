@@ -137,7 +137,8 @@ static satchel_jpeg_kept keep(
     to->density_unit = 0;
     to->X_density = to->Y_density = 1;
     to->optimize_coding = TRUE;
-    if (form.is_progressive) jpeg_simple_progression(to);
+    if (form.scans == SATCHEL_JPEG_PROGRESSIVE) satchel_jpeg_use_scans(to);
+    if (form.scans == SATCHEL_JPEG_SUCCESSIVE) jpeg_simple_progression(to);
     if (!satchel_jpeg_collect(&keeper->output, to)) ERREXIT1(to, JERR_OUT_OF_MEMORY, 0);
     jpeg_write_coefficients(to, is_turn(turn) ? turned : stored);
     if (form.profile) jpeg_write_icc_profile(to, form.profile, (unsigned)form.profile_count);

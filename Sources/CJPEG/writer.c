@@ -56,6 +56,14 @@ static const jpeg_scan_info scans[] = {
     {1, {0}, 6, 63, 0, 0},
 };
 
+static const jpeg_scan_info grey_scans[] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 5, 0, 0}, {1, {0}, 6, 63, 0, 0}};
+
+void satchel_jpeg_use_scans(struct jpeg_compress_struct *info) {
+    int is_grey = info->num_components == 1;
+    info->scan_info = is_grey ? grey_scans : scans;
+    info->num_scans = is_grey ? sizeof grey_scans / sizeof *grey_scans : sizeof scans / sizeof *scans;
+}
+
 static void encode(
     satchel_jpeg_writer *writer, const unsigned char *pixels, int width, int height, satchel_jpeg_form form,
     satchel_jpeg_stops stops) {
@@ -71,10 +79,7 @@ static void encode(
     jpeg_set_quality(info, form.quality, TRUE);
     info->optimize_coding = form.is_optimised || form.is_progressive;
     info->comp_info[0].h_samp_factor = info->comp_info[0].v_samp_factor = form.has_full_chroma ? 1 : 2;
-    if (form.is_progressive) {
-        info->scan_info = scans;
-        info->num_scans = sizeof scans / sizeof *scans;
-    }
+    if (form.is_progressive) satchel_jpeg_use_scans(info);
     jpeg_start_compress(info, TRUE);
     while (info->next_scanline < info->image_height) {
         JSAMPROW rows[16];

@@ -14,6 +14,9 @@ typedef struct {
 /// Has `info` write into memory. Returns 0 where there is none.
 int satchel_jpeg_collect(satchel_jpeg_output *output, struct jpeg_compress_struct *info);
 
+/// Has `info`, whose components are known, write one or three of them in several scans.
+void satchel_jpeg_use_scans(struct jpeg_compress_struct *info);
+
 /// Hands over what was written. The caller frees it.
 void satchel_jpeg_hand_over(satchel_jpeg_output *output, unsigned char **bytes, size_t *count);
 

@@ -107,12 +107,21 @@ int satchel_jpeg_write(
     const unsigned char *pixels, int width, int height, satchel_jpeg_form form, satchel_jpeg_stops stops,
     unsigned char *_Nullable *_Nonnull bytes, size_t *count);
 
+/// In how many passes a JPEG is coded anew.
+typedef enum {
+    /// One scan of all: the fewest bytes for small pictures.
+    SATCHEL_JPEG_SEQUENTIAL,
+    /// Those of pictures that are encoded.
+    SATCHEL_JPEG_PROGRESSIVE,
+    /// libjpeg's ten, bit by bit: 3 % fewer bytes at twice the work.
+    SATCHEL_JPEG_SUCCESSIVE,
+} satchel_jpeg_scans;
+
 /// How a JPEG is coded anew without loss.
 typedef struct {
     /// EXIF's, 1 to 8: the picture is turned upright.
     int orientation;
-    /// In libjpeg's ten scans: for all but small pictures fewer bytes.
-    int is_progressive;
+    satchel_jpeg_scans scans;
     /// An ICC profile to be written; NULL for none.
     const unsigned char *_Nullable profile;
     size_t profile_count;

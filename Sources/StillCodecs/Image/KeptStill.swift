@@ -87,11 +87,30 @@ extension StillPolicy {
         return isWhole ? nil : .warning
     }
 
+    /// Whether a source is delivered as this rendition without being decoded.
+    func takes(_ keeping: Keeping) -> Bool {
+        guard case .jpeg(let kept) = keeping else { return false }
+        return obstacle(bytes: Int64(kept.bytes.count)) == nil
+    }
+
     /// What stands against so many bytes.
     func obstacle(bytes: Int64) -> KeepingObstacle? {
         if bytes > cap { return .overCap(bytes: bytes, cap: cap) }
         if let aim, bytes > aim { return .overAim(bytes: bytes, aim: aim) }
         return nil
+    }
+}
+
+extension ImagePolicies {
+    /// The size to which a region is decoded for those of `stills` that a source isn't kept as, and for the placeholder.
+    func workingSize(
+        of region: PixelRect, in facts: StillFacts, for stills: [StillPolicy], beside kept: Keeping
+    ) -> PixelSize {
+        let encoded = stills.filter {
+            $0.obstacle(to: facts, region: region, isWhole: true) != nil || !$0.takes(kept)
+        }
+        let framings = encoded.isEmpty ? [Framing(side: Placeholder.side, fit: .inside)] : encoded.map(\.framing)
+        return framings.map { $0.scaledSize(of: region.size) }.max { $0.area < $1.area } ?? region.size
     }
 }
 
@@ -108,7 +127,7 @@ extension StillFacts {
     }
 }
 
-/// How a rendition may be kept.
+/// How a source may be kept.
 enum Keeping: Hashable, Sendable {
     case not(KeepingObstacle)
     /// A JPEG that was coded anew.
@@ -120,27 +139,35 @@ enum Keeping: Hashable, Sendable {
 /// A JPEG whose coefficients were coded anew: upright, and without metadata but the colour profile.
 struct KeptJPEG: Hashable, Sendable {
     var bytes: [UInt8]
+    /// Upright.
+    var size: PixelSize
     var isTurned: Bool
     var note: String { "kept: JPEG \(isTurned ? "turned and " : "")coded anew without loss" }
 }
 
 extension KeptJPEG {
-    /// Codes a JPEG anew that was decoded whole, or says why it can't.
+    /// Codes a JPEG anew, or says why it can't.
+    ///
+    /// - Throws: ``WorkTime/failure`` where the time is up.
     static func keeping(_ source: borrowing SourceBytes, _ facts: StillFacts) throws(AttachmentError) -> Keeping {
-        // The tables of ten scans outweigh what they save of a small picture.
-        let isProgressive = facts.size.area >= 128 * 128
+        // The tables of several scans outweigh what they save of a small picture. libjpeg's ten take twice the time: they are
+        // for a source that has them.
+        let ways =
+            facts.size.area >= 128 * 128
+            ? [SATCHEL_JPEG_PROGRESSIVE, SATCHEL_JPEG_SUCCESSIVE, SATCHEL_JPEG_SEQUENTIAL]
+            : [SATCHEL_JPEG_SEQUENTIAL, SATCHEL_JPEG_PROGRESSIVE]
         var kept: [UInt8] = []
-        for progressive in [isProgressive, !isProgressive] where kept.isEmpty || kept.count > source.count {
-            switch try coded(source, facts, isProgressive: progressive) {
+        for scans in ways where kept.isEmpty || kept.count > source.count {
+            switch try coded(source, facts, scans) {
             case .jpeg(let coded): if kept.isEmpty || coded.bytes.count < kept.count { kept = coded.bytes }
             case let obstacle: return obstacle
             }
         }
-        return .jpeg(KeptJPEG(bytes: kept, isTurned: facts.orientation != 1))
+        return .jpeg(KeptJPEG(bytes: kept, size: facts.size, isTurned: facts.orientation != 1))
     }
 
     private static func coded(
-        _ source: borrowing SourceBytes, _ facts: StillFacts, isProgressive: Bool
+        _ source: borrowing SourceBytes, _ facts: StillFacts, _ scans: satchel_jpeg_scans
     ) throws(AttachmentError) -> Keeping {
         let profile = facts.keptForm.colours == .displayP3 ? try displayP3() : []
         var start: UnsafeMutablePointer<UInt8>?
@@ -151,7 +178,7 @@ extension KeptJPEG {
                     return SATCHEL_JPEG_FAILED
                 }
                 let form = unsafe satchel_jpeg_keeping(
-                    orientation: Int32(facts.orientation), is_progressive: isProgressive ? 1 : 0,
+                    orientation: Int32(facts.orientation), scans: scans,
                     profile: profile.isEmpty ? nil : profile.baseAddress, profile_count: profile.count)
                 return unsafe satchel_jpeg_keep(from, bytes.count, form, WorkTime.stops, &start, &count)
             }
@@ -160,13 +187,13 @@ extension KeptJPEG {
         case SATCHEL_JPEG_IS_KEPT:
             defer { unsafe g_free(start) }
             let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
-            return .jpeg(KeptJPEG(bytes: bytes, isTurned: facts.orientation != 1))
+            return .jpeg(KeptJPEG(bytes: bytes, size: facts.size, isTurned: facts.orientation != 1))
         case SATCHEL_JPEG_IS_OTHER: return .not(.form(.jpeg))
         case SATCHEL_JPEG_TURN_IS_INEXACT: return .not(.turn)
         case SATCHEL_JPEG_IS_ODD: return .not(.warning)
         default:
             if WorkTime.isUp { throw WorkTime.failure }
-            // It was decoded before; what can't be coded as it is has to be encoded.
+            // Decoding says what is wrong with it.
             return .not(.warning)
         }
     }

@@ -30,21 +30,34 @@ struct StillRendering {
         if isHurried { command.effort = .reduced }
         if command.effort == .reduced { policies = policies.reduced(for: size) }
         let region = policies.region(of: size)
-        let working = policies.workingSize(of: region.size)
         if isHurried { (speed, hindrance) = (.fast, nil) }
+        let stills = policies.stills(command.outputs)
+        let mayBeKept = stills.contains { $0.obstacle(to: source.facts, region: region, isWhole: true) == nil }
+        let kept = mayBeKept ? try source.keeping() : nil
+        let whole = policies.workingSize(of: region.size)
+        // What is kept asks for no pixels.
+        var working = kept.map { policies.workingSize(of: region, in: source.facts, for: stills, beside: $0) } ?? whole
         // What is quick is encoded so; of the others the encoder decides by the picture. Small ones keep their colours.
-        let isHalved =
-            speed == .fast && working.area > FineColours.mostPixels
-            && policies.stills(command.outputs).allSatisfy(\.halvesChroma)
+        func chroma(_ size: PixelSize) -> ChromaResolution {
+            let isHalved =
+                speed == .fast && size.area > FineColours.mostPixels
+                && stills.allSatisfy(\.halvesChroma)
+            return isHalved ? .half : .full
+        }
         var faults = StillFaults()
-        let picture = try source.decode(
-            region, scaledTo: working, speed: speed, chroma: isHalved ? .half : .full, damaged: order.profile.damaged,
+        var picture = try source.decode(
+            region, scaledTo: working, speed: speed, chroma: chroma(working), damaged: order.profile.damaged,
             faults: &faults)
+        if working != whole, faults != StillFaults() {
+            (working, faults) = (whole, StillFaults())
+            picture = try source.decode(
+                region, scaledTo: working, speed: speed, chroma: chroma(working), damaged: order.profile.damaged,
+                faults: &faults)
+        }
         let jpeg = StillWriter.JPEGOrigin(
             bytes: Int64(source.facts.bytes),
             hasHalvedColours: source.facts.colourShare == 0.5 && working == region.size)
         let isWhole = faults == StillFaults()
-        var kept: Keeping?
         var ending = try StillRenditions(
             order: order, command: command, outputs: outputs, policies: policies, region: region, size: size,
             downscaler: source.facts.downscaler(at: speed), jpeg: source.facts.type == .jpeg ? jpeg : nil,
@@ -55,8 +68,6 @@ struct StillRendering {
                 if let obstacle = policy.obstacle(to: source.facts, region: region, isWhole: isWhole) {
                     return .not(obstacle)
                 }
-                // The same for all: nothing is scaled or cropped.
-                if kept == nil { kept = try source.keeping() }
                 return kept
             }, deliver)
         if let hindrance { ending.notes.append("made at the speed standard instead of best, as \(hindrance)") }
@@ -115,8 +126,8 @@ struct StillRenditions {
                 try deliver(report)
                 // As early as can be, and from the smallest picture that it can be made from: from the largest it takes
                 // ten times as long.
-                if ending.placeholder == nil, written.whole.size.longestSide >= Placeholder.side {
-                    ending.placeholder = try written.whole.placeholder(by: downscaler)
+                if ending.placeholder == nil, let whole = written.whole, whole.size.longestSide >= Placeholder.side {
+                    ending.placeholder = try whole.placeholder(by: downscaler)
                 }
                 watch = Stopwatch()
             }

@@ -143,7 +143,7 @@ package struct StillSource: ~Copyable {
         origin = .gif(source)
     }
 
-    /// How a still may be kept that was decoded and against which nothing else stands.
+    /// How this source may be kept where its header has nothing against it. A JPEG is coded anew.
     ///
     /// - Throws: ``WorkTime/failure`` where the time is up.
     borrowing func keeping() throws(AttachmentError) -> Keeping {

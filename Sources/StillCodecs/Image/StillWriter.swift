@@ -37,15 +37,23 @@ struct StillWriter {
         var report: RenditionReport
         /// What part of the picture the rendition shows.
         var part: UnitRect
-        /// All of the picture at the rendition's scale; in memory.
-        var whole: Picture
+        /// All of the picture at the rendition's scale, in memory; nil where it was kept without being decoded.
+        var whole: Picture?
         /// Why it was encoded instead of being kept; nil where it was kept, or nothing speaks of that.
         var obstacle: KeepingObstacle?
     }
 
-    /// - Parameter picture: Upright, sRGB, 8 bits, 3 or 4 bands; in memory.
+    /// - Parameter picture: Upright, sRGB, 8 bits, 3 or 4 bands; in memory. Not looked at where a JPEG is kept.
     func write(_ picture: borrowing Picture, to descriptor: Int32) throws(AttachmentError) -> Written {
         let watch = Stopwatch()
+        if let keeping, policy.takes(keeping), case .jpeg(let kept) = keeping {
+            let bytes = try scaling { () throws(VipsFailure) in try EncodedBytes(copying: kept.bytes) }
+            try bytes.write(to: descriptor)
+            let report = RenditionReport(
+                role: policy.role, type: .jpeg, size: kept.size, bytes: Int64(bytes.count), seconds: watch.seconds,
+                note: "\(kept.note), under \(policy.bound)", effort: effort, encodes: 0)
+            return Written(report: report, part: .whole)
+        }
         let framed = try scaling { () throws(VipsFailure) in try frame(picture) }
         let isScaled = policy.framing.scaledSize(of: picture.size) != picture.size
         let encoded = try encoded(framed.picture, isScaled: isScaled)
@@ -66,15 +74,7 @@ struct StillWriter {
         case nil: break
         case .not(let reason): obstacle = reason
         case .png(let bytes): encoder.keptPNG = bytes
-        case .jpeg(let kept):
-            obstacle = policy.obstacle(bytes: Int64(kept.bytes.count))
-            if obstacle == nil {
-                return try scaling { () throws(VipsFailure) in
-                    EncodedStill(
-                        bytes: try EncodedBytes(copying: kept.bytes), type: .jpeg, size: picture.size, encodes: 0,
-                        note: "\(kept.note), under \(policy.bound)")
-                }
-            }
+        case .jpeg(let kept): obstacle = policy.obstacle(bytes: Int64(kept.bytes.count))
         }
         var encoded = try encoder.encode(picture)
         encoded.obstacle = encoded.obstacle ?? obstacle
