@@ -104,8 +104,10 @@ struct AnimationClip {
     }
 
     func converted(_ pixels: [UInt32]) throws(FFmpegFailure) -> Frame {
-        let source = try frame(AV_PIX_FMT_RGBA)
-        let target = try frame(AV_PIX_FMT_YUV420P)
+        let source = try Frame.picture(size, AV_PIX_FMT_RGBA)
+        unsafe source.raw.pointee.color_range = AVCOL_RANGE_JPEG
+        let target = try Frame.picture(size, AV_PIX_FMT_YUV420P)
+        unsafe target.raw.pointee.color_range = AVCOL_RANGE_MPEG
         guard let start = unsafe source.raw.pointee.data.0 else { throw .noMemory }
         let stride = unsafe Int(source.raw.pointee.linesize.0)
         unsafe pixels.withUnsafeBytes { bytes in
@@ -118,16 +120,6 @@ struct AnimationClip {
         }
         try checked(unsafe sws_scale_frame(converter, target.raw, source.raw))
         return target
-    }
-
-    private func frame(_ format: AVPixelFormat) throws(FFmpegFailure) -> Frame {
-        let frame = try Frame()
-        unsafe frame.raw.pointee.width = Int32(size.width)
-        unsafe frame.raw.pointee.height = Int32(size.height)
-        unsafe frame.raw.pointee.format = format.rawValue
-        unsafe frame.raw.pointee.color_range = format == AV_PIX_FMT_RGBA ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
-        try checked(unsafe av_frame_get_buffer(frame.raw, 0))
-        return frame
     }
 }
 

@@ -1,3 +1,4 @@
+import Attachments
 import CFFmpeg
 import StillCodecs
 
@@ -22,23 +23,9 @@ import StillCodecs
         unsafe applyColours(of: frame, to: converter)
 
         // FFmpeg's own buffer: swscale may write beyond the width of a row, up to the alignment.
-        let target = try Frame()
-        unsafe target.raw.pointee.width = Int32(width)
-        unsafe target.raw.pointee.height = Int32(height)
-        unsafe target.raw.pointee.format = AV_PIX_FMT_RGBA.rawValue
-        try checked(unsafe av_frame_get_buffer(target.raw, 0))
+        let target = try Frame.picture(PixelSize(width: width, height: height), AV_PIX_FMT_RGBA)
         try checked(unsafe sws_scale_frame(converter, target.raw, frame.raw))
-
-        let rowBytes = width * 4
-        let stride = unsafe Int(target.raw.pointee.linesize.0)
-        guard let pixels = unsafe target.raw.pointee.data.0 else { throw .noMemory }
-        return unsafe [UInt8](unsafeUninitializedCapacity: rowBytes * height) { buffer, count in
-            guard let start = buffer.baseAddress else { return }
-            for row in 0..<height {
-                unsafe (start + row * rowBytes).update(from: pixels + row * stride, count: rowBytes)
-            }
-            count = rowBytes * height
-        }
+        return try target.rows(bytes: 4)
     }
 
     /// The frame's own matrix and range; SD and HD differ where it doesn't say.

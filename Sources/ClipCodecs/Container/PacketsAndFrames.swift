@@ -1,3 +1,4 @@
+import Attachments
 import CFFmpeg
 import StillCodecs
 
@@ -78,6 +79,31 @@ final class HeldPacket {
     func share(_ other: borrowing Frame) throws(FFmpegFailure) {
         clear()
         try checked(unsafe av_frame_ref(raw, other.raw))
+    }
+
+    /// With room for the pixels of a picture.
+    static func picture(_ size: PixelSize, _ format: AVPixelFormat) throws(FFmpegFailure) -> Frame {
+        let frame = try Frame()
+        unsafe frame.raw.pointee.width = Int32(size.width)
+        unsafe frame.raw.pointee.height = Int32(size.height)
+        unsafe frame.raw.pointee.format = format.rawValue
+        try checked(unsafe av_frame_get_buffer(frame.raw, 0))
+        return frame
+    }
+
+    /// The first plane without gaps between its rows, with so many bytes a pixel.
+    func rows(bytes pixel: Int) throws(FFmpegFailure) -> [UInt8] {
+        let rowBytes = width * pixel
+        let stride = unsafe Int(raw.pointee.linesize.0)
+        guard let pixels = unsafe raw.pointee.data.0, width > 0, height > 0, abs(stride) >= rowBytes else {
+            throw FFmpegFailure(satchel_averror_invaliddata)
+        }
+        var bytes = [UInt8]()
+        bytes.reserveCapacity(rowBytes * height)
+        for row in 0..<height {
+            unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: pixels + row * stride, count: rowBytes))
+        }
+        return bytes
     }
 
     var isEmpty: Bool { unsafe raw.pointee.buf.0 == nil }

@@ -82,9 +82,6 @@ extension Demuxer {
 enum MovieProtection {
     static let pictures = ["encv", "drmi"]
     static let all = pictures + ["enca", "drms"]
-    /// Boxes and sample descriptions that are looked at, at most.
-    private static let most = 4_000
-
     /// How many there are.
     ///
     /// - Parameters:
@@ -92,41 +89,20 @@ enum MovieProtection {
     ///   - bytes: Of the file.
     ///   - read: So many bytes at an offset; nil beyond the end.
     static func count(_ marks: [String] = all, in bytes: Int64, _ read: (Int, Int64) -> [UInt8]?) -> Int {
-        var looked = 0
-        var found = 0
-        /// Counts those within; `path` are the boxes that lead there.
-        func search(_ range: Range<Int64>, _ path: ArraySlice<String>) {
-            var at = range.lowerBound
-            while at + 8 <= range.upperBound, looked < most, let head = read(8, at) {
-                looked += 1
-                var size = Int64(big(head[0..<4]))
-                var content = at + 8
-                if size == 1, let long = read(8, at + 8) {
-                    size = Int64(big(long[0..<4])) << 32 | Int64(big(long[4..<8]))
-                    content += 8
-                } else if size == 0 {
-                    size = range.upperBound - at
-                }
-                let (announced, overflow) = at.addingReportingOverflow(size)
-                guard !overflow, announced >= content else { return }
-                // Beyond its parent's end nothing is looked at, so that the sums above stay within the file.
-                let end = min(announced, range.upperBound)
-                let name = String(decoding: head[4..<8], as: UTF8.self)
-                if path.isEmpty {
-                    if marks.contains(name) { found += 1 }
-                } else if name == path.first {
+        FileBoxes.of(bytes, read) { file in
+            /// Counts those within; `path` are the boxes that lead there.
+            func count(_ range: Range<Int64>, _ path: ArraySlice<String>) -> Int {
+                let boxes = file.boxes(in: range)
+                guard let next = path.first else { return boxes.count { marks.contains($0.type) } }
+                return boxes.filter { $0.type == next }.reduce(0) { sum, box in
                     // A table of descriptions begins with a version and their count.
-                    let inner = content + (name == "stsd" ? 8 : 0)
-                    if inner < end { search(inner..<end, path.dropFirst()) }
+                    let start = min(box.content.lowerBound + (next == "stsd" ? 8 : 0), box.content.upperBound)
+                    return sum + count(start..<box.content.upperBound, path.dropFirst())
                 }
-                at = end
             }
+            return count(file.whole, ["moov", "trak", "mdia", "minf", "stbl", "stsd"])
         }
-        search(0..<max(0, bytes), ["moov", "trak", "mdia", "minf", "stbl", "stsd"])
-        return found
     }
-
-    private static func big(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
 }
 
 /// Headers of Windows Media that say that its packets are encrypted.

@@ -50,9 +50,9 @@ private struct PackedBitmap: RasterDecoder {
     var limits: Limits
 
     func decode(damaged: WhenDamaged, faults: inout StillFaults) throws(AttachmentError) -> Raster {
-        guard var reader = try FrameReader.open(descriptor, format: .bmp, limits: limits),
-            let frame = try reader.next()
+        guard let reader = try FrameReader.open(descriptor, format: .bmp, limits: limits),
+            let pixels = try reader.next()
         else { throw .corrupt(reason: "the file ends before its BMP picture is complete") }
-        return Raster(width: reader.size.width, height: reader.size.height, channels: 4, bytes: frame.pixels)
+        return Raster(width: reader.size.width, height: reader.size.height, channels: 4, bytes: pixels)
     }
 }

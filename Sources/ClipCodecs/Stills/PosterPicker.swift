@@ -212,24 +212,15 @@ struct PosterPicker {
         else { return nil }
         let limit = picture.timeBase.ticks(time + picture.frame / 4)
         var isDrained = false
-        while true {
-            while try decoder.receive(frame) {
-                guard let found = frame.timestamp else {
-                    // The only picture may have no time.
-                    if held.isEmpty { held.take(from: frame) }
-                    continue
-                }
-                if found > limit, !held.isEmpty { return try pick(held) }
-                held.take(from: frame)
-                if found > limit { return try pick(held) }
+        while try demuxer.decode(picture.stream, by: decoder, frame, packet: packet, isDrained: &isDrained) {
+            guard let found = frame.timestamp else {
+                // The only picture may have no time.
+                if held.isEmpty { held.take(from: frame) }
+                continue
             }
-            if isDrained { break }
-            if try demuxer.read(packet) {
-                if packet.stream == picture.stream { try decoder.send(packet) }
-            } else {
-                decoder.drain()
-                isDrained = true
-            }
+            if found > limit, !held.isEmpty { return try pick(held) }
+            held.take(from: frame)
+            if found > limit { return try pick(held) }
         }
         return held.isEmpty ? nil : try pick(held)
     }
@@ -293,20 +284,5 @@ extension Frame {
     /// The pixels of a packed frame with 8 bits a channel.
     func raster(channels: Int) throws(FFmpegFailure) -> Raster {
         Raster(width: width, height: height, channels: channels, bytes: try rows(bytes: channels))
-    }
-
-    /// The first plane without gaps between its rows, with so many bytes a pixel.
-    func rows(bytes pixel: Int) throws(FFmpegFailure) -> [UInt8] {
-        let rowBytes = width * pixel
-        let stride = unsafe Int(raw.pointee.linesize.0)
-        guard let pixels = unsafe raw.pointee.data.0, width > 0, height > 0, abs(stride) >= rowBytes else {
-            throw FFmpegFailure(satchel_averror_invaliddata)
-        }
-        var bytes = [UInt8]()
-        bytes.reserveCapacity(rowBytes * height)
-        for row in 0..<height {
-            unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: pixels + row * stride, count: rowBytes))
-        }
-        return bytes
     }
 }

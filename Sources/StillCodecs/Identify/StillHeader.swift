@@ -4,8 +4,6 @@ import Glibc
 /// What the first bytes of a BMP or an APNG say, so that limits are checked before a decoder sees it.
 package struct StillHeader {
     package var size: PixelSize
-    package var frames = 1
-    package var plays = 1
 
     package static func bmp(_ descriptor: Int32) -> StillHeader? {
         guard let bytes = read(descriptor, 26, at: 0), bytes.starts(with: [0x42, 0x4d]) else { return nil }
@@ -36,9 +34,7 @@ package struct StillHeader {
             let name = String(decoding: chunk[4..<8], as: UTF8.self)
             if name == "IDAT" { return nil }
             if name == "acTL" {
-                let frames = big(chunk, at: 8)
-                guard frames > 0 else { return nil }
-                return StillHeader(size: size, frames: Int(frames), plays: Int(big(chunk, at: 12)))
+                return big(chunk, at: 8) > 0 ? StillHeader(size: size) : nil
             }
             position += Int64(big(chunk, at: 0)) + 12
             guard position < fileBytes else { return nil }
