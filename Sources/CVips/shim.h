@@ -702,7 +702,7 @@ static inline int satchel_save_gif(
     return vips_gifsave_buffer(
         in, buffer, length, "effort", 7, "dither", 0.0, "bitdepth", depth, "interframe_maxerror", error,
         "interpalette_maxerror", 0.0,
-#if VIPS_MAJOR_VERSION > 8 || VIPS_MINOR_VERSION >= 15
+#if VIPS_MAJOR_VERSION > 8 || VIPS_MINOR_VERSION >= 17
         "keep_duplicate_frames", TRUE,
 #endif
         NULL);
