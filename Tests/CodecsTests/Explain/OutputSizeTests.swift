@@ -23,7 +23,7 @@ import Testing
             "webp/lossless-alpha.webp thumbnail",
         ],
         "its profile wants GIF, which codes frames by palettes and without prediction": [
-            "png/animated-disposal.png", "png/animated-hidden.png", "webp/animated.webp",
+            "png/animated-disposal.png", "png/animated-hidden.png", "webp/animated.webp", "jxl/animated.jxl",
         ],
         "its video isn't H.264 of 8 bits in 4:2:0, and is encoded at its profile's rate factor": [
             "avi/film.avi", "mov/phone.mov", "mp4/10-bit.mp4", "mp4/444.mp4", "mp4/av1.mp4", "mp4/hdr.mp4",
