@@ -120,7 +120,7 @@ import Testing
             (try drawing("screen", seed: 2, width: 800, height: 600), 10),
             (try drawing("screen", seed: 4, width: 800, height: 600), 5),
             (try drawing("lines", seed: 1, width: 480, height: 480), 10),
-            (try drawing("lines", seed: 2, width: 480, height: 480), 1),
+            (try drawing("lines", seed: 2, width: 480, height: 480), 0),
             (try drawing("lines", seed: 3, width: 480, height: 480), 10),
             (try drawing("lines", seed: 5, width: 480, height: 480), 5),
             (try drawing("sticker", seed: 1, width: 512, height: 512), 3),
