@@ -31,9 +31,6 @@ static const int satchel_averror_exit = AVERROR_EXIT;
 /// The timestamp that means "none".
 static const int64_t satchel_no_pts = AV_NOPTS_VALUE;
 
-/// A fourcc as codec tags have it.
-static inline uint32_t satchel_tag(char a, char b, char c, char d) { return MKTAG(a, b, c, d); }
-
 // What FFmpeg 5.1 (Debian 12) and 7.1 (Debian 13) call differently; nothing else of the sources tells them apart.
 
 #define SATCHEL_FFMPEG_7 (LIBAVFORMAT_VERSION_MAJOR >= 61)
@@ -120,6 +117,3 @@ static inline const char *_Nullable satchel_log_name(void *_Nullable context) {
     const AVClass *class = *(const AVClass *const *)context;
     return class && class->item_name ? class->item_name(context) : 0;
 }
-
-/// Whether `codec`, which may be null, decodes.
-static inline int satchel_is_decoder(const AVCodec *_Nullable codec) { return codec && av_codec_is_decoder(codec); }

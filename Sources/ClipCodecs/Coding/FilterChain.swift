@@ -33,8 +33,6 @@ struct Filter: Hashable, Sendable {
     /// One picture comes out for each that goes in: where a source mistakes which field is the first, the picture is of
     /// the other field, and nothing moves to and fro.
     static let deinterlace = Filter(name: "bwdif", options: ["mode": "send_frame", "deint": "interlaced"])
-    /// The same, whatever frames say of themselves.
-    static let deinterlaceAll = Filter(name: "bwdif", options: ["mode": "send_frame", "deint": "all"])
     /// Black around the middle of a picture of that size.
     static func bars(around size: PixelSize) -> Filter {
         Filter(

@@ -85,9 +85,6 @@ import StillCodecs
         return unsafe Int(stream.pointee.index)
     }
 
-    /// The container wants decoder configuration apart from the packets.
-    var wantsGlobalHeader: Bool { unsafe raw.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0 }
-
     /// Writes what comes before the packets.
     ///
     /// - Parameter samples: How many packets there will be, where that is known: then a place is kept for the index, and no

@@ -39,15 +39,14 @@ struct StillRendering {
         var working = kept.map { policies.workingSize(of: region, in: source.facts, for: stills, beside: $0) } ?? whole
         // What is quick is encoded so; of the others the encoder decides by the picture. Small ones keep their colours.
         func chroma(_ size: PixelSize) -> ChromaResolution {
-            let isHalved =
-                speed == .fast && size.area > FineColours.mostPixels
-                && stills.allSatisfy(\.halvesChroma)
+            let isHalved = speed == .fast && size.area > FineColours.mostPixels && stills.allSatisfy(\.halvesChroma)
             return isHalved ? .half : .full
         }
         var faults = StillFaults()
         var picture = try source.decode(
             region, scaledTo: working, speed: speed, chroma: chroma(working), damaged: order.profile.damaged,
             faults: &faults)
+        // What has a fault isn't kept.
         if working != whole, faults != StillFaults() {
             (working, faults) = (whole, StillFaults())
             picture = try source.decode(
