@@ -141,7 +141,7 @@ public struct Store: Sendable {
 
     /// Gives up blobs that were sealed and will not be delivered. One that a record refers to stays.
     public func abandon(_ names: [BlobName]) async throws(AttachmentError) {
-        try blobs.remove(await records.condemn(names))
+        try blobs.remove(await records.markRemoved(names))
     }
 
     /// What a tenant's callbacks are signed with now, for its receivers.

@@ -42,10 +42,10 @@ extension Store {
             // A read first: nearly all are referred to, and only what isn't needs a write.
             let candidates = try await records.unreferenced(among: part.map(\.name))
             guard !candidates.isEmpty else { continue }
-            let condemned = Set(try await records.condemn(candidates))
-            try blobs.remove(Array(condemned))
-            report.orphans += condemned.count
-            report.bytes += part.reduce(0) { $0 + (condemned.contains($1.name) ? $1.bytes : 0) }
+            let removed = Set(try await records.markRemoved(candidates))
+            try blobs.remove(Array(removed))
+            report.orphans += removed.count
+            report.bytes += part.reduce(0) { $0 + (removed.contains($1.name) ? $1.bytes : 0) }
         }
         report.leftovers += try blobs.removeAbandonedStaging(where: isOld)
         report.leftovers += try await removeAbandonedSpool(where: isOld)

@@ -138,7 +138,7 @@ import Testing
                 #expect(heard.contains("11 of 11"))
                 #expect(Set(["fetch", "identify", "thumbnail", "main", "commit"]).isSubset(of: heard))
                 let report = try #require(bench.reports.list.first { $0.job == job })
-                #expect(report.lane == .quick && report.attempt == 1 && report.attachments[0].fidelity == .full)
+                #expect(report.lane == .fetch && report.attempt == 1 && report.attachments[0].fidelity == .full)
                 #expect(report.stages.keys.contains("fetch"))
                 #expect((report.queueSeconds ?? -1) >= 0 && report.seconds >= report.workSeconds ?? 0)
             }

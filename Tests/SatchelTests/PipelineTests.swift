@@ -52,9 +52,10 @@ import Testing
             let job = JobSubmission(
                 tenant: .local, profile: profile, deadline: deadline, run: .generate(), attachments: [attachment])
             _ = try await store.records.accept([job], retryFailed: false)
-            let queue = JobQueue.run(try #require(job.run))
+            let queue = ClaimSource.run(try #require(job.run))
             let duration = claimDuration
-            return try #require(try await store.records.claim(1, from: queue, by: worker, for: duration).first)
+            return try #require(
+                try await store.records.claim(ClaimRoom(1), from: queue, by: worker, for: duration).first)
         }
 
         func attachment(_ claim: Claim) async throws -> AttachmentRecord {
@@ -71,7 +72,7 @@ import Testing
 
     @Test func `at the deadline what is ready is delivered, on time`() async throws {
         let bench = try await Bench()
-        let claim = try await bench.claim("fault: late-main-sleep", deadline: 1.5)
+        let claim = try await bench.claim("fault: late-main-sleep", deadline: 4)
         let start = ContinuousClock.now
         let record = try await bench.attachment(claim)
         let isEarly = ContinuousClock.now - start < .seconds(1)
@@ -88,9 +89,9 @@ import Testing
         async throws
     {
         let bench = try await Bench()
-        let failed = try await bench.attachment(bench.claim("fault: late-sleep", deadline: 0.8))
+        let failed = try await bench.attachment(bench.claim("fault: late-sleep", deadline: 3))
         #expect(failed.state == .failed && failed.error?.code == .deadlineExceeded)
-        let kept = try await bench.attachment(bench.claim("fault: late-sleep", profile: Self.keeping, deadline: 0.8))
+        let kept = try await bench.attachment(bench.claim("fault: late-sleep", profile: Self.keeping, deadline: 3))
         #expect(kept.state == .delivered && kept.fidelity == .original && kept.best == .original)
         await bench.pool.shutdown()
     }

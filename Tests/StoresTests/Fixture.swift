@@ -85,7 +85,9 @@ extension Store {
         let run = RunID.generate()
         _ = try await records.accept([.sample(tenant: tenant, profile: profile, run: run)], retryFailed: false)
         let claim = try #require(
-            try await records.claim(1, from: .run(run), by: WorkerID(rawValue: run.rawValue), for: .seconds(60)).first)
+            try await records.claim(
+                ClaimRoom(1), from: .run(run), by: WorkerID(rawValue: run.rawValue), for: .seconds(60)
+            ).first)
         var blobs: [RenditionRole: SealedBlob] = [:]
         for (role, text) in texts { blobs[role] = try await seal(text) }
         let job = try await records.deliver([.delivered(claim.attachments[0], blobs)], under: claim)

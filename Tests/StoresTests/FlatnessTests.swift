@@ -63,17 +63,16 @@ struct Question: Sendable {
             let claim = try await store.claim()
             #expect(claim != nil)
         },
-        Question("claim for so many of each kind") { store in
-            let room = ClaimRoom(present: .init(all: 1, bulk: 1), fetched: .init(all: 1, bulk: 1))
+        Question("claim for so many of each priority") { store in
+            let room = ClaimRoom(all: 1, bulk: 1)
             let claims = try await store.records.claim(
-                room, from: .quick, by: FilledStore.worker, for: .seconds(60))
+                room, from: .lane(.fetch), by: FilledStore.worker, for: .seconds(60))
             #expect(claims.count == 1)
         },
         Question("claim of other tenants than those that have many") { store in
-            let room = ClaimRoom(
-                present: .init(all: 0, bulk: 0), fetched: .init(all: 1, bulk: 1), busy: [.bulk: [FilledStore.tenant]])
+            let room = ClaimRoom(all: 1, bulk: 1, busy: [.bulk: [FilledStore.tenant]])
             let claims = try await store.records.claim(
-                room, from: .quick, by: FilledStore.worker, for: .seconds(60))
+                room, from: .lane(.fetch), by: FilledStore.worker, for: .seconds(60))
             #expect(claims.isEmpty)
         },
         Question("end what is overdue") { store in
@@ -82,7 +81,7 @@ struct Question: Sendable {
         },
         Question("claim where nothing waits") { store in
             let none = try await store.records.claim(
-                1, from: .service(.expensive), by: FilledStore.worker, for: .seconds(60))
+                ClaimRoom(1), from: .lane(.expensive), by: FilledStore.worker, for: .seconds(60))
             #expect(none.isEmpty)
         },
         Question("submit a job") { store in
@@ -254,7 +253,7 @@ struct FilledStore: ~Copyable {
             return job
         }
         _ = try await records.accept(delivered, retryFailed: false)
-        let claims = try await records.claim(size, from: .service(.quick), by: Self.worker, for: .seconds(60))
+        let claims = try await records.claim(ClaimRoom(size), from: .lane(.fetch), by: Self.worker, for: .seconds(60))
         let attachments = claims.flatMap(\.attachments)
         try await withThrowingTaskGroup { group in
             for claim in claims {
@@ -287,7 +286,7 @@ struct FilledStore: ~Copyable {
     }
 
     func claim() async throws -> Claim? {
-        try await records.claim(1, from: .service(.quick), by: Self.worker, for: .seconds(60)).first
+        try await records.claim(ClaimRoom(1), from: .lane(.fetch), by: Self.worker, for: .seconds(60)).first
     }
 }
 

@@ -32,7 +32,7 @@ import Testing
                     do {
                         return try await records.commits.write { database, now in
                             try database.run(
-                                "INSERT INTO condemned (name, condemned_at) VALUES (?, 0)", ["\(index)"])
+                                "INSERT INTO tombstones (name, made_at) VALUES (?, 0)", ["\(index)"])
                             if index % 3 == 0 { throw AttachmentError.queueFull }
                             return true
                         }
@@ -44,7 +44,7 @@ import Testing
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(outcomes == 40)
-        let kept = try await records.read { database, _ in try database.texts("SELECT name FROM condemned") }
+        let kept = try await records.read { database, _ in try database.texts("SELECT name FROM tombstones") }
         #expect(Set(kept) == Set((0..<60).filter { $0 % 3 != 0 }.map(String.init)))
     }
 
@@ -55,7 +55,7 @@ import Testing
             fixture.clock.advance(.seconds(1))
             #expect(
                 try await fixture.records.claim(
-                    1, from: .service(.quick), by: WorkerID(rawValue: "w"), for: .seconds(1)
+                    ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "w"), for: .seconds(1)
                 ).isEmpty)
         }
         #expect(fixture.records.commits.commits == before)

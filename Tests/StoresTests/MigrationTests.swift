@@ -17,6 +17,7 @@ import Testing
             (1, 'acme', 'waiting', NULL, '', 1, :submission, 'w', 1, 'lenient', 0, '{}', 'pending', 0, 0, NULL, NULL, NULL, 5, 5, NULL),
             (2, 'local', 'running', NULL, '', 1, :submission, 'r', 1, 'lenient', 0, '{}', 'running', 1, 1, NULL, 'gone', 9, 5, 5, NULL),
             (3, 'acme', 'done', NULL, '', 1, NULL, 'd', 1, 'lenient', 0, '{}', 'delivered', 1, 1, 1, NULL, NULL, 5, 5, 9),
+            (5, 'other', 'done', NULL, '', 1, NULL, 'd', 1, 'lenient', 0, '{}', 'delivered', 1, 1, 1, NULL, NULL, 5, 5, 9),
             (4, 'local', 'batch', 'work', 'run', 1, :submission, 'b', 1, 'lenient', 1, '{}', 'pending', 0, 0, NULL, NULL, NULL, 5, 5, NULL);
         INSERT INTO attachments (tenant, id, job, run, generation, ordinal, identifier, spool, state, fidelity, kind, best,
             details, created_at, finished_at)
@@ -24,10 +25,12 @@ import Testing
             ('acme', 'w', 1, '', 1, 0, 'photo', 'upload', 'pending', NULL, NULL, NULL, :details, 5, NULL),
             ('local', 'r', 2, '', 1, 0, 'photo', NULL, 'running', NULL, NULL, NULL, :details, 5, NULL),
             ('acme', 'd', 3, '', 1, 0, 'photo', NULL, 'delivered', 'full', 'image', 'main', :details, 5, 9),
+            ('other', 'o', 5, '', 1, 0, 'photo', NULL, 'delivered', 'full', 'image', 'main', :details, 5, 9),
             ('local', 'b', 4, 'run', 1, 0, 'photo', NULL, 'pending', NULL, NULL, NULL, :details, 5, NULL);
         INSERT INTO blobs (name, sha256, bytes) VALUES (:hash || '.x', :hash, 7);
         INSERT INTO renditions (tenant, attachment, role, blob, media_type)
-        VALUES ('acme', 'd', 'main', :hash || '.x', 'image/jpeg'), ('acme', 'd', 'thumbnail', :hash || '.x', 'image/jpeg');
+        VALUES ('acme', 'd', 'main', :hash || '.x', 'image/jpeg'), ('acme', 'd', 'thumbnail', :hash || '.x', 'image/jpeg'),
+            ('other', 'o', 'main', :hash || '.x', 'image/jpeg');
         INSERT INTO access (id, kind, tenant, attachment, kid, created_at, expires_at)
         VALUES ('abcdefghijklmnopqrstuv', 'lease', 'acme', 'd', :kid, 5, 9000000000000);
         """
@@ -64,14 +67,14 @@ import Testing
 
         let store = try Backend.files.open(directory, clock: clock)
         let records = store.records
-        #expect(store.schemaVersion == "5")
+        #expect(store.schemaVersion == "6")
         try await records.expectTrueCounts()
         let acme = TenantID(rawValue: "acme")
         #expect(try await records.usage(of: acme) == TenantUsage(storedBytes: 14, pendingJobs: 1, liveLeases: 1))
         #expect(try await records.usage(of: .local) == TenantUsage(pendingJobs: 1))
         let statistics = try await records.statistics()
-        #expect(statistics.queues[.quick]?.pending == 1)
-        #expect(statistics.queues[.quick]?.running == 1)
+        #expect(statistics.queues[.fetch]?.pending == 2, "what ran becomes pending")
+        #expect(statistics.queues[.fetch]?.running == 0)
         #expect(statistics.blobBytes == 7)
         #expect(statistics.liveLeases == 1)
         let token = try #require(try await records.token("abcdefghijklmnopqrstuv", of: acme))
@@ -81,18 +84,27 @@ import Testing
         #expect(records.revocations == 1)
 
         let claims = try await records.claim(
-            10, from: .service(.quick), by: WorkerID(rawValue: "me"), for: .seconds(60))
+            ClaimRoom(10), from: .lane(.fetch), by: WorkerID(rawValue: "me"), for: .seconds(60))
         // What was pending has rank 0, and goes by its key.
         #expect(claims.map(\.job.rawValue) == ["waiting", "running"])
-        #expect(try sqlite(path, "SELECT sum(rank), sum(fetches) FROM jobs") == "0|3\n")
-        #expect(claims.allSatisfy { $0.lane == .quick && $0.submission.delivery == .private })
+        #expect(try sqlite(path, "SELECT sum(rank) FROM jobs") == "0\n")
+        #expect(claims.allSatisfy { $0.lane == .fetch && $0.submission.delivery == .private })
         #expect(
             claims.allSatisfy {
                 $0.submission.attachments[0].location == .url("https://example.com/a", headers: headers)
             })
-        for claim in claims {
-            _ = try await records.deliver([.failed(claim.attachments[0], .corrupt(reason: "x"))], under: claim)
-        }
+        // The same bytes come once more: no hash finds those from before, which may be several tenants'.
+        let hash = String(repeating: "a", count: 64)
+        let new = SealedBlob(name: BlobName(rawValue: hash + ".y"), sha256: hash, bytes: 7)
+        _ = try await records.deliver([.delivered(claims[1].attachments[0], [.main: new])], under: claims[1])
+        #expect(try await records.blob(of: .main, of: claims[1].attachments[0], tenant: .local) == new.name)
+        #expect(try await records.statistics().blobBytes == 14)
+        #expect(try await records.delete(AttachmentID(rawValue: "d"), of: acme) == [], "another tenant refers to it")
+        let shared = BlobName(rawValue: hash + ".x")
+        #expect(try await records.delete(AttachmentID(rawValue: "o"), of: TenantID(rawValue: "other")) == [shared])
+        #expect(try await records.referencedBlobs() == [new])
+
+        _ = try await records.deliver([.failed(claims[0].attachments[0], .corrupt(reason: "x"))], under: claims[0])
         let again = try await records.retry(JobID(rawValue: "waiting"), of: acme)
         guard case .accepted = again else { throw Unexpected() }
         try await records.expectTrueCounts()

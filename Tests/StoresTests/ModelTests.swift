@@ -24,8 +24,8 @@ private struct Model {
         var state = WorkState.pending
         var generation = 1
         var attempt = 0
-        var fence = 0
-        var deliveredFence: Int?
+        var claim: ClaimID?
+        var deliveredClaim: ClaimID?
         var worker: String?
         var claimedUntil = Instant(milliseconds: 0)
         var dueAt: Instant
@@ -52,7 +52,7 @@ private struct Model {
     }
 
     mutating func interrupt(_ work: String) {
-        jobs[work]?.fence += 1
+        jobs[work]?.claim = nil
         set(.pending, of: work)
     }
 
@@ -72,7 +72,6 @@ private struct Model {
         for work in taken {
             reached = max(reached, jobs[work]?.rank ?? 0)
             jobs[work]?.attempt += 1
-            jobs[work]?.fence += 1
             jobs[work]?.worker = worker
             jobs[work]?.claimedUntil = end
             set(.running, of: work)
@@ -80,15 +79,15 @@ private struct Model {
         return taken
     }
 
-    func holds(_ claim: Claim, _ work: String, at now: Instant) -> Bool {
+    /// Also when its time is up, until somebody took it away.
+    func holds(_ claim: Claim, _ work: String) -> Bool {
         guard let job = jobs[work], job.id == claim.job else { return false }
-        return job.state == .running && job.generation == claim.generation && job.fence == claim.fence.rawValue
-            && job.claimedUntil > now
+        return job.state == .running && job.claim == claim.id
     }
 
     func isDone(_ claim: Claim, _ work: String) -> Bool {
         guard let job = jobs[work], job.id == claim.job else { return false }
-        return job.generation == claim.generation && job.deliveredFence == claim.fence.rawValue
+        return job.deliveredClaim == claim.id
     }
 }
 
@@ -184,14 +183,13 @@ private struct Drive: ~Copyable {
             case .adopted(let adopted) where !job.state.isFinished: record = adopted
             default: throw Unexpected()
             }
-            if model.isLost(job, at: now) { job.fence += 1 }
             job.rank = model.rank(of: identifiers.count, except: work)
             job.mode = mode
             job.state = .pending
             job.generation += 1
             job.attempt = 0
-            job.fence += 1
-            job.deliveredFence = nil
+            job.claim = nil
+            job.deliveredClaim = nil
             job.dueAt = now
             job.attachments = attachments(record)
             model.jobs[work] = job
@@ -211,11 +209,11 @@ private struct Drive: ~Copyable {
         let worker = "worker-\(Int.random(in: 0..<3, using: &generator))"
         let count = Int.random(in: 1...3, using: &generator)
         let given = try await current.records.claim(
-            count, from: .service(.quick), by: WorkerID(rawValue: worker), for: .seconds(10))
+            ClaimRoom(count), from: .lane(.fetch), by: WorkerID(rawValue: worker), for: .seconds(10))
         let works = model.claim(count, by: worker, until: clock.now + .seconds(10), at: clock.now)
         #expect(given.map(\.job) == works.compactMap { model.jobs[$0]?.id })
         for (claim, work) in zip(given, works) {
-            #expect(claim.fence.rawValue == model.jobs[work]?.fence)
+            model.jobs[work]?.claim = claim.id
             #expect(claim.attempt == model.jobs[work]?.attempt)
             #expect(claim.attachments == model.jobs[work]?.attachments.map(\.id))
             claims.append((claim, work))
@@ -226,10 +224,10 @@ private struct Drive: ~Copyable {
         guard let (claim, work) = claims.suffix(6).randomElement(using: &generator) else { return }
         do {
             let end = try await current.records.heartbeat(claim, for: .seconds(10))
-            #expect(model.holds(claim, work, at: clock.now))
+            #expect(model.holds(claim, work))
             model.jobs[work]?.claimedUntil = end
         } catch ClaimError.lost {
-            #expect(!model.holds(claim, work, at: clock.now))
+            #expect(!model.holds(claim, work))
         }
     }
 
@@ -257,13 +255,14 @@ private struct Drive: ~Copyable {
                 try await current.abandon(sealed)
                 return
             }
-            #expect(model.holds(claim, work, at: clock.now))
+            #expect(model.holds(claim, work))
             guard var job = model.jobs[work] else { throw Unexpected() }
             let present = job.attachments.map(\.id)
             let delivered = present.filter { results[$0] != nil }.count
             let isDelivered = job.mode == .strict ? delivered == present.count : delivered > 0
             job.state = isDelivered ? .delivered : .failed
-            job.deliveredFence = claim.fence.rawValue
+            job.deliveredClaim = claim.id
+            job.claim = nil
             for index in job.attachments.indices {
                 let text = isDelivered ? results[job.attachments[index].id] : nil
                 job.attachments[index].text = text
@@ -273,7 +272,7 @@ private struct Drive: ~Copyable {
             #expect(record.state == job.state)
             counts[job.state.rawValue, default: 0] += 1
         } catch ClaimError.lost {
-            #expect(!model.holds(claim, work, at: clock.now) && !model.isDone(claim, work))
+            #expect(!model.holds(claim, work) && !model.isDone(claim, work))
             counts["lost", default: 0] += 1
             if Bool.random(using: &generator) { try await current.abandon(sealed) }
         }
@@ -285,12 +284,13 @@ private struct Drive: ~Copyable {
         let delay = Duration.milliseconds(Int.random(in: 0...5_000, using: &generator))
         do {
             try await current.records.release(claim, after: delay, countsAttempt: counted)
-            #expect(model.holds(claim, work, at: clock.now))
+            #expect(model.holds(claim, work))
             model.jobs[work]?.attempt -= counted ? 0 : 1
             model.jobs[work]?.dueAt = clock.now + delay
+            model.jobs[work]?.claim = nil
             model.set(.pending, of: work)
         } catch ClaimError.lost {
-            #expect(!model.holds(claim, work, at: clock.now))
+            #expect(!model.holds(claim, work))
         }
     }
 
@@ -299,7 +299,7 @@ private struct Drive: ~Copyable {
         else { return }
         let record = try #require(try await current.records.cancel(job.id, of: .local))
         if !job.state.isFinished {
-            model.jobs[job.work]?.fence += 1
+            model.jobs[job.work]?.claim = nil
             model.set(.cancelled, of: job.work)
         }
         #expect(record.state == model.jobs[job.work]?.state)

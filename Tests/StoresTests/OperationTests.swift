@@ -30,7 +30,7 @@ import Testing
         _ = try await fixture.records.submit(job, idempotency: nil, within: Quotas(), queueLimit: 10, offer: nil)
         let claim = try #require(
             try await fixture.records.claim(
-                1, from: .service(.quick), by: WorkerID(rawValue: "worker"), for: .seconds(60)
+                ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60)
             ).first)
         #expect(claim.submission.traceparent == job.traceparent)
         _ = try await fixture.records.deliver([.failed(claim.attachments[0], .corrupt(reason: "cut"))], under: claim)

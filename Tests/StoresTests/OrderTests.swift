@@ -15,7 +15,7 @@ import Testing
     }
 
     private func next(_ count: Int, in fixture: borrowing Fixture) async throws -> [Claim] {
-        try await fixture.records.claim(count, from: .service(.quick), by: me, for: .seconds(60))
+        try await fixture.records.claim(ClaimRoom(count), from: .lane(.fetch), by: me, for: .seconds(60))
     }
 
     private func upload(
@@ -66,7 +66,7 @@ import Testing
 
         let moved = try await next(4, in: fixture)
         for claim in moved.reversed() { try await fixture.records.move(claim, to: .expensive) }
-        let other = try await fixture.records.claim(9, from: .service(.expensive), by: me, for: .seconds(60))
+        let other = try await fixture.records.claim(ClaimRoom(9), from: .lane(.expensive), by: me, for: .seconds(60))
         #expect(other.map(\.job) == moved.reversed().map(\.job), "as they came there")
     }
 
@@ -84,9 +84,10 @@ import Testing
         try await accept((0..<50).map { _ in .sample(tenant: ada) }, in: fixture)
         let both = [upload(ada), upload(bob), .sample(tenant: ada, priority: .interactive)]
         try await accept(both + [.sample(tenant: bob, priority: .interactive)], in: fixture)
-        let room = ClaimRoom(present: .init(all: 2, bulk: 2), fetched: .init(all: 2, bulk: 0))
-        let claims = try await fixture.records.claim(room, from: .quick, by: me, for: .seconds(60))
-        #expect(Set(claims.map(\.job)).isSuperset(of: both.map(\.id)))
+        let quick = try await fixture.records.claim(ClaimRoom(2), from: .lane(.quick), by: me, for: .seconds(60))
+        let prompt = ClaimRoom(all: 2, bulk: 0)
+        let fetched = try await fixture.records.claim(prompt, from: .lane(.fetch), by: me, for: .seconds(60))
+        #expect(Set((quick + fetched).map(\.job)).isSuperset(of: both.map(\.id)))
         // Had those of ada moved a line on, this one would stand behind 50.
         try await accept([.sample(tenant: bob)], in: fixture)
         #expect(try await next(2, in: fixture).contains { $0.tenant == bob })
@@ -99,12 +100,12 @@ import Testing
         let other = try fixture.reopened()
         _ = try await other.records.accept([.sample(tenant: bob)], retryFailed: false)
         let claims = try await other.records.claim(
-            3, from: .service(.quick), by: WorkerID(rawValue: "you"), for: .seconds(60))
+            ClaimRoom(3), from: .lane(.fetch), by: WorkerID(rawValue: "you"), for: .seconds(60))
         #expect(claims.count == 3 && claims.prefix(2).contains { $0.tenant == bob })
         #expect(claims.contains { $0.tenant == ada }, "nor does a newcomer pass everybody for ever")
     }
 
-    @Test func `each kind of job takes places of its own kind alone`() async throws {
+    @Test func `each lane and each priority has places of its own`() async throws {
         let fixture = try Fixture()
         let jobs = (0..<3).flatMap { _ in
             [
@@ -113,8 +114,8 @@ import Testing
             ]
         }
         try await accept(jobs, in: fixture)
-        func kinds(_ room: ClaimRoom) async throws -> [String: Int] {
-            let claims = try await fixture.records.claim(room, from: .quick, by: me, for: .seconds(60))
+        func kinds(_ room: ClaimRoom, _ lane: JobLane) async throws -> [String: Int] {
+            let claims = try await fixture.records.claim(room, from: .lane(lane), by: me, for: .seconds(60))
             for claim in claims { try await fixture.records.release(claim, after: .zero, countsAttempt: false) }
             return Dictionary(
                 grouping: claims.map {
@@ -122,15 +123,12 @@ import Testing
                 }, by: \.self
             ).mapValues(\.count)
         }
-        let (none, one) = (ClaimRoom.Places(all: 0, bulk: 0), ClaimRoom.Places(all: 1, bulk: 1))
-        #expect(try await kinds(ClaimRoom(present: none, fetched: none)).isEmpty)
-        #expect(try await kinds(ClaimRoom(present: one, fetched: none)) == ["interactive present": 1])
-        #expect(try await kinds(ClaimRoom(present: none, fetched: one)) == ["interactive fetched": 1])
-        let wide = ClaimRoom(present: .init(all: 9, bulk: 1), fetched: .init(all: 4, bulk: 2))
-        #expect(
-            try await kinds(wide) == [
-                "interactive present": 3, "bulk present": 1, "interactive fetched": 3, "bulk fetched": 1,
-            ])
+        #expect(try await kinds(ClaimRoom(0), .quick).isEmpty)
+        #expect(try await kinds(ClaimRoom(1), .quick) == ["interactive present": 1])
+        #expect(try await kinds(ClaimRoom(1), .fetch) == ["interactive fetched": 1])
+        #expect(try await kinds(ClaimRoom(all: 9, bulk: 1), .quick) == ["interactive present": 3, "bulk present": 1])
+        #expect(try await kinds(ClaimRoom(all: 4, bulk: 2), .fetch) == ["interactive fetched": 3, "bulk fetched": 1])
+        #expect(try await kinds(ClaimRoom(9), .expensive).isEmpty)
     }
 
     @Test func `a tenant that has as many as it may is passed over, and the others go by rank`() async throws {
@@ -140,9 +138,8 @@ import Testing
         _ = try await next(10, in: fixture)
         try await accept([.sample(tenant: eve), .sample(tenant: eve), .sample(tenant: bob)], in: fixture)
         func claim(_ busy: Set<TenantID>) async throws -> [TenantID] {
-            let room = ClaimRoom(
-                present: .init(all: 0, bulk: 0), fetched: .init(all: 3, bulk: 3), busy: [.bulk: busy])
-            return try await fixture.records.claim(room, from: .quick, by: me, for: .seconds(60)).map(\.tenant)
+            let room = ClaimRoom(all: 3, bulk: 3, busy: [.bulk: busy])
+            return try await fixture.records.claim(room, from: .lane(.fetch), by: me, for: .seconds(60)).map(\.tenant)
         }
         #expect(try await claim([ada, bob, eve]).isEmpty)
         #expect(try await claim([ada]) == [eve, bob], "the first of each")
@@ -222,7 +219,7 @@ import Testing
         fixture.clock.advance(.seconds(2))
         #expect(try await fixture.records.endOverdue(1).ended.count == 1)
         guard case .accepted = try await fixture.records.retry(job.id, of: ada) else { throw Unexpected() }
-        #expect(
-            try await next(1, in: fixture).first?.submission.attachments[0].location == .spool(name: job.id.rawValue))
+        let again = try await fixture.records.claim(ClaimRoom(1), from: .lane(.quick), by: me, for: .seconds(60))
+        #expect(again.first?.submission.attachments[0].location == .spool(name: job.id.rawValue))
     }
 }

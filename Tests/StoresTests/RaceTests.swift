@@ -67,7 +67,8 @@ import Testing
                     var mine: [JobID] = []
                     while true {
                         let claims = try await stores[index % 2].records.claim(
-                            2, from: .service(.quick), by: WorkerID(rawValue: "worker-\(index)"), for: .seconds(60))
+                            ClaimRoom(2), from: .lane(.fetch), by: WorkerID(rawValue: "worker-\(index)"),
+                            for: .seconds(60))
                         if claims.isEmpty { return mine }
                         mine += claims.map(\.job)
                     }
@@ -85,17 +86,17 @@ import Testing
         do {
             let mortal = try fixture.reopened()
             let claims = try await mortal.records.claim(
-                1, from: .service(.quick), by: WorkerID(rawValue: "mortal"), for: .seconds(3600))
+                ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "mortal"), for: .seconds(3600))
             #expect(claims.count == 1)
             let others = try await fixture.records.claim(
-                5, from: .service(.quick), by: WorkerID(rawValue: "heir"), for: .seconds(3600))
+                ClaimRoom(5), from: .lane(.fetch), by: WorkerID(rawValue: "heir"), for: .seconds(3600))
             #expect(others.count == 1)
         }
         // Another test may just be starting a process, which holds a copy of the dead one's lock until its exec.
         var inherited: [Claim] = []
         for _ in 0..<6000 where inherited.isEmpty {
             inherited = try await fixture.records.claim(
-                5, from: .service(.quick), by: WorkerID(rawValue: "heir"), for: .seconds(3600))
+                ClaimRoom(5), from: .lane(.fetch), by: WorkerID(rawValue: "heir"), for: .seconds(3600))
             if inherited.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
         }
         #expect(inherited.map(\.attempt) == [2])
@@ -131,7 +132,7 @@ import Testing
         #expect(Set(ids).count == 1)
         #expect(ids.first != nil)
         #expect(answers.count { if case .accepted = $0 { true } else { false } } == 1)
-        #expect(try await fixture.records.statistics().queues[.quick]?.pending == 1)
+        #expect(try await fixture.records.statistics().queues[.fetch]?.pending == 1)
     }
 
     @Test func `each callback that is due is taken by one of many, in one process or two`() async throws {

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: Backend.allCases)
-    func `delivering twice under one fence is delivering once`(backend: Backend) async throws {
+    func `delivering twice under one claim is delivering once`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         _ = try await fixture.records.accept([.sample()], retryFailed: false)
         let claim = try await fixture.claim()
@@ -76,19 +76,18 @@ import Testing
     }
 
     @Test(arguments: Backend.allCases)
-    func `a claim that ran out, was cancelled or taken over writes nothing`(backend: Backend) async throws {
+    func `a claim that was taken over or cancelled writes nothing`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let submission = JobSubmission.sample()
         _ = try await fixture.records.accept([submission], retryFailed: false)
         let late = try await fixture.claim()
         fixture.clock.advance(.seconds(60))
         let outcome = AttachmentOutcome.failed(late.attachments[0], .corrupt(reason: "late"))
-        await #expect(throws: ClaimError.lost) { try await fixture.records.deliver([outcome], under: late) }
-        await #expect(throws: ClaimError.lost) { try await fixture.records.heartbeat(late, for: .seconds(60)) }
         let current = try await fixture.claim()
         #expect(current.attempt == 2)
         #expect(current.isLate)
-        #expect(current.fence > late.fence)
+        #expect(current.id != late.id)
+        await #expect(throws: ClaimError.lost) { try await fixture.records.heartbeat(late, for: .seconds(60)) }
         await #expect(throws: ClaimError.lost) { try await fixture.records.deliver([outcome], under: late) }
         await #expect(throws: ClaimError.lost) {
             try await fixture.records.release(late, after: .zero, countsAttempt: true)
@@ -98,6 +97,20 @@ import Testing
         #expect(cancelled?.attachments.map(\.state) == [.cancelled])
         await #expect(throws: ClaimError.lost) { try await fixture.records.deliver([outcome], under: current) }
         #expect(try await fixture.records.job(submission.id, of: .local) == cancelled)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `a claim whose time is up is good until somebody takes it away`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        _ = try await fixture.records.accept([.sample(), .sample()], retryFailed: false)
+        let (first, second) = (try await fixture.claim(), try await fixture.claim())
+        fixture.clock.advance(.seconds(3600))
+        let end = try await fixture.records.heartbeat(first, for: .seconds(60))
+        #expect(end == fixture.clock.now + .seconds(60))
+        let blob = try await fixture.store.seal("late")
+        let job = try await fixture.records.deliver([.delivered(second.attachments[0], [.main: blob])], under: second)
+        #expect(job.state == .delivered)
+        #expect(try await fixture.records.claim(ClaimRoom(5), from: .lane(.fetch), by: me, for: .seconds(60)).isEmpty)
     }
 
     @Test(arguments: Backend.allCases)
@@ -126,7 +139,7 @@ import Testing
         let end = try await fixture.records.heartbeat(claim, for: .seconds(60))
         #expect(end == fixture.clock.now + .seconds(60))
         fixture.clock.advance(.seconds(50))
-        #expect(try await fixture.records.claim(1, from: .service(.quick), by: me, for: .seconds(60)).isEmpty)
+        #expect(try await fixture.records.claim(ClaimRoom(1), from: .lane(.fetch), by: me, for: .seconds(60)).isEmpty)
         _ = try await fixture.records.deliver(
             [.failed(claim.attachments[0], .corrupt(reason: "x"))], under: claim)
     }
@@ -143,9 +156,12 @@ import Testing
         _ = try await fixture.records.accept([bulk, other], retryFailed: false)
         fixture.clock.advance(.milliseconds(1))
         _ = try await fixture.records.accept([interactive], retryFailed: false)
-        let claims = try await fixture.records.claim(5, from: .service(.quick), by: me, for: .seconds(60))
+        let claims = try await fixture.records.claim(ClaimRoom(5), from: .lane(.fetch), by: me, for: .seconds(60))
         #expect(claims.map(\.job) == [interactive.id, bulk.id])
-        #expect(try await fixture.records.claim(5, from: .run(run), by: me, for: .seconds(60)).map(\.job) == [other.id])
+        #expect(
+            try await fixture.records.claim(ClaimRoom(5), from: .run(run), by: me, for: .seconds(60)).map(\.job) == [
+                other.id
+            ])
     }
 
     @Test(arguments: Backend.allCases)
@@ -156,7 +172,7 @@ import Testing
         _ = try await fixture.records.accept([.sample(deadline: 100)], retryFailed: false)
         let first = try await fixture.claim()
         try await fixture.records.release(first, after: .seconds(10), countsAttempt: true)
-        #expect(try await fixture.records.claim(1, from: .service(.quick), by: me, for: .seconds(60)).isEmpty)
+        #expect(try await fixture.records.claim(ClaimRoom(1), from: .lane(.fetch), by: me, for: .seconds(60)).isEmpty)
         fixture.clock.advance(.seconds(10))
         let second = try await fixture.claim()
         #expect(second.attempt == 2)
@@ -210,13 +226,14 @@ import Testing
                 [.sample(run: second, work: "path 1")], retryFailed: true)
             guard case .unchanged(let left)? = answers.first else { throw Unexpected() }
             #expect(left.id == job.id && left.state == .pending)
-            #expect(try await fixture.records.claim(1, from: .run(second), by: me, for: .seconds(60)).isEmpty)
+            #expect(
+                try await fixture.records.claim(ClaimRoom(1), from: .run(second), by: me, for: .seconds(60)).isEmpty)
             withExtendedLifetime(other) {}
         }
         let answers = try await fixture.records.accept([.sample(run: second, work: "path 1")], retryFailed: false)
         guard case .adopted(let adopted)? = answers.first else { throw Unexpected() }
         #expect(adopted.id == job.id)
-        #expect(try await fixture.records.claim(1, from: .run(second), by: me, for: .seconds(60)).count == 1)
+        #expect(try await fixture.records.claim(ClaimRoom(1), from: .run(second), by: me, for: .seconds(60)).count == 1)
     }
 
     @Test(arguments: Backend.allCases)
@@ -232,9 +249,9 @@ import Testing
         guard case .adopted(let adopted) = try await submit(second) else { throw Unexpected() }
         #expect(adopted.id == job.id)
         #expect(adopted.attachments.map(\.id) == job.attachments.map(\.id))
-        #expect(try await fixture.records.claim(1, from: .run(first), by: me, for: .seconds(60)).isEmpty)
+        #expect(try await fixture.records.claim(ClaimRoom(1), from: .run(first), by: me, for: .seconds(60)).isEmpty)
         let claim = try #require(
-            try await fixture.records.claim(1, from: .run(second), by: me, for: .seconds(60)).first)
+            try await fixture.records.claim(ClaimRoom(1), from: .run(second), by: me, for: .seconds(60)).first)
         #expect(claim.job == job.id)
         guard case .unchanged(let running) = try await submit(first) else { throw Unexpected() }
         #expect(running.state == .running)
@@ -247,7 +264,7 @@ import Testing
         #expect(again.generation == 2)
         #expect(again.state == .pending)
         let retry = try #require(
-            try await fixture.records.claim(1, from: .run(first), by: me, for: .seconds(60)).first)
+            try await fixture.records.claim(ClaimRoom(1), from: .run(first), by: me, for: .seconds(60)).first)
         #expect(retry.attempt == 1)
         let blob = try await fixture.store.seal("main")
         _ = try await fixture.records.deliver([.delivered(retry.attachments[0], [.main: blob])], under: retry)
@@ -288,17 +305,25 @@ import Testing
     }
 
     @Test(arguments: Backend.allCases)
-    func `equal bytes are kept once, and go with the last that refers to them`(backend: Backend) async throws {
+    func `equal bytes are kept once per tenant, and go with the last that refers to them`(backend: Backend) async throws
+    {
         let fixture = try Fixture(backend)
         let ada = TenantID(rawValue: "ada")
         let first = try await fixture.store.deliver([.main: "same", .thumbnail: "same"])
-        let second = try await fixture.store.deliver([.main: "same"], tenant: ada)
-        #expect(try fixture.store.blobs.list().count == 1)
-        let name = try #require(try await fixture.records.blob(of: .main, of: second.id, tenant: ada))
-        #expect(try await fixture.store.delete(first.id, of: ada) == false)
+        let second = try await fixture.store.deliver([.main: "same"])
+        let other = try await fixture.store.deliver([.main: "same"], tenant: ada)
+        let name = try #require(try await fixture.records.blob(of: .main, of: second.id, tenant: .local))
+        let otherName = try #require(try await fixture.records.blob(of: .main, of: other.id, tenant: ada))
+        #expect(
+            try Set(fixture.store.blobs.list().map(\.name)) == [name, otherName],
+            "what one tenant has says nothing of another's")
+        #expect(try await fixture.store.delete(other.id, of: .local) == false)
         #expect(try await fixture.store.delete(first.id, of: .local))
         #expect(try fixture.store.text(of: name) == "same")
-        #expect(try await fixture.store.delete(second.id, of: ada))
+        #expect(try await fixture.store.delete(second.id, of: .local))
+        #expect(try fixture.store.blobs.list().map(\.name) == [otherName])
+        #expect(try fixture.store.text(of: otherName) == "same")
+        #expect(try await fixture.store.delete(other.id, of: ada))
         #expect(try fixture.store.blobs.list().isEmpty)
         #expect(try await fixture.records.referencedBlobs().isEmpty)
     }
@@ -390,6 +415,7 @@ struct Unexpected: Error {}
 extension Fixture {
     func claim() async throws -> Claim {
         try #require(
-            try await records.claim(1, from: .service(.quick), by: WorkerID(rawValue: "me"), for: .seconds(60)).first)
+            try await records.claim(ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "me"), for: .seconds(60))
+                .first)
     }
 }

@@ -30,7 +30,9 @@ import Testing
     }
 
     @Test(arguments: [
-        "UPDATE jobs SET fence = fence - 1",
+        "UPDATE jobs SET generation = generation - 1",
+        "UPDATE jobs SET claim = 'another' WHERE state = 'running'",
+        "UPDATE blobs SET tenant = 'other'",
         "UPDATE jobs SET state = 'lost'",
         "UPDATE jobs SET tenant = 'other'",
         "UPDATE jobs SET worker = NULL WHERE state = 'running'",
@@ -39,7 +41,7 @@ import Testing
         "UPDATE blobs SET bytes = bytes + 1",
         "UPDATE blobs SET refs = -1",
         "DELETE FROM blobs",
-        "INSERT INTO condemned SELECT name, 0 FROM blobs",
+        "INSERT INTO tombstones SELECT name, 0 FROM blobs",
         "UPDATE renditions SET role = 'poster'",
         "UPDATE store SET last_instant = last_instant - 1",
         "UPDATE lines SET claimed_rank = claimed_rank - 1",
@@ -90,16 +92,16 @@ import Testing
         ].map { ($0.sql, $0.arguments) }
         let others: [(String, StatementArguments)] =
             [
-                (Database.jobsWaitingInLine, ["quick", 0, 0, 0, 1]),
-                (Database.lastRank, ["acme", "quick", 0, 0, 0]),
-                (Database.claimedRank, ["quick", 0, 0]),
+                (Database.jobsWaitingInLine, ["quick", 0, 0, 1]),
+                (Database.lastRank, ["acme", "quick", 0, 0]),
+                (Database.claimedRank, ["quick", 0]),
                 (Database.pendingByDeadline, [0, 1]),
                 (Database.jobsWaitingInRun, ["r", 0, 0, 1]),
                 ("SELECT DISTINCT worker FROM jobs WHERE run = ? AND state = 'running'", [""]),
                 ("SELECT key FROM jobs WHERE run = ? AND state = 'running' AND worker = ?", ["", "w"]),
                 ("SELECT * FROM jobs WHERE tenant = ? AND work_key = ?", ["", ""]),
                 ("SELECT * FROM access WHERE id = ?", [""]),
-                ("SELECT name, bytes FROM blobs WHERE sha256 = ? AND damaged = 0", [""]),
+                (Database.liveBlob, ["acme", ""]),
                 ("SELECT 1 FROM attachments WHERE spool = ?", [""]),
                 ("SELECT 1 FROM retained_spool WHERE name = ?", [""]),
                 ("DELETE FROM attachments WHERE tenant = ? AND id = ?", ["", ""]),
@@ -124,7 +126,7 @@ import Testing
             ("SELECT pending, running FROM lanes WHERE lane = ?", ["quick"]),
             ("SELECT * FROM api_keys WHERE id = ?", [""]),
             ("DELETE FROM jobs WHERE key = ?", [1]),
-            ("UPDATE condemned SET condemned_at = ? WHERE condemned_at = 0", [1]),
+            ("UPDATE tombstones SET made_at = ? WHERE made_at = 0", [1]),
             ("SELECT DISTINCT headers_kid FROM jobs WHERE headers_kid IS NOT NULL", []),
         ]
         let forgetting = Database.forgettable.map { ($0.sql, [0, 1] as StatementArguments) }
@@ -173,11 +175,11 @@ extension Fixture {
                 try database.execute(
                     sql: """
                         UPDATE jobs SET state = :state,
-                            fence = fence + (:state = 'running'),
+                            claim = iif(:state = 'running', coalesce(claim, 'c'), NULL),
                             worker = iif(:state = 'running', 'w', NULL),
                             claimed_until = iif(:state = 'running', 1, NULL),
                             submission = iif(:state IN ('pending', 'running'), '{}', NULL),
-                            delivered_fence = iif(:state = 'delivered', fence, NULL),
+                            delivered_claim = iif(:state = 'delivered', 'c', NULL),
                             finished_at = iif(:state IN ('pending', 'running'), NULL, 1)
                         """, arguments: ["state": state.rawValue])
             }

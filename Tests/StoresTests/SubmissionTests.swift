@@ -30,7 +30,7 @@ import Testing
         #expect(job.attempt == 1)
         #expect(try await fixture.records.job(job.id, of: .local) == job)
         #expect(claim.attachments == job.attachments.map(\.id))
-        #expect(claim.lane == .quick)
+        #expect(claim.lane == .fetch)
         // Nobody else gets it, and it is delivered under that claim.
         #expect(try await fixture.claimAll().isEmpty)
         let blob = try await fixture.store.seal("bytes")
@@ -246,30 +246,30 @@ import Testing
         let fixture = try Fixture()
         let job = try await fixture.accepted(.sample(deadline: 30, digest: "a"))
         fixture.clock.advance(.seconds(1))
-        let quick = try await fixture.claim()
-        #expect(quick.lane == .quick)
-        try await fixture.records.move(quick, to: .expensive)
+        let fetched = try await fixture.claim()
+        #expect(fetched.lane == .fetch)
+        try await fixture.records.move(fetched, to: .expensive)
         #expect(try await fixture.records.job(job.id, of: .local)?.attempt == 0)
-        #expect(try await fixture.claimAll(from: .quick).isEmpty)
-        await #expect(throws: ClaimError.lost) { try await fixture.records.move(quick, to: .quick) }
+        #expect(try await fixture.claimAll(from: .fetch).isEmpty)
+        await #expect(throws: ClaimError.lost) { try await fixture.records.move(fetched, to: .fetch) }
         let queues = try await fixture.records.statistics().queues
-        #expect(queues[.quick] == StoreStatistics.Queue())
+        #expect(queues[.fetch] == StoreStatistics.Queue())
         #expect(queues[.expensive] == StoreStatistics.Queue(pending: 1, oldestAges: [.bulk: .seconds(1)]))
         let costly = try #require(try await fixture.claimAll(from: .expensive).first)
         #expect(costly.lane == .expensive)
         #expect(costly.attempt == 1)
-        #expect(costly.fence > quick.fence)
-        #expect(costly.deadlineAt == quick.deadlineAt)
+        #expect(costly.id != fetched.id)
+        #expect(costly.deadlineAt == fetched.deadlineAt)
         #expect(!costly.isLate)
 
         // Interrupted, it stays where it is, whichever lane notices.
         fixture.clock.advance(.seconds(61))
-        #expect(try await fixture.claimAll(from: .quick).isEmpty)
+        #expect(try await fixture.claimAll(from: .fetch).isEmpty)
         let late = try #require(try await fixture.claimAll(from: .expensive).first)
         #expect(late.isLate)
         // Another body begins anew.
         _ = try await fixture.accepted(.sample(id: job.id, digest: "b"))
-        #expect(try await fixture.claimAll(from: .quick).map(\.job) == [job.id])
+        #expect(try await fixture.claimAll(from: .fetch).map(\.job) == [job.id])
         try await fixture.records.expectTrueCounts()
     }
 }
@@ -315,8 +315,8 @@ extension Fixture {
         }
     }
 
-    func claimAll(tenant: TenantID? = nil, from lane: JobLane = .quick) async throws -> [Claim] {
-        try await records.claim(100, from: .service(lane), by: WorkerID(rawValue: "me"), for: .seconds(60))
+    func claimAll(tenant: TenantID? = nil, from lane: JobLane = .fetch) async throws -> [Claim] {
+        try await records.claim(ClaimRoom(100), from: .lane(lane), by: WorkerID(rawValue: "me"), for: .seconds(60))
             .filter { $0.tenant == tenant ?? $0.tenant }
     }
 
@@ -330,7 +330,8 @@ extension Fixture {
             _ = try await records.cancel(job.id, of: job.tenant)
             return nil
         }
-        let claim = try #require(try await claimAll().first { $0.job == job.id })
+        let claim = try #require(
+            try await (claimAll(from: .fetch) + claimAll(from: .quick)).first { $0.job == job.id })
         var outcomes: [AttachmentOutcome] = []
         for id in claim.attachments {
             outcomes.append(
@@ -379,7 +380,7 @@ extension SQLiteRecordStore {
                 UNION ALL
                 SELECT 'spool' FROM released_spool
                 UNION ALL
-                SELECT 'condemned' FROM condemned WHERE condemned_at = 0
+                SELECT 'tombstones' FROM tombstones WHERE made_at = 0
                 """)
         }
         #expect(differences == [])

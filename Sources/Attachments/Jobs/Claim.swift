@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Names a worker; a store can tell whether the process behind it still lives.
 public struct WorkerID: Hashable, Sendable, RawRepresentable, Codable {
     public var rawValue: String
@@ -7,25 +9,29 @@ public struct WorkerID: Hashable, Sendable, RawRepresentable, Codable {
     }
 }
 
-/// Counts the claims of a job: a write that carries an older one fails.
-public struct Fence: Hashable, Comparable, Sendable, RawRepresentable, Codable {
-    public var rawValue: Int
+/// Names one claim: random, new each time. Every later write names it, and nothing is written under one that was taken
+/// away. A number that counts up could come twice, where a database lost commits.
+public struct ClaimID: Hashable, Sendable, RawRepresentable, Codable {
+    public var rawValue: String
 
-    public init(rawValue: Int) {
+    public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    public static func < (left: Fence, right: Fence) -> Bool {
-        left.rawValue < right.rawValue
+    public static func generate() -> ClaimID {
+        ClaimID(rawValue: UUID().uuidString.lowercased())
     }
 }
 
-/// A worker's hold on a job: what it is to do, and the number that makes its writes count.
+/// A worker's hold on a job: what it is to do, and the id that makes its writes count.
+///
+/// It is lost when it was taken away (the job was rescued, cancelled, deleted or submitted anew), not when its time is up:
+/// whoever comes first then has the job.
 public struct Claim: Hashable, Sendable {
+    public var id: ClaimID
     public var tenant: TenantID
     public var job: JobID
     public var generation: Int
-    public var fence: Fence
     /// 1 for the first.
     public var attempt: Int
     /// The store's time; a heartbeat moves it on.
@@ -39,14 +45,14 @@ public struct Claim: Hashable, Sendable {
     public var attachments: [AttachmentID]
 
     public init(
-        tenant: TenantID, job: JobID, generation: Int, fence: Fence, attempt: Int, claimedUntil: Instant,
+        id: ClaimID, tenant: TenantID, job: JobID, generation: Int, attempt: Int, claimedUntil: Instant,
         deadlineAt: Instant?, isLate: Bool, lane: JobLane = .quick, submission: JobSubmission,
         attachments: [AttachmentID]
     ) {
+        self.id = id
         self.tenant = tenant
         self.job = job
         self.generation = generation
-        self.fence = fence
         self.attempt = attempt
         self.claimedUntil = claimedUntil
         self.deadlineAt = deadlineAt
@@ -57,62 +63,52 @@ public struct Claim: Hashable, Sendable {
     }
 }
 
-/// Keeps costly work from holding up the rest.
+/// Keeps work that takes long from holding up the rest.
 public enum JobLane: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Where every job begins.
+    /// Where jobs begin whose sources are here.
     case quick
+    /// Where jobs begin that have a source to fetch: they may wait for their origins for long.
+    case fetch
     /// For jobs whose sources turned out to be costly, by the codec's own estimate.
     case expensive
 }
 
-/// Which jobs a worker takes.
-///
-/// What the service has comes in lines, each of which gives out the least ``FairRank`` first: a lane's jobs of one
-/// priority, those with a source to fetch apart from the rest.
-public enum JobQueue: Hashable, Sendable {
-    /// Those that came without a run.
-    case service(JobLane)
-    /// Those of one run of a command.
+extension JobSubmission {
+    /// The lane in which it begins.
+    public var lane: JobLane { needsFetching ? .fetch : .quick }
+}
+
+/// Where a worker takes jobs from. Within it interactive ones come before bulk, and of each priority the least
+/// ``FairRank`` comes first.
+public enum ClaimSource: Hashable, Sendable {
+    /// The service's jobs, which came without a run, of one lane.
+    case lane(JobLane)
+    /// Those of one run of a command, in the order in which they were submitted.
     case run(RunID)
 }
 
-/// How many jobs a worker of the service has places for.
-///
-/// A job with a source to fetch may wait for its origin for long, so such jobs have places of their own.
+/// How many jobs a worker has places for.
 public struct ClaimRoom: Hashable, Sendable {
-    /// Free places of one kind.
-    public struct Places: Hashable, Sendable {
-        public var all: Int
-        /// Of them, for jobs of bulk priority.
-        public var bulk: Int
-
-        public init(all: Int, bulk: Int) {
-            self.all = max(0, all)
-            self.bulk = min(max(0, bulk), self.all)
-        }
-    }
-
-    /// For jobs whose sources are here.
-    public var present: Places
-    /// For jobs with a source that has to be fetched.
-    public var fetched: Places
-    /// By priority, tenants that have as many jobs of that kind as they may: one whose origins are slow leaves places to
+    public var all: Int
+    /// Of them, for jobs of bulk priority.
+    public var bulk: Int
+    /// By priority, tenants that have as many jobs in this lane as they may: one whose origins are slow leaves places to
     /// others.
     public var busy: [JobPriority: Set<TenantID>]
 
-    public init(present: Places, fetched: Places, busy: [JobPriority: Set<TenantID>] = [:]) {
-        self.present = present
-        self.fetched = fetched
+    public init(all: Int, bulk: Int, busy: [JobPriority: Set<TenantID>] = [:]) {
+        self.all = max(0, all)
+        self.bulk = min(max(0, bulk), self.all)
         self.busy = busy
     }
 
-    public var isNone: Bool { present.all == 0 && fetched.all == 0 }
+    /// Places for jobs of any priority.
+    public init(_ count: Int) {
+        self.init(all: count, bulk: count)
+    }
 
-    /// Places for jobs whose sources have to be fetched, or are here.
-    public subscript(fetching isFetching: Bool) -> Places {
-        get { isFetching ? fetched : present }
-        set {
-            if isFetching { fetched = newValue } else { present = newValue }
-        }
+    /// What is left for jobs of a priority when so many of the places are taken.
+    public func places(for priority: JobPriority, taken: Int) -> Int {
+        max(0, min(priority == .bulk ? bulk : all, all - taken))
     }
 }

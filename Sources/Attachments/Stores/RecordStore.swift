@@ -67,17 +67,16 @@ public protocol RecordStore: Sendable {
         of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<JobRecord>
 
-    /// Takes up to `count` jobs: pending ones that are due, and running ones whose claim ran out or whose worker
-    /// no longer lives. Each gets `attempt + 1` and `fence + 1`. Interactive ones come before bulk, then the least
-    /// ``FairRank``; a run's go in the order in which they were submitted.
+    /// Takes as many jobs as there is room for: pending ones that are due, and running ones whose claim's time is up or
+    /// whose worker no longer lives. Each gets `attempt + 1` and a claim of its own.
     func claim(
-        _ count: Int, from queue: JobQueue, by worker: WorkerID, for duration: Duration
+        _ room: ClaimRoom, from source: ClaimSource, by worker: WorkerID, for duration: Duration
     ) async throws(AttachmentError) -> [Claim]
 
     /// Moves a claim's end to `duration` from now; call it at a third of that.
     func heartbeat(_ claim: Claim, for duration: Duration) async throws -> Instant
 
-    /// Finishes a job: what its attachments came to, all in one transaction. Delivering twice under the same fence is
+    /// Finishes a job: what its attachments came to, all in one transaction. Delivering twice under the same claim is
     /// the same as once.
     ///
     /// A blob whose bytes another rendition already holds is not needed: the store discards its file after the
@@ -128,7 +127,7 @@ public protocol RecordStore: Sendable {
 
     /// Which of these blobs no record refers to; from then on no delivery can refer to them, so that their files can
     /// be removed.
-    func condemn(_ names: [BlobName]) async throws(AttachmentError) -> [BlobName]
+    func markRemoved(_ names: [BlobName]) async throws(AttachmentError) -> [BlobName]
 
     /// Every blob that a record refers to, with its hash and size.
     func referencedBlobs() async throws(AttachmentError) -> [SealedBlob]

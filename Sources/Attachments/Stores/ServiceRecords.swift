@@ -189,11 +189,6 @@ public protocol ServiceRecords: RecordStore {
     /// that would fail again; credentials for an origin are not.
     func retry(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> RetryAnswer?
 
-    /// As ``RecordStore/claim(_:from:by:for:)``, for so many jobs of each kind.
-    func claim(
-        _ room: ClaimRoom, from lane: JobLane, by worker: WorkerID, for duration: Duration
-    ) async throws(AttachmentError) -> [Claim]
-
     /// Ends up to `limit` pending jobs of the service whose deadline is over: their attachments fail with
     /// `deadline_exceeded`. One that was interrupted isn't among them: it gets its time anew with its next claim.
     func endOverdue(_ limit: Int) async throws(AttachmentError) -> OverdueJobs

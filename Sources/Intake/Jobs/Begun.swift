@@ -1,7 +1,7 @@
 import Attachments
 import Synchronization
 
-/// Jobs that were begun as they were submitted, until somebody attends to their end.
+/// Jobs that were begun as they were submitted, until the loop of their lane attends to their end.
 final class Begun: Sendable {
     struct Job: Sendable {
         /// Of ``Underway``.
@@ -10,39 +10,36 @@ final class Begun: Sendable {
         var claimedAt: Instant
     }
 
-    /// Nil before the first and after the last is attended to.
-    private let jobs = Mutex<[Job]?>(nil)
+    /// None of a lane before the first of it and after the last is attended to.
+    private let jobs = Mutex<[JobLane: [Job]]>([:])
 
-    var isOpen: Bool { jobs.withLock { $0 != nil } }
+    func isOpen(_ lane: JobLane) -> Bool { jobs.withLock { $0[lane] != nil } }
 
-    /// Somebody will attend to what is begun, until ``close()``.
-    func open() {
-        jobs.withLock { $0 = $0 ?? [] }
+    /// Somebody will attend to what is begun in a lane, until ``close(_:)``.
+    func open(_ lane: JobLane) {
+        jobs.withLock { $0[lane, default: []] += [] }
     }
 
     /// Begins with a job; false, and nothing is begun, where nobody would attend to it.
-    func add(_ begin: () -> Job) -> Bool {
+    func add(in lane: JobLane, _ begin: () -> Job) -> Bool {
         jobs.withLock { jobs in
-            guard jobs != nil else { return false }
-            jobs?.append(begin())
+            guard jobs[lane] != nil else { return false }
+            jobs[lane]?.append(begin())
             return true
         }
     }
 
-    /// Those that nobody attends to yet.
-    func take() -> [Job] {
+    /// Those of a lane that nobody attends to yet.
+    func take(_ lane: JobLane) -> [Job] {
         jobs.withLock { jobs in
-            guard jobs != nil else { return [] }
-            defer { jobs = [] }
-            return jobs ?? []
+            guard let taken = jobs[lane] else { return [] }
+            jobs[lane] = []
+            return taken
         }
     }
 
-    /// The last of them; no more are begun.
-    func close() -> [Job] {
-        jobs.withLock { jobs in
-            defer { jobs = nil }
-            return jobs ?? []
-        }
+    /// The last of a lane; no more are begun there.
+    func close(_ lane: JobLane) -> [Job] {
+        jobs.withLock { $0.removeValue(forKey: lane) ?? [] }
     }
 }

@@ -7,7 +7,7 @@ import Synchronization
 public struct JobRunner: Sendable {
     let records: any RecordStore
     let pipeline: Pipeline
-    let queue: JobQueue
+    let source: ClaimSource
     let worker: WorkerID
     /// Jobs underway at once.
     let width: Int
@@ -15,11 +15,11 @@ public struct JobRunner: Sendable {
     private var fewest: Int { max(1, width / 3) }
 
     public init(
-        records: any RecordStore, pipeline: Pipeline, queue: JobQueue, worker: WorkerID, width: Int
+        records: any RecordStore, pipeline: Pipeline, source: ClaimSource, worker: WorkerID, width: Int
     ) {
         self.records = records
         self.pipeline = pipeline
-        self.queue = queue
+        self.source = source
         self.worker = worker
         self.width = width
     }
@@ -44,7 +44,7 @@ public struct JobRunner: Sendable {
                     if running == 0 { return }
                 } else if width - running >= fewest {
                     let claims = try await records.claim(
-                        width - running, from: queue, by: worker, for: pipeline.configuration.claimDuration)
+                        ClaimRoom(width - running), from: source, by: worker, for: pipeline.configuration.claimDuration)
                     running += claims.count
                     for claim in claims {
                         group.addTask { .finished(try await carryOut(claim)) }

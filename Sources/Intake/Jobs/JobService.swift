@@ -1,6 +1,6 @@
 public import Attachments
 
-/// Carries out the service's jobs, in a lane for quick and a lane for expensive ones, until it is cancelled or drained.
+/// Carries out the service's jobs, lane by lane, until it is cancelled or drained.
 ///
 /// Several processes may serve the same store: jobs that others add or hand back are found within a second.
 public final class JobService: Sendable {
@@ -8,9 +8,10 @@ public final class JobService: Sendable {
     public struct Widths: Hashable, Sendable {
         /// Jobs underway in the quick lane whose sources are here.
         public var quick: Int
-        /// Jobs underway in the expensive lane: enough that the next one's source is there when a codec is free.
+        /// Jobs underway of one tenant in the expensive lane: enough that the next one's source is there when a codec is
+        /// free.
         public var expensive: Int
-        /// Jobs underway in the quick lane with a source to fetch. They may wait for their origins for long, and take no
+        /// Jobs underway with a source to fetch. They may wait for their origins for long, and take no
         /// place from the others meanwhile; each costs some kilobytes and a heartbeat.
         public var fetching: Int
         /// Sources that are fetched at once.
@@ -24,18 +25,18 @@ public final class JobService: Sendable {
             self.fetches = fetches
         }
 
-        /// Places for jobs that have a source to fetch, or none.
-        func places(in lane: JobLane, fetching isFetching: Bool) -> Int {
+        func places(in lane: JobLane) -> Int {
             switch lane {
-            case .quick: isFetching ? fetching : quick
+            case .quick: quick
+            case .fetch: fetching
             // Where an origin lets the second fetch of a costly source wait, others don't.
-            case .expensive: isFetching ? expensive * 4 : expensive
+            case .expensive: expensive * 4
             }
         }
 
-        /// Of the places for jobs that have a source to fetch, those that one tenant may have: others find some although
-        /// nothing comes from its origins.
-        func share(in lane: JobLane) -> Int { max(1, places(in: lane, fetching: true) / 4) }
+        /// Of the places in a lane, those that one tenant may have, where a job may wait for its origin: others find some
+        /// although nothing comes from that. Nil where nothing is waited for.
+        func share(in lane: JobLane) -> Int? { lane == .quick ? nil : max(1, places(in: lane) / 4) }
 
         /// For a pool of so many codecs.
         public init(codecs: Int) {
@@ -55,7 +56,7 @@ public final class JobService: Sendable {
     private let worker: WorkerID
     private let widths: Widths
     private let finished: (@Sendable (JobReport) -> Void)?
-    private let supplies: [JobLane: JobSupply] = [.quick: JobSupply(), .expensive: JobSupply()]
+    private let supplies = Dictionary(uniqueKeysWithValues: JobLane.allCases.map { ($0, JobSupply()) })
     private let underway = Underway()
     private let begun = Begun()
     private let store = StoreHealth()
@@ -122,8 +123,8 @@ public final class JobService: Sendable {
     public func submit(
         _ job: JobSubmission, idempotency: IdempotencyKey?, within quotas: Quotas, queueLimit: Int
     ) async throws(AttachmentError) -> Submission {
-        let kind = Underway.Kind(job, in: .quick)
-        let hasPlace = begun.isOpen && underway.keepPlace(kind, for: job.tenant, of: widths)
+        let kind = Underway.Kind(lane: job.lane, priority: job.priority)
+        let hasPlace = begun.isOpen(job.lane) && underway.keepPlace(kind, for: job.tenant, of: widths)
         defer { if hasPlace { underway.giveBackPlace(kind, of: job.tenant) } }
         let offer = ClaimOffer(worker: worker, duration: pipeline.configuration.claimDuration)
         let answer = try await records.submit(
@@ -151,12 +152,12 @@ public final class JobService: Sendable {
     /// Starts to carry out a job that was claimed as it was submitted.
     private func begin(_ claim: Claim) async {
         let claimedAt = Instant.wallClock()
-        let isBegun = begun.add {
+        let isBegun = begun.add(in: claim.lane) {
             let number = underway.start(claim) { [pipeline] in try await pipeline.run(claim) }
             return Begun.Job(number: number, claim: claim, claimedAt: claimedAt)
         }
         if isBegun {
-            supplies[.quick]?.added()
+            supplies[claim.lane]?.added()
         } else {
             // Drained meanwhile. If this fails too, the end of this worker is noticed.
             try? await records.release(claim, after: .zero, countsAttempt: false)
@@ -224,8 +225,7 @@ public final class JobService: Sendable {
                 }
             }
             let ending = Task { await self.endAtDeadlines() }
-            group.addTask { await self.work(in: .quick) }
-            group.addTask { await self.work(in: .expensive) }
+            for lane in JobLane.allCases { group.addTask { await self.work(in: lane) } }
             await group.waitForAll()
             ticking.cancel()
             ending.cancel()
@@ -317,15 +317,15 @@ public final class JobService: Sendable {
                     supply.added()
                 }
             }
-            if lane == .quick { begun.open() }
+            begun.open(lane)
             while !supply.isStopped, !Task.isCancelled {
-                if lane == .quick { for job in begun.take() { attend(job) } }
+                for job in begun.take(lane) { attend(job) }
                 let room = underway.room(in: lane, of: widths)
                 var claims: [Claim] = []
-                if !room.isNone {
+                if room.all > 0 {
                     do throws(AttachmentError) {
                         claims = try await records.claim(
-                            room, from: lane, by: worker, for: pipeline.configuration.claimDuration)
+                            room, from: .lane(lane), by: worker, for: pipeline.configuration.claimDuration)
                         if failures > 0 { store.works() }
                         failures = 0
                     } catch {
@@ -345,7 +345,7 @@ public final class JobService: Sendable {
                 }
                 if claims.isEmpty { await supply.wait() }
             }
-            if lane == .quick { for job in begun.close() { attend(job) } }
+            for job in begun.close(lane) { attend(job) }
         }
     }
 

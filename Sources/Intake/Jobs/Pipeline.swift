@@ -155,7 +155,7 @@ public struct Pipeline: Sendable {
         // In a task of its own, as above.
         let result = await Task { () async -> Result<Void, AttachmentError> in
             do throws(AttachmentError) {
-                return .success(try blobs.remove(await records.condemn(names)))
+                return .success(try blobs.remove(await records.markRemoved(names)))
             } catch {
                 return .failure(error)
             }

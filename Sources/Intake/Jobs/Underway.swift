@@ -6,21 +6,7 @@ final class Underway: Sendable {
     /// What takes a place of its own kind.
     struct Kind: Hashable, Sendable {
         var lane: JobLane
-        /// It has a source to fetch, for which it may wait for long.
-        var isFetching: Bool
-        var isBulk: Bool
-
-        init(_ job: JobSubmission, in lane: JobLane) {
-            self.lane = lane
-            isFetching = job.needsFetching
-            isBulk = job.priority == .bulk
-        }
-
-        fileprivate init(_ lane: JobLane, fetching isFetching: Bool, bulk isBulk: Bool) {
-            self.lane = lane
-            self.isFetching = isFetching
-            self.isBulk = isBulk
-        }
+        var priority: JobPriority
     }
 
     private struct Entry {
@@ -35,20 +21,20 @@ final class Underway: Sendable {
         var kind: Kind
     }
 
-    /// Jobs with a source to fetch that are claimed at once: by so many, less one, a tenant may have more than its share.
-    private static let fetchedAtOnce = 16
+    /// Jobs that are claimed at once in a lane of which a tenant has a share: by so many, less one, it may have more.
+    private static let claimedAtOnce = 16
 
     private struct State {
         var next = 0
         var entries: [Int: Entry] = [:]
         /// Places that are taken, or kept for jobs to come.
         var taken: [Kind: Int] = [:]
-        /// Of them, those of jobs that have a source to fetch.
+        /// Of them, each tenant's.
         var shares: [Share: Int] = [:]
 
         mutating func take(_ kind: Kind, for tenant: TenantID) {
             taken[kind, default: 0] += 1
-            if kind.isFetching { shares[Share(tenant: tenant, kind: kind), default: 0] += 1 }
+            shares[Share(tenant: tenant, kind: kind), default: 0] += 1
         }
 
         mutating func giveBack(_ kind: Kind, of tenant: TenantID) {
@@ -57,29 +43,34 @@ final class Underway: Sendable {
             if let count = shares[share] { shares[share] = count > 1 ? count - 1 : nil }
         }
 
-        /// Whether a tenant has as many jobs with a source to fetch as it may, or as many of bulk priority.
-        func isBusy(_ tenant: TenantID, in lane: JobLane, bulk isBulk: Bool, of widths: JobService.Widths) -> Bool {
-            let width = widths.share(in: lane)
-            let bulk = shares[Share(tenant: tenant, kind: Kind(lane, fetching: true, bulk: true)), default: 0]
-            let prompt = shares[Share(tenant: tenant, kind: Kind(lane, fetching: true, bulk: false)), default: 0]
-            return bulk + prompt >= width || isBulk && bulk >= KeptPlaces.bulk(of: width)
+        /// Whether a tenant has as many jobs in a lane as it may, or as many of bulk priority.
+        func isBusy(_ tenant: TenantID, with kind: Kind, of widths: JobService.Widths) -> Bool {
+            guard let width = widths.share(in: kind.lane) else { return false }
+            func count(_ priority: JobPriority) -> Int {
+                shares[Share(tenant: tenant, kind: Kind(lane: kind.lane, priority: priority)), default: 0]
+            }
+            return count(.bulk) + count(.interactive) >= width
+                || kind.priority == .bulk && count(.bulk) >= KeptPlaces.bulk(of: width)
         }
 
         func busy(in lane: JobLane, of widths: JobService.Widths) -> [JobPriority: Set<TenantID>] {
             var busy: [JobPriority: Set<TenantID>] = [:]
             for tenant in Set(shares.keys.filter { $0.kind.lane == lane }.map(\.tenant)) {
                 for priority in JobPriority.allCases
-                where isBusy(tenant, in: lane, bulk: priority == .bulk, of: widths) {
+                where isBusy(tenant, with: Kind(lane: lane, priority: priority), of: widths) {
                     busy[priority, default: []].insert(tenant)
                 }
             }
             return busy
         }
 
-        func places(in lane: JobLane, fetching isFetching: Bool, of width: Int) -> ClaimRoom.Places {
-            let bulk = taken[Kind(lane, fetching: isFetching, bulk: true), default: 0]
-            let all = bulk + taken[Kind(lane, fetching: isFetching, bulk: false), default: 0]
-            return ClaimRoom.Places(all: width - all, bulk: KeptPlaces.bulk(of: width) - bulk)
+        /// Places in a lane that are neither taken nor kept.
+        func room(in lane: JobLane, of widths: JobService.Widths) -> ClaimRoom {
+            let width = widths.places(in: lane)
+            let bulk = taken[Kind(lane: lane, priority: .bulk), default: 0]
+            let all = bulk + taken[Kind(lane: lane, priority: .interactive), default: 0]
+            return ClaimRoom(
+                all: width - all, bulk: KeptPlaces.bulk(of: width) - bulk, busy: busy(in: lane, of: widths))
         }
     }
 
@@ -93,23 +84,17 @@ final class Underway: Sendable {
 
     /// Places in a lane that are neither taken nor kept.
     func room(in lane: JobLane, of widths: JobService.Widths) -> ClaimRoom {
-        state.withLock { state in
-            let fetched = state.places(in: lane, fetching: true, of: widths.places(in: lane, fetching: true))
-            return ClaimRoom(
-                present: state.places(in: lane, fetching: false, of: widths.places(in: lane, fetching: false)),
-                fetched: ClaimRoom.Places(
-                    all: min(fetched.all, Self.fetchedAtOnce), bulk: min(fetched.bulk, Self.fetchedAtOnce)),
-                busy: state.busy(in: lane, of: widths))
-        }
+        let room = state.withLock { $0.room(in: lane, of: widths) }
+        guard widths.share(in: lane) != nil else { return room }
+        return ClaimRoom(
+            all: min(room.all, Self.claimedAtOnce), bulk: min(room.bulk, Self.claimedAtOnce), busy: room.busy)
     }
 
     /// Keeps a place, where there is one, until it is given back.
     func keepPlace(_ kind: Kind, for tenant: TenantID, of widths: JobService.Widths) -> Bool {
         state.withLock { state in
-            let width = widths.places(in: kind.lane, fetching: kind.isFetching)
-            let places = state.places(in: kind.lane, fetching: kind.isFetching, of: width)
-            guard kind.isBulk ? places.bulk > 0 : places.all > 0,
-                !kind.isFetching || !state.isBusy(tenant, in: kind.lane, bulk: kind.isBulk, of: widths)
+            guard state.room(in: kind.lane, of: widths).places(for: kind.priority, taken: 0) > 0,
+                !state.isBusy(tenant, with: kind, of: widths)
             else { return false }
             state.take(kind, for: tenant)
             return true
@@ -122,7 +107,7 @@ final class Underway: Sendable {
 
     /// Starts to carry out a job; it counts from now on, until ``end(of:)`` has returned.
     func start(_ claim: Claim, _ body: @escaping @Sendable () async throws -> JobRecord) -> Int {
-        let kind = Kind(claim.submission, in: claim.lane)
+        let kind = Kind(lane: claim.lane, priority: claim.submission.priority)
         let number = state.withLock { state in
             state.next += 1
             state.take(kind, for: claim.tenant)

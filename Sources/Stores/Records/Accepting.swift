@@ -80,7 +80,7 @@ extension Database {
         try run(
             """
             INSERT INTO jobs (tenant, id, work_key, run, generation, submission, body_digest, profile, mode, priority,
-                metadata, state, due_at, created_at, deadline_at, headers, headers_kid, fetches, rank)
+                metadata, state, due_at, created_at, deadline_at, headers, headers_kid, lane, rank)
             VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)
             """,
             [
@@ -88,7 +88,7 @@ extension Database {
                 stored.digest, profileKey(job.profile, body: stored.profile), job.mode.rawValue, job.priority.rank,
                 Column.text(job.metadata), now.milliseconds, now.milliseconds,
                 job.deadline(from: now)?.milliseconds, stored.headers?.box, stored.headers?.kid,
-                job.needsFetching, rank(of: job, in: .quick),
+                job.lane.rawValue, rank(of: job, in: job.lane),
             ])
         let key = lastInsertedRowID
         try insertAttachments(of: job, into: key, generation: 1, at: now)
@@ -113,8 +113,8 @@ extension Database {
         }
     }
 
-    /// Another body, or another try: a new generation, whose fence makes every write of the old one fail. What the
-    /// old one delivered stays until the new one delivers.
+    /// Another body, or another try: a new generation, which takes the claim of the old one away. What that
+    /// delivered stays until the new one delivers.
     func renew(
         _ row: Row, as job: JobSubmission, _ stored: StoredSubmission, at now: Instant
     ) throws -> JobRecord {
@@ -125,18 +125,18 @@ extension Database {
         try run(
             """
             UPDATE jobs SET work_key = ?, run = ?, generation = ?, submission = ?, body_digest = ?, profile = ?,
-                mode = ?, priority = ?, metadata = ?, state = 'pending', attempt = 0, fence = fence + 1,
-                delivered_fence = NULL, interrupted = 0, worker = NULL, claimed_until = NULL, due_at = ?,
-                deadline_at = ?, finished_at = NULL, expires_at = NULL, lane = 'quick', headers = ?, headers_kid = ?,
-                fetches = ?, rank = ?
+                mode = ?, priority = ?, metadata = ?, state = 'pending', attempt = 0, claim = NULL,
+                delivered_claim = NULL, interrupted = 0, worker = NULL, claimed_until = NULL, due_at = ?,
+                deadline_at = ?, finished_at = NULL, expires_at = NULL, headers = ?, headers_kid = ?,
+                lane = ?, rank = ?
             WHERE key = ?
             """,
             [
                 job.workKey, job.run?.rawValue ?? "", generation, stored.body, stored.digest,
                 profileKey(job.profile, body: stored.profile), job.mode.rawValue, job.priority.rank,
                 Column.text(job.metadata), now.milliseconds, job.deadline(from: now)?.milliseconds,
-                stored.headers?.box, stored.headers?.kid, job.needsFetching, rank(of: job, in: .quick, except: key),
-                key,
+                stored.headers?.box, stored.headers?.kid, job.lane.rawValue,
+                rank(of: job, in: job.lane, except: key), key,
             ])
         try insertAttachments(of: job, into: key, generation: generation, at: now)
         return try jobRecord(key: key)
@@ -161,21 +161,20 @@ extension Database {
         for (index, row) in known.enumerated() { adopted.attachments[index].identifier = row["identifier"] }
         let body = try StoredSubmission(adopted, keys: keys)
         let name = job.run?.rawValue ?? ""
-        let staysInLine =
-            row["run"] as String == name && row["priority"] == job.priority.rank && row["fetches"] == job.needsFetching
-        let rank =
-            try staysInLine ? row["rank"] as Int64 : rank(of: job, in: try row.choice("lane"), except: key)
+        let before: JobLane = try row.choice("lane")
+        let lane = before == .expensive ? before : job.lane
+        let staysInLine = row["run"] as String == name && row["priority"] == job.priority.rank && lane == before
+        let rank = try staysInLine ? row["rank"] as Int64 : rank(of: job, in: lane, except: key)
         try run(
             """
             UPDATE jobs SET run = ?, submission = ?, body_digest = ?, profile = ?, mode = ?, priority = ?, metadata = ?,
-                due_at = ?, deadline_at = ?, headers = ?, headers_kid = ?, fetches = ?, rank = ?
+                due_at = ?, deadline_at = ?, headers = ?, headers_kid = ?, lane = ?, rank = ?
             WHERE key = ?
             """,
             [
                 name, body.body, body.digest, profileKey(job.profile, body: body.profile),
                 job.mode.rawValue, job.priority.rank, Column.text(job.metadata), now.milliseconds,
-                job.deadline(from: now)?.milliseconds, body.headers?.box, body.headers?.kid, job.needsFetching, rank,
-                key,
+                job.deadline(from: now)?.milliseconds, body.headers?.box, body.headers?.kid, lane.rawValue, rank, key,
             ])
         for (ordinal, attachment) in adopted.attachments.enumerated() {
             try run(
@@ -189,7 +188,7 @@ extension Database {
     func interrupt(key: Int64) throws {
         try run(
             """
-            UPDATE jobs SET state = 'pending', interrupted = 1, worker = NULL, claimed_until = NULL, fence = fence + 1
+            UPDATE jobs SET state = 'pending', interrupted = 1, claim = NULL, worker = NULL, claimed_until = NULL
             WHERE key = ? AND state = 'running'
             """, [key])
         try run("UPDATE attachments SET state = 'pending' WHERE job = ? AND state = 'running'", [key])

@@ -100,15 +100,15 @@ extension SQLiteRecordStore {
         }
     }
 
-    public func condemn(_ names: [BlobName]) async throws(AttachmentError) -> [BlobName] {
+    public func markRemoved(_ names: [BlobName]) async throws(AttachmentError) -> [BlobName] {
         try await write { database, now in
-            let condemned = try names.filter { try !database.refers(to: $0) }
-            for name in condemned {
+            let removed = try names.filter { try !database.refers(to: $0) }
+            for name in removed {
                 try database.run(
-                    "INSERT OR IGNORE INTO condemned (name, condemned_at) VALUES (?, ?)",
+                    "INSERT OR IGNORE INTO tombstones (name, made_at) VALUES (?, ?)",
                     [name.rawValue, now.milliseconds])
             }
-            return condemned
+            return removed
         }
     }
 
@@ -221,7 +221,7 @@ extension Database {
         ),
         // No delivery is under way for so long.
         (
-            "DELETE FROM condemned WHERE name IN (SELECT name FROM condemned WHERE condemned_at <= ? LIMIT ?)",
+            "DELETE FROM tombstones WHERE name IN (SELECT name FROM tombstones WHERE made_at <= ? LIMIT ?)",
             .seconds(30 * 86_400)
         ),
     ]

@@ -19,11 +19,11 @@ extension Database {
         _ outcomes: [AttachmentOutcome], under claim: Claim, tokensBy kid: String, at now: Instant
     ) throws -> (JobRecord, superfluous: [BlobName]) {
         let done = try row(
-            "SELECT * FROM jobs WHERE tenant = ? AND id = ? AND generation = ? AND delivered_fence = ?",
-            [claim.tenant.rawValue, claim.job.rawValue, claim.generation, claim.fence.rawValue])
+            "SELECT * FROM jobs WHERE tenant = ? AND id = ? AND delivered_claim = ?",
+            [claim.tenant.rawValue, claim.job.rawValue, claim.id.rawValue])
         if let done { return (try jobRecord(done), []) }
 
-        let job = try held(claim, at: now)
+        let job = try held(claim)
         let key: Int64 = job["key"]
         let mode: JobMode = try job.choice("mode")
         let wanted = Set(
@@ -55,7 +55,7 @@ extension Database {
         }
         try run(
             """
-            UPDATE jobs SET state = ?, delivered_fence = fence, submission = NULL, headers = NULL, headers_kid = NULL,
+            UPDATE jobs SET state = ?, delivered_claim = claim, claim = NULL, submission = NULL, headers = NULL, headers_kid = NULL,
                 worker = NULL, claimed_until = NULL, finished_at = ?, expires_at = ?
             WHERE key = ?
             """,
@@ -110,7 +110,7 @@ extension Database {
             ])
         var unneeded: [BlobName] = []
         for (role, delivered) in result.renditions {
-            let blob = try refer(to: delivered)
+            let blob = try refer(to: delivered, of: tenant)
             if blob != delivered.blob { unneeded.append(delivered.blob) }
             let rendition = delivered.rendition
             try run(
@@ -126,10 +126,10 @@ extension Database {
         return unneeded
     }
 
-    /// The blob to refer to: one that lives and has the same bytes, else the delivered one.
-    private func refer(to delivered: DeliveredRendition) throws -> BlobName {
+    /// The blob to refer to: one of the tenant's that lives and has the same bytes, else the delivered one.
+    private func refer(to delivered: DeliveredRendition, of tenant: TenantID) throws -> BlobName {
         let sha256 = delivered.rendition.sha256
-        let live = try row("SELECT name, bytes FROM blobs WHERE sha256 = ? AND damaged = 0", [sha256])
+        let live = try row(Self.liveBlob, [tenant.rawValue, sha256])
         if let live {
             guard live["bytes"] as Int64 == delivered.rendition.bytes else {
                 throw AttachmentError.storeFailed(reason: "two sizes are claimed for the same hash")
@@ -137,10 +137,12 @@ extension Database {
             return BlobName(rawValue: live["name"])
         }
         try run(
-            "INSERT INTO blobs (name, sha256, bytes) VALUES (?, ?, ?)",
-            [delivered.blob.rawValue, sha256, delivered.rendition.bytes])
+            "INSERT INTO blobs (tenant, name, sha256, bytes) VALUES (?, ?, ?, ?)",
+            [tenant.rawValue, delivered.blob.rawValue, sha256, delivered.rendition.bytes])
         return delivered.blob
     }
+
+    static let liveBlob = "SELECT name, bytes FROM blobs WHERE tenant = ? AND sha256 = ? AND damaged = 0"
 
     func record(
         _ error: AttachmentError, of outcome: AttachmentOutcome, tenant: TenantID, at now: Instant

@@ -89,7 +89,7 @@ final class GroupCommit: Sendable {
                     // A group that changed nothing costs no sync.
                     guard database.totalChangesCount != before else { return .commit }
                     try database.keepTime(now)
-                    try database.dateCondemned(now)
+                    try database.dateTombstones(now)
                     takesBack = try database.revocations() != revoked
                     count.add(1, ordering: .relaxed)
                     return .commit
@@ -129,9 +129,9 @@ extension Database {
         try number("SELECT revocations FROM store")
     }
 
-    /// Blobs that this transaction deleted were condemned by a trigger, which has no clock.
-    fileprivate func dateCondemned(_ now: Instant) throws {
-        try run("UPDATE condemned SET condemned_at = ? WHERE condemned_at = 0", [now.milliseconds])
+    /// Of blobs that this transaction deleted: made by a trigger, which has no clock.
+    fileprivate func dateTombstones(_ now: Instant) throws {
+        try run("UPDATE tombstones SET made_at = ? WHERE made_at = 0", [now.milliseconds])
     }
 
     fileprivate func keepTime(_ now: Instant) throws {

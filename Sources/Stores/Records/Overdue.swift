@@ -49,7 +49,7 @@ extension Database {
         try enqueueCallback(submission, of: job, at: now)
         try run(
             """
-            UPDATE jobs SET state = 'failed', fence = fence + 1, submission = NULL, headers = NULL, headers_kid = NULL,
+            UPDATE jobs SET state = 'failed', submission = NULL, headers = NULL, headers_kid = NULL,
                 finished_at = ?, expires_at = ?
             WHERE key = ?
             """, [now.milliseconds, submission.recordExpiry(from: now)?.milliseconds, key])

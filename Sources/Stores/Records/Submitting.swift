@@ -31,7 +31,7 @@ extension SQLiteRecordStore {
                     ?? database.insert(job, stored, at: now)
                 if let offer,
                     let begun = try database.claimAtOnce(
-                        record, fetching: job.needsFetching, for: offer, at: now, keys: keys)
+                        record, in: job.lane, for: offer, at: now, keys: keys)
                 {
                     answer = .claimed(begun.job, begun.claim)
                 } else {

@@ -38,7 +38,7 @@ struct BatchRun: Sendable {
         let progress = BatchProgress(write)
         let room = Room(Self.ahead)
         let runner = JobRunner(
-            records: workshop.store.records, pipeline: workshop.pipeline, queue: .run(run),
+            records: workshop.store.records, pipeline: workshop.pipeline, source: .run(run),
             worker: workshop.worker, width: width)
         let submitting = Task {
             defer { supply.close() }

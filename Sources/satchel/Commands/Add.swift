@@ -115,7 +115,7 @@ struct Add: AsyncParsableCommand {
         let supply = JobSupply()
         supply.close()
         let runner = JobRunner(
-            records: records, pipeline: workshop.pipeline, queue: .run(run), worker: workshop.worker, width: 1)
+            records: records, pipeline: workshop.pipeline, source: .run(run), worker: workshop.worker, width: 1)
         var finished: JobRecord?
         try await runner.run(supply: supply) { finished = $0 }
         guard let finished else {

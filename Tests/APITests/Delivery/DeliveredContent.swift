@@ -20,7 +20,9 @@ extension LiveService {
             ])
         _ = try await records.accept([submission], retryFailed: false)
         let claim = try #require(
-            try await records.claim(1, from: .run(run), by: WorkerID(rawValue: run.rawValue), for: .seconds(60)).first)
+            try await records.claim(
+                ClaimRoom(1), from: .run(run), by: WorkerID(rawValue: run.rawValue), for: .seconds(60)
+            ).first)
         var renditions: [RenditionRole: DeliveredRendition] = [:]
         for (role, data) in bytes {
             var file = try store.blobs.stage()
