@@ -20,7 +20,7 @@ struct SampleRecords: Sendable {
     }
 
     func accept(_ count: Int) async throws {
-        _ = try await store.records.accept((0..<count).map { _ in submission }, retryFailed: false)
+        _ = try await store.records.submit((0..<count).map { _ in submission }, SubmissionOptions())
     }
 
     func claim() async throws -> Claim {
@@ -37,7 +37,7 @@ struct SampleRecords: Sendable {
 
     func startLease(on attachment: AttachmentID) async throws -> AccessToken {
         let started = try await store.records.startLease(
-            on: attachment, of: Self.tenant, renditions: nil, for: .seconds(20 * 86_400))
+            on: attachment, in: .owner(Self.tenant), renditions: nil, for: .seconds(20 * 86_400))
         guard let (_, token) = started else { complain("there is no lease") }
         return token
     }

@@ -35,7 +35,7 @@ enum StoreQuestions {
         var claims: [Claim] = []
         try await time("submit") { _ in
             _ = try await records.submit(
-                samples.submission, idempotency: nil, within: quotas, queueLimit: 1 << 40, offer: nil)
+                samples.submission, SubmissionOptions(quotas: quotas, queueLimit: 1 << 40))
         }
         try await time("claim") { _ in claims.append(try await samples.claim()) }
         var sealed: [[RenditionRole: SealedBlob]] = []
@@ -67,11 +67,11 @@ enum StoreQuestions {
         var leases: [String] = []
         try await time("lease.start") {
             let started = try await records.startLease(
-                on: attachments.elements[$0].id, of: tenant, renditions: nil, for: .seconds(20 * 86_400),
+                on: attachments.elements[$0].id, in: .owner(tenant), renditions: nil, for: .seconds(20 * 86_400),
                 within: quotas)
             if let (lease, _) = started { leases.append(lease.id) }
         }
-        try await time("lease.stop") { _ = try await records.revoke(leases[$0], of: tenant) }
+        try await time("lease.stop") { _ = try await records.revoke(leases[$0], in: .owner(tenant)) }
         try await time("statistics") { _ in _ = try await records.statistics() }
     }
 

@@ -6,7 +6,7 @@ public import Stores
 /// Everything that the routes need, put together once.
 public struct Service: Sendable {
     public let store: Store
-    public let records: any ServiceRecords
+    public let records: any RecordStore
     public let spool: Spool
     public let jobs: JobService
     public let profiles: [Profile]
@@ -20,7 +20,7 @@ public struct Service: Sendable {
     public let intake: IntakeGate
 
     public init(
-        store: Store, records: any ServiceRecords, spool: Spool, jobs: JobService, profiles: [Profile],
+        store: Store, records: any RecordStore, spool: Spool, jobs: JobService, profiles: [Profile],
         settings: ServiceSettings, logger: Logger, health: ServiceHealth = ServiceHealth(),
         metrics: MetricsRegistry = MetricsRegistry(), callbacks: FetchGuard = FetchGuard()
     ) {

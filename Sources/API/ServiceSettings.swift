@@ -26,6 +26,9 @@ public struct ServiceSettings: Sendable {
     /// Seconds a lease of a finished job's answer lasts where the submission doesn't say.
     public var leaseTTL: Double = 300
 
+    /// How submissions are taken.
+    var submissions: SubmissionOptions { SubmissionOptions(quotas: quotas, queueLimit: intake.queue) }
+
     public init(publicURL: String) {
         self.publicURL = publicURL
     }

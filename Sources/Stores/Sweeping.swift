@@ -29,13 +29,13 @@ extension Store {
     func sweep(sparing age: Duration?) async throws(AttachmentError) -> SweepReport {
         let isOld = { (facts: Duration) in age.map { facts >= $0 } ?? true }
         var report = SweepReport(expired: 0, orphans: 0, bytes: 0, leftovers: 0)
-        var place: SQLiteRecordStore.ExpiryPlace? = .start
-        while let from = place {
-            let part = try await records.expire(limit: 500, from: from)
+        var place: ExpiryPlace?
+        repeat {
+            let part = try await records.expire(limit: 500, from: place)
             try blobs.remove(part.blobs)
             report.expired += part.attachments
             place = part.next
-        }
+        } while place != nil
         let old = try blobs.list().filter { isOld($0.age) }
         for start in stride(from: 0, to: old.count, by: 500) {
             let part = old[start..<min(start + 500, old.count)]
@@ -82,8 +82,7 @@ extension Store {
 }
 
 extension SQLiteRecordStore {
-    /// Whether a job that is unfinished, or that can be tried again, has its source in this file of the spool.
-    func needsSpool(_ name: String) async throws(AttachmentError) -> Bool {
+    public func needsSpool(_ name: String) async throws(AttachmentError) -> Bool {
         try await read { database, _ in try database.needsSpool(name) }
     }
 }

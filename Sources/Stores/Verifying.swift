@@ -56,7 +56,7 @@ extension Store {
 }
 
 extension SQLiteRecordStore {
-    func markDamaged(_ names: [BlobName]) async throws(AttachmentError) {
+    public func markDamaged(_ names: [BlobName]) async throws(AttachmentError) {
         guard !names.isEmpty else { return }
         try await write { database, _ in
             for name in names {

@@ -39,7 +39,7 @@ import Testing
     }
 
     private func accept(_ jobs: [JobSubmission], in live: LiveService) async throws {
-        _ = try await live.store.records.accept(jobs, retryFailed: false)
+        _ = try await live.store.records.submit(jobs, SubmissionOptions())
         live.service.jobs.submitted()
     }
 

@@ -83,7 +83,7 @@ import Testing
         ) async throws -> JobID {
             let job = JobSubmission(
                 tenant: tenant, profile: profile, priority: priority, deadline: deadline, attachments: attachments)
-            _ = try await store.records.submit(job, idempotency: nil, within: Quotas(), queueLimit: 100_000, offer: nil)
+            _ = try await store.records.submit(job, SubmissionOptions(queueLimit: 100_000))
             jobs.submitted()
             return job.id
         }

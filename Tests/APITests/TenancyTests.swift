@@ -186,8 +186,8 @@ import TestSupport
         let records = live.store.records
         let job = try await records.job(JobID(rawValue: target.job), of: live.tenant)
         #expect(job?.generation == 1 && job?.state == .delivered && job?.attachments.count == 1, comment)
-        #expect(try await records.lease(target.lease, of: live.tenant)?.stoppedAt == nil, comment)
-        #expect(try await records.grant(target.grant, of: live.tenant)?.revokedAt == nil, comment)
+        #expect(try await records.lease(target.lease, in: .owner(live.tenant))?.stoppedAt == nil, comment)
+        #expect(try await records.grant(target.grant, in: .owner(live.tenant))?.revokedAt == nil, comment)
     }
 
     // MARK: Preparing

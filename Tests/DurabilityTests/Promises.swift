@@ -149,9 +149,9 @@ struct Invariants {
         case .deleted(let id):
             return try await store.records.attachment(id, of: .local) == nil ? nil : "a deleted attachment is back"
         case .opens(let token):
-            return try await store.records.resolve(token, role: .main) == nil ? "a token opens nothing" : nil
+            return try await store.records.open(token, role: .main) == nil ? "a token opens nothing" : nil
         case .shut(let token):
-            return try await store.records.resolve(token, role: .main) == nil ? nil : "a revoked token opens again"
+            return try await store.records.open(token, role: .main) == nil ? nil : "a revoked token opens again"
         }
     }
 }

@@ -51,7 +51,7 @@ import Testing
             let attachment = AttachmentSubmission(location: .file(root: walk.root.path, path: path, state: state))
             let job = JobSubmission(
                 tenant: .local, profile: profile, deadline: deadline, run: .generate(), attachments: [attachment])
-            _ = try await store.records.accept([job], retryFailed: false)
+            _ = try await store.records.submit([job], SubmissionOptions())
             let queue = ClaimSource.run(try #require(job.run))
             let duration = claimDuration
             return try #require(
@@ -72,7 +72,7 @@ import Testing
 
     @Test func `at the deadline what is ready is delivered, on time`() async throws {
         let bench = try await Bench()
-        let claim = try await bench.claim("fault: late-main-sleep", deadline: 4)
+        let claim = try await bench.claim("fault: late-main-sleep", deadline: 12)
         let start = ContinuousClock.now
         let record = try await bench.attachment(claim)
         let isEarly = ContinuousClock.now - start < .seconds(1)
@@ -89,9 +89,9 @@ import Testing
         async throws
     {
         let bench = try await Bench()
-        let failed = try await bench.attachment(bench.claim("fault: late-sleep", deadline: 3))
+        let failed = try await bench.attachment(bench.claim("fault: late-sleep", deadline: 8))
         #expect(failed.state == .failed && failed.error?.code == .deadlineExceeded)
-        let kept = try await bench.attachment(bench.claim("fault: late-sleep", profile: Self.keeping, deadline: 3))
+        let kept = try await bench.attachment(bench.claim("fault: late-sleep", profile: Self.keeping, deadline: 8))
         #expect(kept.state == .delivered && kept.fidelity == .original && kept.best == .original)
         await bench.pool.shutdown()
     }

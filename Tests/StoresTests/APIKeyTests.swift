@@ -81,7 +81,7 @@ import Testing
         for text in wrong {
             #expect(try await fixture.records.authenticate(AccessToken(secretText: text)) == nil)
         }
-        #expect(try await fixture.records.grant(token) == nil)
+        #expect(try await fixture.records.grant(of: token) == nil)
         #expect(try await fixture.records.open(token, role: .main) == nil)
         try fixture.expectNowhere(token.secretText)
         try fixture.expectNowhere(String(token.secretText.dropFirst(27).prefix(43)))

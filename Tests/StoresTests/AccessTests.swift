@@ -13,16 +13,16 @@ import Testing
         let attachment = try await fixture.store.deliver([.main: "main", .thumbnail: "small"])
         let (lease, token) = try await fixture.lease(on: attachment, for: AccessLimits.lease)
         #expect(lease.expiresAt == fixture.clock.now + .seconds(300))
-        let opened = try #require(try await fixture.records.resolve(token, role: .thumbnail))
-        #expect(opened.0 == attachment)
-        #expect(try fixture.store.text(of: opened.1) == "small")
-        #expect(try await fixture.records.revoke(lease.id, of: ada) == false)
-        #expect(try await fixture.records.revoke(lease.id, of: .local))
-        #expect(try await fixture.records.revoke(lease.id, of: .local))
-        #expect(try await fixture.records.resolve(token, role: .main) == nil)
-        #expect(try await fixture.records.renewLease(lease.id, of: .local, for: .seconds(60)) == nil)
+        let opened = try #require(try await fixture.records.open(token, role: .thumbnail))
+        #expect(opened.attachment == attachment.id && opened.tenant == attachment.tenant)
+        #expect(try fixture.store.text(of: opened.blob) == "small")
+        #expect(try await fixture.records.revoke(lease.id, in: .owner(ada)) == false)
+        #expect(try await fixture.records.revoke(lease.id, in: .owner(.local)))
+        #expect(try await fixture.records.revoke(lease.id, in: .owner(.local)))
+        #expect(try await fixture.records.open(token, role: .main) == nil)
+        #expect(try await fixture.records.renewLease(lease.id, in: .owner(.local), for: .seconds(60)) == nil)
         #expect(try await fixture.records.token(lease.id, of: .local) == nil)
-        #expect(try await fixture.records.lease(lease.id, of: .local)?.stoppedAt == fixture.clock.now)
+        #expect(try await fixture.records.lease(lease.id, in: .owner(.local))?.stoppedAt == fixture.clock.now)
     }
 
     @Test func `a lease ends by itself, later when it is renewed`() async throws {
@@ -30,13 +30,13 @@ import Testing
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (lease, token) = try await fixture.lease(on: attachment, for: .seconds(10))
         fixture.clock.advance(.milliseconds(9_999))
-        #expect(try await fixture.records.resolve(token, role: .main) != nil)
-        let renewed = try await fixture.records.renewLease(lease.id, of: .local, for: .seconds(10))
+        #expect(try await fixture.records.open(token, role: .main) != nil)
+        let renewed = try await fixture.records.renewLease(lease.id, in: .owner(.local), for: .seconds(10))
         #expect(renewed?.expiresAt == fixture.clock.now + .seconds(10))
         fixture.clock.advance(.milliseconds(9_999))
-        #expect(try await fixture.records.resolve(token, role: .main) != nil)
+        #expect(try await fixture.records.open(token, role: .main) != nil)
         fixture.clock.advance(.milliseconds(1))
-        #expect(try await fixture.records.resolve(token, role: .main) == nil)
+        #expect(try await fixture.records.open(token, role: .main) == nil)
     }
 
     @Test func `nothing lasts longer than 30 days`() async throws {
@@ -54,18 +54,19 @@ import Testing
         let fixture = try Fixture()
         let attachment = try await fixture.store.deliver([.main: "main", .thumbnail: "small"])
         let (_, token) = try await fixture.lease(on: attachment, renditions: [.thumbnail], for: .seconds(60))
-        #expect(try await fixture.records.resolve(token, role: .thumbnail) != nil)
-        #expect(try await fixture.records.resolve(token, role: .main) == nil)
+        #expect(try await fixture.records.open(token, role: .thumbnail) != nil)
+        #expect(try await fixture.records.open(token, role: .main) == nil)
         for renditions in [[.poster], []] as [[RenditionRole]] {
             #expect(
                 try await fixture.records.startLease(
-                    on: attachment.id, of: .local, renditions: renditions, for: .seconds(60)) == nil)
+                    on: attachment.id, in: .owner(.local), renditions: renditions, for: .seconds(60)) == nil)
         }
         #expect(
-            try await fixture.records.startLease(on: attachment.id, of: ada, renditions: nil, for: .seconds(60)) == nil)
+            try await fixture.records.startLease(on: attachment.id, in: .owner(ada), renditions: nil, for: .seconds(60))
+                == nil)
         #expect(
             try await fixture.records.grant(
-                on: attachment.id, of: ada, renditions: nil, for: .seconds(60), leaseLimit: 1) == nil)
+                on: attachment.id, in: .owner(ada), renditions: nil, for: .seconds(60), leaseLimit: 1) == nil)
         #expect(try await fixture.records.link(to: attachment.id, of: ada, renditions: nil, for: .seconds(60)) == nil)
     }
 
@@ -74,9 +75,11 @@ import Testing
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (_, grant) = try await fixture.grant(on: attachment, for: .seconds(60))
         let (_, lease) = try await fixture.lease(on: attachment, for: .seconds(60))
-        #expect(try await fixture.records.resolve(grant, role: .main) == nil)
-        #expect(try await fixture.records.startLease(under: lease, renditions: nil, for: .seconds(60)) == nil)
-        #expect(try await fixture.records.narrow(lease, renditions: nil, for: .seconds(60), leaseLimit: 1) == nil)
+        #expect(try await fixture.records.open(grant, role: .main) == nil)
+        #expect(try await fixture.records.startLease(in: .bearer(lease), renditions: nil, for: .seconds(60)) == nil)
+        #expect(
+            try await fixture.records.grant(
+                on: nil, in: .bearer(lease), renditions: nil, for: .seconds(60), leaseLimit: 1) == nil)
     }
 
     /// Random trees of grants: whatever is asked, what comes out is within what it came from.
@@ -91,8 +94,9 @@ import Testing
             let parent = grants.randomElement(using: &generator)
             let (above, token) = try #require(parent)
             let wanted = Bool.random(using: &generator) ? nil : all.filter { _ in Bool.random(using: &generator) }
-            let derived = try await fixture.records.narrow(
-                token, renditions: wanted, for: .seconds(Int.random(in: 1...3000, using: &generator)),
+            let derived = try await fixture.records.grant(
+                on: nil, in: .bearer(token), renditions: wanted,
+                for: .seconds(Int.random(in: 1...3000, using: &generator)),
                 leaseLimit: Bool.random(using: &generator) ? nil : Int.random(in: 1...9, using: &generator))
             guard let derived else { continue }
             let (grant, _) = derived
@@ -102,11 +106,11 @@ import Testing
             #expect(grant.leaseLimit <= above.leaseLimit, "seed \(seed)")
             grants.append(derived)
             let lease = try await fixture.records.startLease(
-                under: derived.1, renditions: wanted, for: .seconds(5000))
+                in: .bearer(derived.1), renditions: wanted, for: .seconds(5000))
             if let (record, _) = lease {
                 #expect(record.expiresAt <= grant.expiresAt, "seed \(seed)")
                 #expect(Set(record.renditions ?? all).isSubset(of: grant.renditions ?? all), "seed \(seed)")
-                #expect(try await fixture.records.revoke(record.id, of: .local))
+                #expect(try await fixture.records.revoke(record.id, in: .owner(.local)))
             }
         }
         #expect(grants.count > 1)
@@ -116,29 +120,30 @@ import Testing
         let fixture = try Fixture()
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (_, root) = try await fixture.grant(on: attachment, for: .seconds(1000), leaseLimit: 3)
-        let narrowed = try await fixture.records.narrow(root, renditions: nil, for: .seconds(1000), leaseLimit: nil)
+        let narrowed = try await fixture.records.grant(
+            on: nil, in: .bearer(root), renditions: nil, for: .seconds(1000), leaseLimit: nil)
         let (_, child) = try #require(narrowed)
         var leases: [LeaseRecord] = []
         for token in [root, child, child] {
-            let started = try await fixture.records.startLease(under: token, renditions: nil, for: .seconds(100))
+            let started = try await fixture.records.startLease(in: .bearer(token), renditions: nil, for: .seconds(100))
             leases.append(try #require(started).0)
         }
         for token in [root, child] {
             let error = await #expect(throws: AttachmentError.self) {
-                _ = try await fixture.records.startLease(under: token, renditions: nil, for: .seconds(100))
+                _ = try await fixture.records.startLease(in: .bearer(token), renditions: nil, for: .seconds(100))
             }
             #expect(error?.code == .quotaExceeded)
         }
         // A stop makes room once, however often it is repeated.
-        for _ in 0..<3 { #expect(try await fixture.records.revoke(leases[0].id, of: .local)) }
-        #expect(try await fixture.records.startLease(under: child, renditions: nil, for: .seconds(100)) != nil)
+        for _ in 0..<3 { #expect(try await fixture.records.revoke(leases[0].id, in: .owner(.local))) }
+        #expect(try await fixture.records.startLease(in: .bearer(child), renditions: nil, for: .seconds(100)) != nil)
         await #expect(throws: AttachmentError.self) {
-            _ = try await fixture.records.startLease(under: root, renditions: nil, for: .seconds(100))
+            _ = try await fixture.records.startLease(in: .bearer(root), renditions: nil, for: .seconds(100))
         }
         // And so does time.
         fixture.clock.advance(.seconds(100))
         for _ in 0..<3 {
-            #expect(try await fixture.records.startLease(under: root, renditions: nil, for: .seconds(10)) != nil)
+            #expect(try await fixture.records.startLease(in: .bearer(root), renditions: nil, for: .seconds(10)) != nil)
         }
     }
 
@@ -147,17 +152,20 @@ import Testing
         let other = try fixture.reopened()
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (grant, root) = try await fixture.grant(on: attachment, for: .seconds(1000))
-        let narrowed = try await fixture.records.narrow(root, renditions: nil, for: .seconds(500), leaseLimit: nil)
+        let narrowed = try await fixture.records.grant(
+            on: nil, in: .bearer(root), renditions: nil, for: .seconds(500), leaseLimit: nil)
         let (_, child) = try #require(narrowed)
-        let started = try await other.records.startLease(under: child, renditions: nil, for: .seconds(100))
+        let started = try await other.records.startLease(in: .bearer(child), renditions: nil, for: .seconds(100))
         let (_, lease) = try #require(started)
         let (_, independent) = try await fixture.lease(on: attachment, for: .seconds(100))
-        #expect(try await other.records.resolve(lease, role: .main) != nil)
-        #expect(try await fixture.records.revoke(grant.id, of: .local))
-        #expect(try await other.records.resolve(lease, role: .main) == nil)
-        #expect(try await other.records.startLease(under: child, renditions: nil, for: .seconds(1)) == nil)
-        #expect(try await other.records.narrow(root, renditions: nil, for: .seconds(1), leaseLimit: nil) == nil)
-        #expect(try await other.records.resolve(independent, role: .main) != nil)
+        #expect(try await other.records.open(lease, role: .main) != nil)
+        #expect(try await fixture.records.revoke(grant.id, in: .owner(.local)))
+        #expect(try await other.records.open(lease, role: .main) == nil)
+        #expect(try await other.records.startLease(in: .bearer(child), renditions: nil, for: .seconds(1)) == nil)
+        #expect(
+            try await other.records.grant(
+                on: nil, in: .bearer(root), renditions: nil, for: .seconds(1), leaseLimit: nil) == nil)
+        #expect(try await other.records.open(independent, role: .main) != nil)
     }
 
     @Test func `deleting an attachment ends all access to it`() async throws {
@@ -166,8 +174,8 @@ import Testing
         let (_, grant) = try await fixture.grant(on: attachment, for: .seconds(1000))
         let (_, lease) = try await fixture.lease(on: attachment, for: .seconds(1000))
         #expect(try await fixture.store.delete(attachment.id, of: .local))
-        #expect(try await fixture.records.resolve(lease, role: .main) == nil)
-        #expect(try await fixture.records.startLease(under: grant, renditions: nil, for: .seconds(1)) == nil)
+        #expect(try await fixture.records.open(lease, role: .main) == nil)
+        #expect(try await fixture.records.startLease(in: .bearer(grant), renditions: nil, for: .seconds(1)) == nil)
         #expect(try fixture.store.blobs.list().isEmpty)
     }
 
@@ -179,12 +187,12 @@ import Testing
         let made = try await fixture.records.link(to: attachment.id, of: ada, renditions: nil, for: .seconds(200))
         let (_, link) = try #require(made)
         fixture.clock.advance(.seconds(50))
-        #expect(try await fixture.records.deleteExpired(limit: 10).isEmpty)
-        #expect(try await fixture.records.revoke(lease.id, of: ada))
-        #expect(try await fixture.records.deleteExpired(limit: 10).isEmpty)
-        #expect(try await fixture.records.resolve(link, role: .main) != nil)
+        #expect(try await fixture.records.expire(limit: 10, from: nil).blobs.isEmpty)
+        #expect(try await fixture.records.revoke(lease.id, in: .owner(ada)))
+        #expect(try await fixture.records.expire(limit: 10, from: nil).blobs.isEmpty)
+        #expect(try await fixture.records.open(link, role: .main) != nil)
         fixture.clock.advance(.seconds(150))
-        #expect(try await fixture.records.deleteExpired(limit: 10).count == 1)
+        #expect(try await fixture.records.expire(limit: 10, from: nil).blobs.count == 1)
         #expect(try await fixture.records.attachment(attachment.id, of: ada) == nil)
     }
 
@@ -225,11 +233,11 @@ import Testing
                 #expect(TokenFormat.parse(String(changed)) == nil)
                 tried += 1
                 guard tried % 16 == 0 else { continue }
-                #expect(try await fixture.records.resolve(AccessToken(secretText: String(changed)), role: .main) == nil)
+                #expect(try await fixture.records.open(AccessToken(secretText: String(changed)), role: .main) == nil)
             }
         }
         for wrong in [String(text.dropLast()), String(text) + "0", "", "satl_"] {
-            #expect(try await fixture.records.resolve(AccessToken(secretText: wrong), role: .main) == nil)
+            #expect(try await fixture.records.open(AccessToken(secretText: wrong), role: .main) == nil)
         }
     }
 
@@ -243,11 +251,11 @@ import Testing
         let secret = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
         let forged = TokenFormat.compose(.lease, id: lease.id, secret: secret)
         #expect(TokenFormat.parse(forged)?.id == lease.id)
-        #expect(try await fixture.records.resolve(AccessToken(secretText: forged), role: .main) == nil)
+        #expect(try await fixture.records.open(AccessToken(secretText: forged), role: .main) == nil)
         let kid = try #require(fixture.store.keys.kids.first)
         let link = try #require(fixture.store.keys.token(.link, id: lease.id, kid: kid))
-        #expect(try await fixture.records.resolve(link, role: .main) == nil)
-        #expect(try await fixture.records.resolve(token, role: .main) != nil)
+        #expect(try await fixture.records.open(link, role: .main) == nil)
+        #expect(try await fixture.records.open(token, role: .main) != nil)
     }
 
     @Test func `a check costs the same whatever the token is`() async throws {
@@ -255,7 +263,7 @@ import Testing
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (good, goodToken) = try await fixture.lease(on: attachment, for: .seconds(60))
         let (stopped, stoppedToken) = try await fixture.lease(on: attachment, for: .seconds(60))
-        _ = try await fixture.records.revoke(stopped.id, of: .local)
+        _ = try await fixture.records.revoke(stopped.id, in: .owner(.local))
         let secret = [UInt8](repeating: 7, count: 32)
         let tokens = [
             goodToken, stoppedToken, AccessToken(secretText: "nonsense"), AccessToken(secretText: ""),
@@ -264,7 +272,7 @@ import Testing
         ]
         for token in tokens {
             let before = fixture.store.keys.derivations
-            _ = try await fixture.records.resolve(token, role: .main)
+            _ = try await fixture.records.open(token, role: .main)
             #expect(fixture.store.keys.derivations - before == 1, "\(token)")
         }
     }
@@ -324,8 +332,8 @@ import Testing
         let (_, new) = try await fixture.lease(on: attachment, for: .seconds(200_000))
         #expect(fixture.store.keys.kids.count == 2)
         for token in [old, new] {
-            #expect(try await fixture.records.resolve(token, role: .main) != nil)
-            #expect(try await other.records.resolve(token, role: .main) != nil)
+            #expect(try await fixture.records.open(token, role: .main) != nil)
+            #expect(try await other.records.open(token, role: .main) != nil)
         }
         try fixture.store.keys.prune(
             keeping: await fixture.records.keysInUse(), now: .wallClock() + .seconds(90_000))
@@ -334,8 +342,8 @@ import Testing
         try fixture.store.keys.prune(
             keeping: await fixture.records.keysInUse(), now: .wallClock() + .seconds(150_000))
         #expect(!fixture.store.keys.kids.contains(kid))
-        #expect(try await fixture.records.resolve(new, role: .main) != nil)
-        #expect(try await fixture.records.resolve(old, role: .main) == nil)
+        #expect(try await fixture.records.open(new, role: .main) != nil)
+        #expect(try await fixture.records.open(old, role: .main) == nil)
     }
 
     @Test func `losing the keys revokes everything`() async throws {
@@ -344,7 +352,7 @@ import Testing
         let (_, token) = try await fixture.lease(on: attachment, for: .seconds(60))
         try FileManager.default.removeItem(atPath: fixture.directory.path + "/keys")
         let reopened = try fixture.reopened()
-        #expect(try await reopened.records.resolve(token, role: .main) == nil)
+        #expect(try await reopened.records.open(token, role: .main) == nil)
         #expect(try reopened.text(of: try #require(try reopened.blobs.list().first).name) == "main")
     }
 }
@@ -355,7 +363,7 @@ extension Fixture {
     ) async throws -> (LeaseRecord, AccessToken) {
         try #require(
             try await records.startLease(
-                on: attachment.id, of: attachment.tenant, renditions: renditions, for: duration))
+                on: attachment.id, in: .owner(attachment.tenant), renditions: renditions, for: duration))
     }
 
     fileprivate func grant(
@@ -364,7 +372,7 @@ extension Fixture {
     ) async throws -> (GrantRecord, AccessToken) {
         try #require(
             try await records.grant(
-                on: attachment.id, of: attachment.tenant, renditions: renditions, for: duration,
+                on: attachment.id, in: .owner(attachment.tenant), renditions: renditions, for: duration,
                 leaseLimit: leaseLimit))
     }
 }

@@ -1,6 +1,6 @@
 import Attachments
 
-extension ServiceRecords {
+extension RecordStore {
     /// Takes callbacks that are due, with places enough for `count` to one receiver.
     func dueCallbacks(_ count: Int, for duration: Duration) async throws(AttachmentError) -> [CallbackDelivery] {
         try await callbacks(after: [], within: CallbackPlaces(count * 3), for: duration).calls

@@ -83,7 +83,7 @@ extension Store {
         _ texts: [RenditionRole: String], tenant: TenantID = .local, profile: Profile = .archive
     ) async throws -> AttachmentRecord {
         let run = RunID.generate()
-        _ = try await records.accept([.sample(tenant: tenant, profile: profile, run: run)], retryFailed: false)
+        _ = try await records.submit([.sample(tenant: tenant, profile: profile, run: run)], SubmissionOptions())
         let claim = try #require(
             try await records.claim(
                 ClaimRoom(1), from: .run(run), by: WorkerID(rawValue: run.rawValue), for: .seconds(60)

@@ -29,9 +29,9 @@ import Testing
         for size in [10, 100] {
             let store = try await FilledStore.filled(size, profile: .notification, leases: .seconds(20 * 86_400))
             store.fixture.clock.advance(.seconds(8 * 86_400))
-            #expect(try await store.records.deleteExpired(limit: 1000).isEmpty)
+            #expect(try await store.records.expire(limit: 1000, from: nil).blobs.isEmpty)
             _ = try await store.records.takeSteps(ofReaders: false)
-            #expect(try await store.records.deleteExpired(limit: 1000).isEmpty)
+            #expect(try await store.records.expire(limit: 1000, from: nil).blobs.isEmpty)
             steps.append(try await store.records.takeSteps(ofReaders: false))
         }
         #expect(steps[1] <= steps[0] + 10, "\(steps[0]) steps became \(steps[1])")
@@ -87,14 +87,17 @@ struct Question: Sendable {
         Question("submit a job") { store in
             let answer = try await store.records.submit(
                 .sample(tenant: FilledStore.tenant),
-                idempotency: IdempotencyKey(text: JobID.generate().rawValue, bodyDigest: "x"),
-                within: Quotas(storedBytes: 1 << 40, pendingJobs: 1 << 20), queueLimit: 1 << 20,
-                offer: ClaimOffer(worker: FilledStore.worker, duration: .seconds(60)))
+                SubmissionOptions(
+                    idempotency: IdempotencyKey(text: JobID.generate().rawValue, bodyDigest: "x"),
+                    quotas: Quotas(storedBytes: 1 << 40, pendingJobs: 1 << 20), queueLimit: 1 << 20,
+                    offer: ClaimOffer(worker: FilledStore.worker, duration: .seconds(60))))
             guard case .accepted = answer else { throw Unexpected() }
         },
         Question("admit a submission") { store in
             try await store.records.admit(
-                FilledStore.tenant, within: Quotas(storedBytes: 1 << 40, pendingJobs: 1 << 20), queueLimit: 1 << 20)
+                FilledStore.tenant,
+                SubmissionOptions(
+                    quotas: Quotas(storedBytes: 1 << 40, pendingJobs: 1 << 20), queueLimit: 1 << 20))
         },
         Question("hold and hand back a claim") { store in
             let first = try await store.claim()
@@ -117,7 +120,7 @@ struct Question: Sendable {
         Question("cancel and try again") { store in
             let job = JobSubmission.sample(tenant: FilledStore.tenant)
             _ = try await store.records.submit(
-                job, idempotency: nil, within: Quotas(), queueLimit: 1 << 20, offer: nil)
+                job, SubmissionOptions(queueLimit: 1 << 20))
             _ = try await store.records.cancel(job.id, of: FilledStore.tenant)
             guard case .accepted = try await store.records.retry(job.id, of: FilledStore.tenant) else {
                 throw Unexpected()
@@ -161,32 +164,33 @@ struct Question: Sendable {
         },
         Question("start, renew and stop a lease") { store in
             let started = try await store.records.startLease(
-                on: store.attachments[3], of: FilledStore.tenant, renditions: nil, for: .seconds(60),
+                on: store.attachments[3], in: .owner(FilledStore.tenant), renditions: nil, for: .seconds(60),
                 within: Quotas(liveLeases: 1 << 20))
             let (lease, _) = try #require(started)
-            _ = try await store.records.renewLease(lease.id, of: FilledStore.tenant, for: .seconds(90))
-            let isRevoked = try await store.records.revoke(lease.id, of: FilledStore.tenant)
+            _ = try await store.records.renewLease(lease.id, in: .owner(FilledStore.tenant), for: .seconds(90))
+            let isRevoked = try await store.records.revoke(lease.id, in: .owner(FilledStore.tenant))
             #expect(isRevoked)
         },
         Question("start a lease beyond the tenant's quota") { store in
             let (records, attachment) = (store.records, store.attachments[3])
             await #expect(throws: AttachmentError.quotaExceeded(what: "live leases")) {
                 try await records.startLease(
-                    on: attachment, of: FilledStore.tenant, renditions: nil, for: .seconds(60),
+                    on: attachment, in: .owner(FilledStore.tenant), renditions: nil, for: .seconds(60),
                     within: Quotas(liveLeases: 10))
             }
         },
         Question("start and stop a lease under a grant that had many") { store in
-            let started = try await store.records.startLease(under: store.grant, renditions: nil, for: .seconds(60))
+            let started = try await store.records.startLease(
+                in: .bearer(store.grant), renditions: nil, for: .seconds(60))
             let (lease, _) = try #require(started)
-            let isRevoked = try await store.records.revoke(lease.id, under: store.grant)
+            let isRevoked = try await store.records.revoke(lease.id, in: .bearer(store.grant))
             #expect(isRevoked)
         },
         Question("make and revoke a link") { store in
             let made = try await store.records.link(
                 to: store.attachments[3], of: FilledStore.tenant, renditions: nil, for: .seconds(60))
             let (link, _) = try #require(made)
-            let isRevoked = try await store.records.revoke(link.id, of: FilledStore.tenant)
+            let isRevoked = try await store.records.revoke(link.id, in: .owner(FilledStore.tenant))
             #expect(isRevoked)
         },
     ]
@@ -214,7 +218,7 @@ struct Question: Sendable {
             #expect(isDeleted)
         },
         Question("expire where nothing is over") { store in
-            _ = try await store.records.deleteExpired(limit: 10)
+            _ = try await store.records.expire(limit: 10, from: nil).blobs
         },
     ]
 }
@@ -252,7 +256,7 @@ struct FilledStore: ~Copyable {
             job.callback = "https://example.com/hook"
             return job
         }
-        _ = try await records.accept(delivered, retryFailed: false)
+        _ = try await records.submit(delivered, SubmissionOptions())
         let claims = try await records.claim(ClaimRoom(size), from: .lane(.fetch), by: Self.worker, for: .seconds(60))
         let attachments = claims.flatMap(\.attachments)
         try await withThrowingTaskGroup { group in
@@ -265,23 +269,23 @@ struct FilledStore: ~Copyable {
             try await group.waitForAll()
         }
         let granted = try await records.grant(
-            on: attachments[0], of: Self.tenant, renditions: nil, for: .seconds(86_400), leaseLimit: 1 << 20)
+            on: attachments[0], in: .owner(Self.tenant), renditions: nil, for: .seconds(86_400), leaseLimit: 1 << 20)
         let grant = try #require(granted).1
         let leases = try await withThrowingTaskGroup { group in
             for id in attachments {
                 group.addTask {
                     _ = try await records.link(to: id, of: Self.tenant, renditions: nil, for: .seconds(3600))
-                    let ended = try await records.startLease(under: grant, renditions: nil, for: .seconds(3600))
-                    _ = try await records.revoke(#require(ended).0.id, of: Self.tenant)
+                    let ended = try await records.startLease(in: .bearer(grant), renditions: nil, for: .seconds(3600))
+                    _ = try await records.revoke(#require(ended).0.id, in: .owner(Self.tenant))
                     let lease = try await records.startLease(
-                        on: id, of: Self.tenant, renditions: nil, for: duration)
+                        on: id, in: .owner(Self.tenant), renditions: nil, for: duration)
                     return try #require(lease).1
                 }
             }
             return try await group.reduce(into: [AccessToken]()) { $0.append($1) }
         }
-        _ = try await records.accept(
-            (0..<size).map { _ in .sample(tenant: Self.tenant, deadline: 1000) }, retryFailed: false)
+        _ = try await records.submit(
+            (0..<size).map { _ in .sample(tenant: Self.tenant, deadline: 1000) }, SubmissionOptions())
         return FilledStore(fixture: fixture, size: size, attachments: attachments, leases: leases, grant: grant)
     }
 

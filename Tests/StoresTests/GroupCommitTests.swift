@@ -12,7 +12,7 @@ import Testing
         let before = records.commits.commits
         try await withThrowingTaskGroup { group in
             for _ in 0..<100 {
-                group.addTask { _ = try await records.accept([.sample()], retryFailed: false) }
+                group.addTask { _ = try await records.submit([.sample()], SubmissionOptions()) }
             }
             try await group.waitForAll()
         }

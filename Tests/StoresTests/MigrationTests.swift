@@ -80,7 +80,7 @@ import Testing
         let token = try #require(try await records.token("abcdefghijklmnopqrstuv", of: acme))
         #expect(try await records.open(token, role: .main)?.delivery == .private)
         #expect(records.revocations == 0)
-        #expect(try await records.revoke("abcdefghijklmnopqrstuv", of: acme))
+        #expect(try await records.revoke("abcdefghijklmnopqrstuv", in: .owner(acme)))
         #expect(records.revocations == 1)
 
         let claims = try await records.claim(

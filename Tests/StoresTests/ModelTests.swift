@@ -158,7 +158,8 @@ private struct Drive: ~Copyable {
         let identifiers = Bool.random(using: &generator) ? ["a"] : ["a", "b"]
         let mode: JobMode = Bool.random(using: &generator) ? .lenient : .strict
         let submission = JobSubmission.sample(mode: mode, work: work, identifiers: identifiers)
-        let answer = try #require(try await current.records.accept([submission], retryFailed: retry).first)
+        let answer = try #require(
+            try await current.records.submit([submission], SubmissionOptions(retriesFailed: retry)).first)
         let now = clock.now
         func attachments(_ record: JobRecord) -> [Model.Attachment] {
             record.attachments.enumerated().map { ordinal, attachment in

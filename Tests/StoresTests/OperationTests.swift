@@ -8,17 +8,18 @@ import Testing
         let attachment = try await fixture.store.deliver([.main: "bytes"])
         for _ in 0..<3 {
             _ = try await fixture.records.startLease(
-                on: attachment.id, of: .local, renditions: nil, for: .seconds(60))
+                on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(60))
         }
         let stopped = try #require(
-            try await fixture.records.startLease(on: attachment.id, of: .local, renditions: nil, for: .seconds(60)))
-        _ = try await fixture.records.revoke(stopped.0.id, of: .local)
+            try await fixture.records.startLease(
+                on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(60)))
+        _ = try await fixture.records.revoke(stopped.0.id, in: .owner(.local))
         #expect(try await fixture.records.statistics().leasesLeftToExpire == 0)
         fixture.clock.advance(.seconds(61))
         #expect(try await fixture.records.statistics().leasesLeftToExpire == 3)
-        _ = try await fixture.records.deleteExpired(limit: 2)
+        _ = try await fixture.records.expire(limit: 2, from: nil).blobs
         #expect(try await fixture.records.statistics().leasesLeftToExpire == 3)
-        _ = try await fixture.records.deleteExpired(limit: 100)
+        _ = try await fixture.records.expire(limit: 100, from: nil).blobs
         #expect(try await fixture.records.statistics().leasesLeftToExpire == 3)
     }
 
@@ -27,7 +28,7 @@ import Testing
         var job = JobSubmission.sample(tenant: TenantID(rawValue: "default"))
         job.callback = "https://example.com/hook"
         job.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-        _ = try await fixture.records.submit(job, idempotency: nil, within: Quotas(), queueLimit: 10, offer: nil)
+        _ = try await fixture.records.submit(job, SubmissionOptions(queueLimit: 10))
         let claim = try #require(
             try await fixture.records.claim(
                 ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60)

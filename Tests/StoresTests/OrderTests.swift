@@ -11,7 +11,7 @@ import Testing
     private let bob = TenantID(rawValue: "bob")
 
     private func accept(_ jobs: [JobSubmission], in fixture: borrowing Fixture) async throws {
-        _ = try await fixture.records.accept(jobs, retryFailed: false)
+        _ = try await fixture.records.submit(jobs, SubmissionOptions())
     }
 
     private func next(_ count: Int, in fixture: borrowing Fixture) async throws -> [Claim] {
@@ -98,7 +98,7 @@ import Testing
         try await accept((0..<20).map { _ in .sample(tenant: ada) }, in: fixture)
         _ = try await next(10, in: fixture)
         let other = try fixture.reopened()
-        _ = try await other.records.accept([.sample(tenant: bob)], retryFailed: false)
+        _ = try await other.records.submit([.sample(tenant: bob)], SubmissionOptions())
         let claims = try await other.records.claim(
             ClaimRoom(3), from: .lane(.fetch), by: WorkerID(rawValue: "you"), for: .seconds(60))
         #expect(claims.count == 3 && claims.prefix(2).contains { $0.tenant == bob })
@@ -154,7 +154,7 @@ import Testing
         let offer = ClaimOffer(worker: me, duration: .seconds(60))
         func begins(_ job: JobSubmission) async throws -> Bool {
             let answer = try await fixture.records.submit(
-                job, idempotency: nil, within: Quotas(), queueLimit: 100, offer: offer)
+                job, SubmissionOptions(queueLimit: 100, offer: offer))
             if case .claimed = answer { return true } else { return false }
         }
         try await accept([.sample(tenant: ada, priority: .interactive)], in: fixture)

@@ -60,7 +60,7 @@ import Testing
         let fixture = try Fixture()
         let stores = [fixture.store, try fixture.reopened()]
         let jobs = (0..<60).map { _ in JobSubmission.sample() }
-        _ = try await fixture.records.accept(jobs, retryFailed: false)
+        _ = try await fixture.records.submit(jobs, SubmissionOptions())
         let claimed = try await withThrowingTaskGroup(of: [JobID].self) { group in
             for index in 0..<8 {
                 group.addTask {
@@ -82,7 +82,7 @@ import Testing
 
     @Test func `the jobs of a worker that died are taken over at once, those of a living one are not`() async throws {
         let fixture = try Fixture()
-        _ = try await fixture.records.accept([.sample(), .sample()], retryFailed: false)
+        _ = try await fixture.records.submit([.sample(), .sample()], SubmissionOptions())
         do {
             let mortal = try fixture.reopened()
             let claims = try await mortal.records.claim(
@@ -117,17 +117,16 @@ import Testing
                     submission.bodyDigest = "a"
                     if !byKey { submission.id = JobID(rawValue: "push-1") }
                     return try await stores[index % 2].records.submit(
-                        submission, idempotency: byKey ? IdempotencyKey(text: "k", bodyDigest: "a") : nil,
-                        within: Quotas(pendingJobs: 1), queueLimit: 10, offer: nil)
+                        submission,
+                        SubmissionOptions(
+                            idempotency: byKey ? IdempotencyKey(text: "k", bodyDigest: "a") : nil,
+                            quotas: Quotas(pendingJobs: 1), queueLimit: 10))
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         let ids = answers.map { answer -> JobID? in
-            switch answer {
-            case .accepted(let job), .claimed(let job, _), .same(let job): job.id
-            case .conflict: nil
-            }
+            if case .unchanged(let job) = answer { job.id } else { answer.newJob?.id }
         }
         #expect(Set(ids).count == 1)
         #expect(ids.first != nil)
@@ -142,7 +141,7 @@ import Testing
             var submission = JobSubmission.sample()
             submission.callback = "https://example.com/hook"
             _ = try await fixture.records.submit(
-                submission, idempotency: nil, within: Quotas(), queueLimit: 100, offer: nil)
+                submission, SubmissionOptions(queueLimit: 100))
             _ = try await fixture.records.cancel(submission.id, of: .local)
         }
         let taken = try await withThrowingTaskGroup(of: [String].self) { group in

@@ -13,7 +13,7 @@ import Testing
         let fixture = try Fixture(backend)
         let submission = JobSubmission.sample(
             profile: .notification, mode: .strict, priority: .interactive, deadline: 30, identifiers: ["a", "b"])
-        let acceptances = try await fixture.records.accept([submission], retryFailed: false)
+        let acceptances = try await fixture.records.submit([submission], SubmissionOptions())
         guard case .accepted(let job) = acceptances.first else { throw Unexpected() }
         #expect(job.id == submission.id)
         #expect(job.state == .pending)
@@ -31,7 +31,7 @@ import Testing
         let fixture = try Fixture(backend)
         var submission = JobSubmission.sample(profile: .notification, identifiers: ["a", "b"])
         submission.attachments[0].location = .url("https://example.com/a", headers: ["Authorization": "Bearer x"])
-        _ = try await fixture.records.accept([submission], retryFailed: false)
+        _ = try await fixture.records.submit([submission], SubmissionOptions())
         let claim = try await fixture.claim()
         #expect(claim.submission == submission)
         #expect(claim.attempt == 1)
@@ -64,7 +64,7 @@ import Testing
     @Test(arguments: Backend.allCases)
     func `delivering twice under one claim is delivering once`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
-        _ = try await fixture.records.accept([.sample()], retryFailed: false)
+        _ = try await fixture.records.submit([.sample()], SubmissionOptions())
         let claim = try await fixture.claim()
         let blob = try await fixture.store.seal("main")
         let outcome = AttachmentOutcome.delivered(claim.attachments[0], [.main: blob])
@@ -79,7 +79,7 @@ import Testing
     func `a claim that was taken over or cancelled writes nothing`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let submission = JobSubmission.sample()
-        _ = try await fixture.records.accept([submission], retryFailed: false)
+        _ = try await fixture.records.submit([submission], SubmissionOptions())
         let late = try await fixture.claim()
         fixture.clock.advance(.seconds(60))
         let outcome = AttachmentOutcome.failed(late.attachments[0], .corrupt(reason: "late"))
@@ -102,7 +102,7 @@ import Testing
     @Test(arguments: Backend.allCases)
     func `a claim whose time is up is good until somebody takes it away`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
-        _ = try await fixture.records.accept([.sample(), .sample()], retryFailed: false)
+        _ = try await fixture.records.submit([.sample(), .sample()], SubmissionOptions())
         let (first, second) = (try await fixture.claim(), try await fixture.claim())
         fixture.clock.advance(.seconds(3600))
         let end = try await fixture.records.heartbeat(first, for: .seconds(60))
@@ -118,7 +118,7 @@ import Testing
         let fixture = try Fixture(backend)
         let records = fixture.records
         let submission = JobSubmission.sample()
-        _ = try await records.accept([submission], retryFailed: false)
+        _ = try await records.submit([submission], SubmissionOptions())
         let claim = try await fixture.claim()
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
@@ -133,7 +133,7 @@ import Testing
     @Test(arguments: Backend.allCases)
     func `a heartbeat moves the end of a claim`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
-        _ = try await fixture.records.accept([.sample()], retryFailed: false)
+        _ = try await fixture.records.submit([.sample()], SubmissionOptions())
         let claim = try await fixture.claim()
         fixture.clock.advance(.seconds(50))
         let end = try await fixture.records.heartbeat(claim, for: .seconds(60))
@@ -153,9 +153,9 @@ import Testing
         let bulk = JobSubmission.sample()
         let interactive = JobSubmission.sample(priority: .interactive)
         let other = JobSubmission.sample(run: run)
-        _ = try await fixture.records.accept([bulk, other], retryFailed: false)
+        _ = try await fixture.records.submit([bulk, other], SubmissionOptions())
         fixture.clock.advance(.milliseconds(1))
-        _ = try await fixture.records.accept([interactive], retryFailed: false)
+        _ = try await fixture.records.submit([interactive], SubmissionOptions())
         let claims = try await fixture.records.claim(ClaimRoom(5), from: .lane(.fetch), by: me, for: .seconds(60))
         #expect(claims.map(\.job) == [interactive.id, bulk.id])
         #expect(
@@ -169,7 +169,7 @@ import Testing
         backend: Backend
     ) async throws {
         let fixture = try Fixture(backend)
-        _ = try await fixture.records.accept([.sample(deadline: 100)], retryFailed: false)
+        _ = try await fixture.records.submit([.sample(deadline: 100)], SubmissionOptions())
         let first = try await fixture.claim()
         try await fixture.records.release(first, after: .seconds(10), countsAttempt: true)
         #expect(try await fixture.records.claim(ClaimRoom(1), from: .lane(.fetch), by: me, for: .seconds(60)).isEmpty)
@@ -186,8 +186,8 @@ import Testing
     @Test(arguments: Backend.allCases)
     func `a strict job delivers all or nothing, and says which one failed`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
-        _ = try await fixture.records.accept(
-            [.sample(mode: .strict, identifiers: ["good", "bad"])], retryFailed: false)
+        _ = try await fixture.records.submit(
+            [.sample(mode: .strict, identifiers: ["good", "bad"])], SubmissionOptions())
         let claim = try await fixture.claim()
         let blob = try await fixture.store.seal("main")
         let job = try await fixture.records.deliver(
@@ -217,20 +217,20 @@ import Testing
             let other = try fixture.reopened()
             try other.records.announce(first)
             guard
-                case .accepted(let accepted)? = try await other.records.accept(
-                    [.sample(run: first, work: "path 1")], retryFailed: false
+                case .accepted(let accepted)? = try await other.records.submit(
+                    [.sample(run: first, work: "path 1")], SubmissionOptions()
                 ).first
             else { throw Unexpected() }
             job = accepted
-            let answers = try await fixture.records.accept(
-                [.sample(run: second, work: "path 1")], retryFailed: true)
+            let answers = try await fixture.records.submit(
+                [.sample(run: second, work: "path 1")], SubmissionOptions(retriesFailed: true))
             guard case .unchanged(let left)? = answers.first else { throw Unexpected() }
             #expect(left.id == job.id && left.state == .pending)
             #expect(
                 try await fixture.records.claim(ClaimRoom(1), from: .run(second), by: me, for: .seconds(60)).isEmpty)
             withExtendedLifetime(other) {}
         }
-        let answers = try await fixture.records.accept([.sample(run: second, work: "path 1")], retryFailed: false)
+        let answers = try await fixture.records.submit([.sample(run: second, work: "path 1")], SubmissionOptions())
         guard case .adopted(let adopted)? = answers.first else { throw Unexpected() }
         #expect(adopted.id == job.id)
         #expect(try await fixture.records.claim(ClaimRoom(1), from: .run(second), by: me, for: .seconds(60)).count == 1)
@@ -240,9 +240,9 @@ import Testing
     func `the same work is done once, and failed work again only when asked`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let (first, second) = (RunID.generate(), RunID.generate())
-        func submit(_ run: RunID, retryFailed: Bool = false) async throws -> Acceptance {
-            let acceptances = try await fixture.records.accept(
-                [.sample(run: run, work: "path 1")], retryFailed: retryFailed)
+        func submit(_ run: RunID, retryFailed: Bool = false) async throws -> SubmissionAnswer {
+            let acceptances = try await fixture.records.submit(
+                [.sample(run: run, work: "path 1")], SubmissionOptions(retriesFailed: retryFailed))
             return try #require(acceptances.first)
         }
         guard case .accepted(let job) = try await submit(first) else { throw Unexpected() }
@@ -282,16 +282,16 @@ import Testing
         let fixture = try Fixture(backend)
         let id = JobID(rawValue: "push-1")
         let first = JobSubmission.sample(id: id, identifiers: ["a"])
-        _ = try await fixture.records.accept([first], retryFailed: false)
+        _ = try await fixture.records.submit([first], SubmissionOptions())
         let claim = try await fixture.claim()
         let old = try await fixture.store.seal("old")
         _ = try await fixture.records.deliver([.delivered(claim.attachments[0], [.main: old])], under: claim)
-        guard case .unchanged = try await fixture.records.accept([first], retryFailed: false).first else {
+        guard case .unchanged = try await fixture.records.submit([first], SubmissionOptions()).first else {
             throw Unexpected()
         }
         guard
-            case .accepted(let renewed) = try await fixture.records.accept(
-                [.sample(id: id, identifiers: ["b"])], retryFailed: false
+            case .accepted(let renewed) = try await fixture.records.submit(
+                [.sample(id: id, identifiers: ["b"])], SubmissionOptions()
             ).first
         else { throw Unexpected() }
         #expect(renewed.generation == 2)
@@ -333,8 +333,8 @@ import Testing
         let fixture = try Fixture(backend)
         let ada = TenantID(rawValue: "ada")
         let submissions = (0..<25).map { _ in JobSubmission.sample() }
-        for submission in submissions { _ = try await fixture.records.accept([submission], retryFailed: false) }
-        _ = try await fixture.records.accept([.sample(tenant: ada)], retryFailed: false)
+        for submission in submissions { _ = try await fixture.records.submit([submission], SubmissionOptions()) }
+        _ = try await fixture.records.submit([.sample(tenant: ada)], SubmissionOptions())
         var (ids, cursor, pages): ([JobID], String?, Int) = ([], nil, 0)
         repeat {
             let page = try await fixture.records.jobs(
@@ -354,7 +354,7 @@ import Testing
     @Test(arguments: Backend.allCases)
     func `time never goes back, whatever the clock does`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
-        _ = try await fixture.records.accept([.sample()], retryFailed: false)
+        _ = try await fixture.records.submit([.sample()], SubmissionOptions())
         let before = try await fixture.records.now()
         fixture.clock.advance(.seconds(-100))
         #expect(try await fixture.records.now() == before)
@@ -374,9 +374,9 @@ import Testing
         #expect(remote.expiresAt == fixture.clock.now + .seconds(7 * 86_400))
         #expect(local.expiresAt == nil)
         fixture.clock.advance(.seconds(7 * 86_400 - 1))
-        #expect(try await fixture.records.deleteExpired(limit: 10).isEmpty)
+        #expect(try await fixture.records.expire(limit: 10, from: nil).blobs.isEmpty)
         fixture.clock.advance(.seconds(1))
-        #expect(try await fixture.records.deleteExpired(limit: 10).count == 1)
+        #expect(try await fixture.records.expire(limit: 10, from: nil).blobs.count == 1)
         #expect(try await fixture.records.attachment(remote.id, of: ada) == nil)
         #expect(try await fixture.records.attachment(local.id, of: .local) != nil)
     }
@@ -387,7 +387,7 @@ import Testing
     ) async throws {
         let fixture = try Fixture(backend)
         let submission = JobSubmission.sample(identifiers: ["a", "b"])
-        guard case .accepted(let job) = try await fixture.records.accept([submission], retryFailed: false).first
+        guard case .accepted(let job) = try await fixture.records.submit([submission], SubmissionOptions()).first
         else { throw Unexpected() }
         #expect(try await fixture.records.delete(job.attachments[0].id, of: .local) == [])
         let claim = try await fixture.claim()
@@ -403,7 +403,7 @@ import Testing
         let fixture = try Fixture(backend)
         for identifiers in [[], (0..<11).map(String.init), ["a", "a"]] {
             let error = await #expect(throws: AttachmentError.self) {
-                try await fixture.records.accept([.sample(identifiers: identifiers)], retryFailed: false)
+                try await fixture.records.submit([.sample(identifiers: identifiers)], SubmissionOptions())
             }
             #expect(error?.code == .invalidSource)
         }

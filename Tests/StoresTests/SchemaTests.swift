@@ -56,12 +56,12 @@ import Testing
     func `what breaks a rule is refused`(statement: String) async throws {
         let fixture = try Fixture()
         let attachment = try await fixture.store.deliver([.main: "text"])
-        _ = try await fixture.records.accept([.sample()], retryFailed: false)
+        _ = try await fixture.records.submit([.sample()], SubmissionOptions())
         _ = try await fixture.claim()
         let granted = try await fixture.records.grant(
-            on: attachment.id, of: .local, renditions: nil, for: .seconds(60), leaseLimit: 3)
+            on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(60), leaseLimit: 3)
         let (_, token) = try #require(granted)
-        _ = try await fixture.records.startLease(under: token, renditions: nil, for: .seconds(60))
+        _ = try await fixture.records.startLease(in: .bearer(token), renditions: nil, for: .seconds(60))
         await #expect(throws: DatabaseError.self) {
             try await fixture.records.pool.write { try $0.execute(sql: statement) }
         }
@@ -71,9 +71,9 @@ import Testing
         let fixture = try Fixture()
         let attachment = try await fixture.store.deliver([.main: "text"])
         let started = try await fixture.records.startLease(
-            on: attachment.id, of: .local, renditions: nil, for: .seconds(60))
+            on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(60))
         let (lease, _) = try #require(started)
-        #expect(try await fixture.records.revoke(lease.id, of: .local))
+        #expect(try await fixture.records.revoke(lease.id, in: .owner(.local)))
         await #expect(throws: DatabaseError.self) {
             try await fixture.records.pool.write { try $0.execute(sql: "UPDATE access SET ended_at = NULL") }
         }
@@ -150,7 +150,7 @@ extension Fixture {
     /// Brings one job into a state by the ordinary way.
     fileprivate func put(_ state: WorkState) async throws {
         let submission = JobSubmission.sample()
-        _ = try await records.accept([submission], retryFailed: false)
+        _ = try await records.submit([submission], SubmissionOptions())
         if state == .pending { return }
         if state == .cancelled {
             _ = try await records.cancel(submission.id, of: .local)

@@ -16,28 +16,29 @@ import Testing
         let attachment = try await fixture.store.deliver([.main: "main", .thumbnail: "small"])
         for _ in 0..<5 {
             let granted = try await records.grant(
-                on: attachment.id, of: .local, renditions: nil, for: .seconds(1000), leaseLimit: 2)
+                on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(1000), leaseLimit: 2)
             let (grant, root) = try #require(granted)
-            let narrowed = try await records.narrow(root, renditions: [.main], for: .seconds(100), leaseLimit: 1)
+            let narrowed = try await records.grant(
+                on: nil, in: .bearer(root), renditions: [.main], for: .seconds(100), leaseLimit: 1)
             let (_, child) = try #require(narrowed)
-            let started = try await records.startLease(under: child, renditions: nil, for: .seconds(50))
+            let started = try await records.startLease(in: .bearer(child), renditions: nil, for: .seconds(50))
             let (lease, token) = try #require(started)
             let linked = try await records.link(to: attachment.id, of: .local, renditions: nil, for: .seconds(50))
             let (link, reusable) = try #require(linked)
             tokens += [root, child, token, reusable]
             do {
-                _ = try await records.startLease(under: child, renditions: nil, for: .seconds(50))
+                _ = try await records.startLease(in: .bearer(child), renditions: nil, for: .seconds(50))
             } catch {
                 said += ["\(error)", error.message]
             }
-            _ = try await records.resolve(token, role: .main)
+            _ = try await records.open(token, role: .main)
             said += ["\(grant)", "\(lease)", "\(link)", "\(root)", "\(token)", "\(fixture.store)", "\(records)"]
             var dumped = ""
             dump(fixture.store, to: &dumped)
             dump([root, child, token, reusable], to: &dumped)
             said.append(dumped)
             try fixture.store.rotateKeys()
-            _ = try await records.revoke(lease.id, of: .local)
+            _ = try await records.revoke(lease.id, in: .owner(.local))
         }
         let secret = tokens[0].secretText
         let broken = await #expect(throws: AttachmentError.self) {
@@ -78,7 +79,7 @@ import Testing
         var submission = JobSubmission.sample()
         submission.attachments[0].location = .url(
             "https://example.com/a", headers: ["Authorization": "Bearer canary-7f3a"])
-        _ = try await fixture.records.accept([submission], retryFailed: false)
+        _ = try await fixture.records.submit([submission], SubmissionOptions())
         try fixture.expectNowhere("canary-7f3a")
         let claim = try await fixture.claim()
         #expect(claim.submission.attachments[0].location == submission.attachments[0].location)

@@ -53,46 +53,47 @@ import Testing
         let attachment = try await fixture.store.deliver([.main: "text"])
         func grant() async throws -> (GrantRecord, AccessToken) {
             let granted = try await records.grant(
-                on: attachment.id, of: .local, renditions: nil, for: .seconds(1000), leaseLimit: 5)
+                on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(1000), leaseLimit: 5)
             return try #require(granted)
         }
         let (root, rootToken) = try await grant()
         let (stranger, strangerToken) = try await grant()
-        let narrowed = try await records.narrow(rootToken, renditions: nil, for: .seconds(500), leaseLimit: nil)
+        let narrowed = try await records.grant(
+            on: nil, in: .bearer(rootToken), renditions: nil, for: .seconds(500), leaseLimit: nil)
         let (child, childToken) = try #require(narrowed)
-        let started = try await records.startLease(under: childToken, renditions: nil, for: .seconds(100))
+        let started = try await records.startLease(in: .bearer(childToken), renditions: nil, for: .seconds(100))
         let (lease, _) = try #require(started)
         let owned = try await fixture.lease(on: attachment.id, for: .seconds(100)).0
 
-        #expect(try await records.grant(rootToken) == root)
-        #expect(try await records.grant(root.id, of: .local) == root)
-        #expect(try await records.lease(lease.id, under: rootToken) == lease)
-        #expect(try await records.lease(lease.id, under: childToken) == lease)
-        #expect(try await records.lease(lease.id, under: strangerToken) == nil)
-        #expect(try await records.lease(owned.id, under: rootToken) == nil)
-        #expect(try await records.lease(child.id, under: rootToken) == nil, "a grant is no lease")
+        #expect(try await records.grant(of: rootToken) == root)
+        #expect(try await records.grant(root.id, in: .owner(.local)) == root)
+        #expect(try await records.lease(lease.id, in: .bearer(rootToken)) == lease)
+        #expect(try await records.lease(lease.id, in: .bearer(childToken)) == lease)
+        #expect(try await records.lease(lease.id, in: .bearer(strangerToken)) == nil)
+        #expect(try await records.lease(owned.id, in: .bearer(rootToken)) == nil)
+        #expect(try await records.lease(child.id, in: .bearer(rootToken)) == nil, "a grant is no lease")
 
-        let renewed = try await records.renewLease(lease.id, under: rootToken, for: .seconds(10_000))
+        let renewed = try await records.renewLease(lease.id, in: .bearer(rootToken), for: .seconds(10_000))
         #expect(renewed?.expiresAt == child.expiresAt, "never beyond its grant")
-        #expect(try await records.renewLease(lease.id, under: strangerToken, for: .seconds(10)) == nil)
-        #expect(try await records.renewLease(owned.id, under: rootToken, for: .seconds(10)) == nil)
+        #expect(try await records.renewLease(lease.id, in: .bearer(strangerToken), for: .seconds(10)) == nil)
+        #expect(try await records.renewLease(owned.id, in: .bearer(rootToken), for: .seconds(10)) == nil)
 
         for (id, token) in [
             (owned.id, rootToken), (stranger.id, rootToken), (root.id, childToken), (lease.id, strangerToken),
         ] {
-            #expect(try await records.revoke(id, under: token) == false)
+            #expect(try await records.revoke(id, in: .bearer(token)) == false)
         }
-        #expect(try await records.revoke(lease.id, under: rootToken))
-        #expect(try await records.revoke(lease.id, under: rootToken), "again is fine")
-        #expect(try await records.lease(lease.id, under: rootToken)?.stoppedAt != nil)
-        #expect(try await records.renewLease(lease.id, under: rootToken, for: .seconds(10)) == nil)
-        #expect(try await records.revoke(child.id, under: rootToken))
-        #expect(try await records.grant(childToken) == nil)
-        #expect(try await records.grant(rootToken) == root)
-        #expect(try await records.revoke(root.id, under: rootToken))
-        #expect(try await records.grant(rootToken) == nil)
-        #expect(try await records.revoke(root.id, under: rootToken) == false)
-        #expect(try await records.grant(strangerToken) == stranger)
+        #expect(try await records.revoke(lease.id, in: .bearer(rootToken)))
+        #expect(try await records.revoke(lease.id, in: .bearer(rootToken)), "again is fine")
+        #expect(try await records.lease(lease.id, in: .bearer(rootToken))?.stoppedAt != nil)
+        #expect(try await records.renewLease(lease.id, in: .bearer(rootToken), for: .seconds(10)) == nil)
+        #expect(try await records.revoke(child.id, in: .bearer(rootToken)))
+        #expect(try await records.grant(of: childToken) == nil)
+        #expect(try await records.grant(of: rootToken) == root)
+        #expect(try await records.revoke(root.id, in: .bearer(rootToken)))
+        #expect(try await records.grant(of: rootToken) == nil)
+        #expect(try await records.revoke(root.id, in: .bearer(rootToken)) == false)
+        #expect(try await records.grant(of: strangerToken) == stranger)
     }
 
     @Test func `a tenant starts no more leases than it may`() async throws {
@@ -101,20 +102,21 @@ import Testing
         let attachment = try await fixture.store.deliver([.main: "text"])
         let quotas = Quotas(liveLeases: 2)
         let granted = try await records.grant(
-            on: attachment.id, of: .local, renditions: nil, for: .seconds(1000), leaseLimit: 5)
+            on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(1000), leaseLimit: 5)
         let grant = try #require(granted)
         func start() async throws -> LeaseRecord {
             let started = try await records.startLease(
-                on: attachment.id, of: .local, renditions: nil, for: .seconds(60), within: quotas)
+                on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(60), within: quotas)
             return try #require(started).0
         }
         let first = try await start()
         _ = try await start()
         await #expect(throws: AttachmentError.quotaExceeded(what: "live leases")) { _ = try await start() }
         await #expect(throws: AttachmentError.quotaExceeded(what: "live leases")) {
-            _ = try await records.startLease(under: grant.1, renditions: nil, for: .seconds(60), within: quotas)
+            _ = try await records.startLease(
+                on: nil, in: .bearer(grant.1), renditions: nil, for: .seconds(60), within: quotas)
         }
-        #expect(try await records.revoke(first.id, of: .local))
+        #expect(try await records.revoke(first.id, in: .owner(.local)))
         _ = try await start()
         #expect(try await records.usage(of: .local).liveLeases == 2)
         // Those that ran out are in nobody's way, swept or not.
@@ -145,13 +147,15 @@ import Testing
         let (key, _) = try await records.createKey(named: "", for: .local, roles: [.read], lasting: nil)
         let (rotating, _) = try await records.createKey(named: "", for: .local, roles: [.read], lasting: nil)
         #expect(records.revocations == 0)
-        _ = try await records.renewLease(leases[0].id, of: .local, for: .seconds(90))
+        _ = try await records.renewLease(leases[0].id, in: .owner(.local), for: .seconds(90))
         #expect(records.revocations == 0, "what is given takes nothing back")
-        try await rises("stop") { _ = try await records.revoke(leases[0].id, of: .local) }
+        try await rises("stop") { _ = try await records.revoke(leases[0].id, in: .owner(.local)) }
         let stopped = records.revocations
-        _ = try await records.revoke(leases[0].id, of: .local)
+        _ = try await records.revoke(leases[0].id, in: .owner(.local))
         #expect(records.revocations == stopped, "again is nothing new")
-        try await rises("shorten") { _ = try await records.renewLease(leases[1].id, of: .local, for: .seconds(1)) }
+        try await rises("shorten") {
+            _ = try await records.renewLease(leases[1].id, in: .owner(.local), for: .seconds(1))
+        }
         try await rises("revoke a key") { _ = try await records.revokeKey(key.id) }
         try await rises("rotate a key") { _ = try await records.rotateKey(rotating.id, overlap: .seconds(5)) }
         try await rises("delete an attachment") { _ = try await fixture.store.delete(attachment.id, of: .local) }
@@ -160,7 +164,7 @@ import Testing
         let tenant = TenantID(rawValue: "acme")
         let expiring = try await fixture.store.deliver([.main: "x"], tenant: tenant, profile: .notification)
         _ = try await records.grant(
-            on: expiring.id, of: tenant, renditions: nil, for: .seconds(30 * 86_400), leaseLimit: 1)
+            on: expiring.id, in: .owner(tenant), renditions: nil, for: .seconds(30 * 86_400), leaseLimit: 1)
         fixture.clock.advance(.seconds(8 * 86_400))
         try await rises("expire") { _ = try await fixture.store.sweep() }
 
@@ -177,7 +181,7 @@ import Testing
 
 extension Fixture {
     func lease(on attachment: AttachmentID, for duration: Duration) async throws -> (LeaseRecord, AccessToken) {
-        let started = try await records.startLease(on: attachment, of: .local, renditions: nil, for: duration)
+        let started = try await records.startLease(on: attachment, in: .owner(.local), renditions: nil, for: duration)
         return try #require(started)
     }
 }

@@ -17,7 +17,7 @@ import Testing
         let before = try #require(try await fixture.records.job(id, of: .local))
         #expect(before.state == state)
         let answer = try await fixture.submit(.sample(id: id, digest: "a", identifiers: ["else"]))
-        #expect(answer == .same(before))
+        #expect(answer == .unchanged(before))
         #expect(try await fixture.records.job(id, of: .local) == before)
     }
 
@@ -44,7 +44,8 @@ import Testing
         #expect(try await fixture.claimAll().map(\.job) == [waiting.id, pending.id])
         // Repeated it is the same job, claimed by nobody.
         #expect(
-            try await fixture.submit(.sample(id: JobID(rawValue: "first"), digest: "a"), offer: offer) == .same(end))
+            try await fixture.submit(.sample(id: JobID(rawValue: "first"), digest: "a"), offer: offer)
+                == .unchanged(end))
     }
 
     @Test(arguments: WorkState.allCases)
@@ -83,7 +84,7 @@ import Testing
         }
         #expect(try await fixture.records.job(submittedWith: "k", of: .local) == job)
         #expect(try await fixture.records.job(submittedWith: "k", of: other) == nil)
-        #expect(try await fixture.submit(.sample(digest: "a"), idempotency: key) == .same(job))
+        #expect(try await fixture.submit(.sample(digest: "a"), idempotency: key) == .unchanged(job))
         let another = IdempotencyKey(text: "k", bodyDigest: "b")
         #expect(try await fixture.submit(.sample(digest: "b"), idempotency: another) == .conflict)
         guard case .accepted = try await fixture.submit(.sample(tenant: other, digest: "b"), idempotency: another)
@@ -130,9 +131,9 @@ import Testing
         let first = try await fixture.accepted(.sample(digest: "a"), queueLimit: 2)
         _ = try await fixture.accepted(.sample(tenant: other, digest: "a"), queueLimit: 2)
         await fixture.expect(.queueFull, queueLimit: 2)
-        #expect(try await fixture.submit(.sample(id: first.id, digest: "a"), queueLimit: 2) == .same(first))
+        #expect(try await fixture.submit(.sample(id: first.id, digest: "a"), queueLimit: 2) == .unchanged(first))
         // A command's jobs are in a queue of their own.
-        _ = try await fixture.records.accept([.sample(run: .generate())], retryFailed: false)
+        _ = try await fixture.records.submit([.sample(run: .generate())], SubmissionOptions())
         _ = try await fixture.claim()
         _ = try await fixture.accepted(.sample(digest: "c"), queueLimit: 2)
     }
@@ -159,7 +160,9 @@ import Testing
             #expect(claim.submission.callback == submission.callback)
             #expect(claim.submission.profile == submission.profile)
             // It is still the job of its body.
-            guard case .same = try await fixture.submit(.sample(id: job.id, digest: "a")) else { throw Unexpected() }
+            guard case .unchanged = try await fixture.submit(.sample(id: job.id, digest: "a")) else {
+                throw Unexpected()
+            }
             _ = try await fixture.records.cancel(job.id, of: .local)
             fixture.clock.advance(.seconds(86_400))
             guard case .forgotten = try await fixture.records.retry(job.id, of: .local) else { throw Unexpected() }
@@ -292,7 +295,7 @@ extension Fixture {
         queueLimit: Int = 1000, offer: ClaimOffer? = nil
     ) async throws -> SubmissionAnswer {
         try await records.submit(
-            job, idempotency: idempotency, within: quotas, queueLimit: queueLimit, offer: offer)
+            job, SubmissionOptions(idempotency: idempotency, quotas: quotas, queueLimit: queueLimit, offer: offer))
     }
 
     func accepted(
@@ -307,11 +310,11 @@ extension Fixture {
     func expect(_ refusal: AttachmentError, within quotas: Quotas = Quotas(), queueLimit: Int = 1000) async {
         let records = records
         await #expect(throws: refusal) {
-            try await records.admit(.local, within: quotas, queueLimit: queueLimit)
+            try await records.admit(.local, SubmissionOptions(quotas: quotas, queueLimit: queueLimit))
         }
         await #expect(throws: refusal) {
             _ = try await records.submit(
-                .sample(digest: "refused"), idempotency: nil, within: quotas, queueLimit: queueLimit, offer: nil)
+                .sample(digest: "refused"), SubmissionOptions(quotas: quotas, queueLimit: queueLimit))
         }
     }
 

@@ -27,10 +27,10 @@ import Testing
         let failed = try await fixture.accepted(.sample(tenant: owner, id: JobID(rawValue: "failed"), digest: "c"))
         _ = try await records.cancel(failed.id, of: owner)
         let granted = try await records.grant(
-            on: attachment, of: owner, renditions: nil, for: .seconds(600), leaseLimit: 5)
+            on: attachment, in: .owner(owner), renditions: nil, for: .seconds(600), leaseLimit: 5)
         let (grant, grantToken) = try #require(granted)
         let started = try await records.startLease(
-            on: attachment, of: owner, renditions: nil, for: .seconds(600))
+            on: attachment, in: .owner(owner), renditions: nil, for: .seconds(600))
         let (lease, leaseToken) = try #require(started)
         let linked = try await records.link(
             to: attachment, of: owner, renditions: nil, for: .seconds(600), delivery: .shared)
@@ -39,7 +39,7 @@ import Testing
         // The other tenant has the same of its own, so that a look under its name finds something.
         let own = try await fixture.store.deliver([.main: "text"], tenant: other)
         let ownGranted = try await records.grant(
-            on: own.id, of: other, renditions: nil, for: .seconds(600), leaseLimit: 5)
+            on: own.id, in: .owner(other), renditions: nil, for: .seconds(600), leaseLimit: 5)
         let ownGrant = try #require(ownGranted).1
 
         let before = try await fixture.dump()
@@ -60,30 +60,31 @@ import Testing
         #expect(try await records.access(openedBy: done, of: other).isEmpty)
         #expect(try await records.replayCallback(of: done, tenant: other) == false)
         #expect(
-            try await records.grant(on: attachment, of: other, renditions: nil, for: .seconds(9), leaseLimit: 1) == nil)
-        #expect(try await records.grant(grant.id, of: other) == nil)
+            try await records.grant(on: attachment, in: .owner(other), renditions: nil, for: .seconds(9), leaseLimit: 1)
+                == nil)
+        #expect(try await records.grant(grant.id, in: .owner(other)) == nil)
         #expect(
-            try await records.startLease(on: attachment, of: other, renditions: nil, for: .seconds(9)) == nil)
+            try await records.startLease(on: attachment, in: .owner(other), renditions: nil, for: .seconds(9)) == nil)
         #expect(
             try await records.startLease(
-                on: attachment, of: other, renditions: nil, for: .seconds(9), within: Quotas()) == nil)
+                on: attachment, in: .owner(other), renditions: nil, for: .seconds(9), within: Quotas()) == nil)
         #expect(try await records.link(to: attachment, of: other, renditions: nil, for: .seconds(9)) == nil)
         #expect(
             try await records.link(to: attachment, of: other, renditions: nil, for: .seconds(9), delivery: .shared)
                 == nil)
-        #expect(try await records.lease(lease.id, of: other) == nil)
-        #expect(try await records.renewLease(lease.id, of: other, for: .seconds(9)) == nil)
+        #expect(try await records.lease(lease.id, in: .owner(other)) == nil)
+        #expect(try await records.renewLease(lease.id, in: .owner(other), for: .seconds(9)) == nil)
         for id in [grant.id, lease.id, link.id] {
             #expect(try await records.token(id, of: other) == nil)
-            #expect(try await records.revoke(id, of: other) == false)
-            #expect(try await records.revoke(id, under: ownGrant) == false)
+            #expect(try await records.revoke(id, in: .owner(other)) == false)
+            #expect(try await records.revoke(id, in: .bearer(ownGrant)) == false)
         }
-        #expect(try await records.lease(lease.id, under: ownGrant) == nil)
-        #expect(try await records.renewLease(lease.id, under: ownGrant, for: .seconds(9)) == nil)
+        #expect(try await records.lease(lease.id, in: .bearer(ownGrant)) == nil)
+        #expect(try await records.renewLease(lease.id, in: .bearer(ownGrant), for: .seconds(9)) == nil)
         #expect(try await records.keys(of: other).isEmpty)
         #expect(try await records.usage(of: other).pendingJobs == 0)
         let tight = Quotas(storedBytes: 5, pendingJobs: 1, liveLeases: 1)
-        try await records.admit(other, within: tight, queueLimit: 100)
+        try await records.admit(other, SubmissionOptions(quotas: tight, queueLimit: 100))
         let callback = CallbackDelivery(
             id: try #require(try await fixture.callbackIDs().first), tenant: other, job: done, url: "", origin: "",
             attempt: 0, createdAt: fixture.clock.now)
@@ -106,7 +107,7 @@ import Testing
         guard case .accepted = try await fixture.submit(submission, idempotency: key) else { throw Unexpected() }
         #expect(try await records.job(done, of: owner)?.state == .delivered)
         #expect(try await records.open(leaseToken, role: .main)?.tenant == owner)
-        #expect(try await records.grant(grantToken)?.tenant == owner)
+        #expect(try await records.grant(of: grantToken)?.tenant == owner)
     }
 
     @Test func `a token costs the same to check, whatever it is and whoever's`() async throws {
@@ -123,8 +124,8 @@ import Testing
             let token = AccessToken(secretText: text)
             let before = fixture.store.keys.derivations
             _ = try await records.open(token, role: .main)
-            _ = try await records.grant(token)
-            _ = try await records.lease(lease.id, under: token)
+            _ = try await records.grant(of: token)
+            _ = try await records.lease(lease.id, in: .bearer(token))
             #expect(fixture.store.keys.derivations - before == 3, "\(token)")
         }
     }

@@ -30,7 +30,7 @@ import Testing
             try Data("x".utf8).write(to: URL(filePath: store.spool + "/needed"))
             var submission = JobSubmission.sample()
             submission.attachments[0].location = .spool(name: "needed")
-            _ = try await store.records.accept([submission], retryFailed: false)
+            _ = try await store.records.submit([submission], SubmissionOptions())
             let other = try Store.open(
                 at: directory.path + "/store", keys: directory.path + "/keys", exclusively: true)
             #expect(!other.isExclusive)
@@ -47,7 +47,7 @@ import Testing
 
     @Test func `what a sweep took cannot be delivered any more`() async throws {
         let fixture = try Fixture()
-        _ = try await fixture.records.accept([.sample()], retryFailed: false)
+        _ = try await fixture.records.submit([.sample()], SubmissionOptions())
         let claim = try await fixture.claim()
         let slow = try await fixture.store.seal("slow")
         #expect(try await fixture.store.sweep(sparing: nil).orphans == 1)
@@ -118,7 +118,7 @@ import Testing
             for _ in 0..<6 { group.addTask { try Store.open(at: path + "/a/b/store", keys: path + "/keys") } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        _ = try await stores[0].records.accept([.sample()], retryFailed: false)
+        _ = try await stores[0].records.submit([.sample()], SubmissionOptions())
         for store in stores {
             let jobs = try await store.records.jobs(of: .local, where: RecordFilter(), after: nil, limit: 9)
             #expect(jobs.elements.count == 1)
@@ -221,7 +221,7 @@ import Testing
         var refusal: AttachmentError?
         while refusal == nil, accepted < 10_000 {
             do throws(AttachmentError) {
-                _ = try await store.records.accept([.sample()], retryFailed: false)
+                _ = try await store.records.submit([.sample()], SubmissionOptions())
                 accepted += 1
             } catch {
                 refusal = error

@@ -10,7 +10,7 @@ struct AccessRoutes: Sendable {
 
     let service: Service
 
-    private var records: any ServiceRecords { service.records }
+    private var records: any JobRecords & AccessRecords { service.records }
 
     func add(to table: RouteTable) {
         table.on(.startLease) { request, context in try await startLease(request, context) }
@@ -27,61 +27,52 @@ struct AccessRoutes: Sendable {
     private func startLease(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let wanted = try await AccessRequest(request, fields: [.attachment, .ttl, .renditions])
         let duration = wanted.duration ?? AccessLimits.lease
-        let started: (LeaseRecord, AccessToken)?
         let attachment: AttachmentRecord
         switch context.identity {
-        case .grant(let token, let grant):
+        case .grant(_, let grant):
             guard wanted.attachment ?? grant.attachment == grant.attachment else { throw Problem.notFound }
             try Self.check(wanted.renditions, against: grant)
             attachment = try await self.attachment(
                 grant.attachment, of: grant.tenant, with: wanted.renditions ?? grant.renditions)
-            started = try await records.startLease(
-                under: token, renditions: wanted.renditions, for: duration, within: service.settings.quotas)
-            guard started != nil else { throw Problem.unauthorized }
         case .key, .nobody:
             guard let id = wanted.attachment else {
                 throw Problem.invalid("/attachment_id", "Name the attachment to be read.")
             }
             let tenant = try context.tenant
             attachment = try await self.attachment(id, of: tenant, with: wanted.renditions)
-            started = try await records.startLease(
-                on: id, of: tenant, renditions: wanted.renditions, for: duration, within: service.settings.quotas)
         }
-        guard let (lease, token) = started else { throw Problem.notFound }
+        let started = try await records.startLease(
+            on: attachment.id, in: context.scope, renditions: wanted.renditions, for: duration,
+            within: service.settings.quotas)
+        guard let (lease, token) = started else {
+            if case .grant = context.identity { throw Problem.unauthorized }
+            throw Problem.notFound
+        }
         return try .secret(
             .created, LeaseAnswer(lease, token, to: attachment, of: service), location: "/v1/leases/\(lease.id)")
     }
 
     private func lease(_ context: ServiceContext) async throws -> Response {
         let id = try context.parameter("id")
-        guard let lease = try await lease(id, for: context) else { throw Problem.notFound }
+        guard let lease = try await records.lease(id, in: context.scope) else { throw Problem.notFound }
         return try await answer(lease)
     }
 
     private func renewLease(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.parameter("id")
         let duration = try await AccessRequest(request, fields: [.ttl]).duration ?? AccessLimits.lease
-        let renewed: LeaseRecord?
-        switch context.identity {
-        case .grant(let token, _): renewed = try await records.renewLease(id, under: token, for: duration)
-        case .key, .nobody: renewed = try await records.renewLease(id, of: context.tenant, for: duration)
+        guard let renewed = try await records.renewLease(id, in: context.scope, for: duration) else {
+            throw Problem.notFound
         }
-        guard let renewed else { throw Problem.notFound }
         return try await answer(renewed)
     }
 
     /// The same answer whether it lived, had ended, or never was.
     private func stopLease(_ context: ServiceContext) async throws -> Response {
         let id = try context.parameter("id")
-        if try await lease(id, for: context) != nil { try await revoke(id, for: context) }
+        let scope = try context.scope
+        if try await records.lease(id, in: scope) != nil { _ = try await records.revoke(id, in: scope) }
         return Response(status: .noContent)
-    }
-
-    private func lease(_ id: String, for context: ServiceContext) async throws -> LeaseRecord? {
-        switch context.identity {
-        case .grant(let token, _): try await records.lease(id, under: token)
-        case .key, .nobody: try await records.lease(id, of: context.tenant)
-        }
     }
 
     private func answer(_ lease: LeaseRecord) async throws -> Response {
@@ -99,7 +90,7 @@ struct AccessRoutes: Sendable {
         let wanted = try await AccessRequest(request, fields: [.ttl, .renditions, .leaseLimit])
         _ = try await attachment(id, of: tenant, with: wanted.renditions)
         let granted = try await records.grant(
-            on: id, of: tenant, renditions: wanted.renditions, for: wanted.duration ?? AccessLimits.grant,
+            on: id, in: .owner(tenant), renditions: wanted.renditions, for: wanted.duration ?? AccessLimits.grant,
             leaseLimit: wanted.leaseLimit ?? Self.leaseLimit)
         guard let (grant, token) = granted else { throw Problem.notFound }
         return try .secret(.created, GrantAnswer(grant, token))
@@ -116,14 +107,14 @@ struct AccessRoutes: Sendable {
             parent = (token, grant)
         case .key, .nobody:
             let tenant = try context.tenant
-            guard let grant = try await records.grant(id, of: tenant),
+            guard let grant = try await records.grant(id, in: .owner(tenant)),
                 let token = try await records.token(id, of: tenant)
             else { throw Problem.notFound }
             parent = (token, grant)
         }
         try Self.check(wanted.renditions, against: parent.1)
-        let narrowed = try await records.narrow(
-            parent.0, renditions: wanted.renditions, for: wanted.duration ?? AccessLimits.grant,
+        let narrowed = try await records.grant(
+            on: nil, in: .bearer(parent.0), renditions: wanted.renditions, for: wanted.duration ?? AccessLimits.grant,
             leaseLimit: wanted.leaseLimit)
         guard let (grant, token) = narrowed else {
             throw Problem(
@@ -135,18 +126,12 @@ struct AccessRoutes: Sendable {
 
     private func revokeGrant(_ context: ServiceContext) async throws -> Response {
         let id = try context.parameter("id")
-        if try await records.grant(id, of: context.tenant) != nil { try await revoke(id, for: context) }
+        let scope = try context.scope
+        if try await records.grant(id, in: scope) != nil { _ = try await records.revoke(id, in: scope) }
         return Response(status: .noContent)
     }
 
     // MARK: Both
-
-    private func revoke(_ id: String, for context: ServiceContext) async throws {
-        switch context.identity {
-        case .grant(let token, _): _ = try await records.revoke(id, under: token)
-        case .key, .nobody: _ = try await records.revoke(id, of: context.tenant)
-        }
-    }
 
     /// An attachment of the tenant that has these renditions (nil: any).
     private func attachment(

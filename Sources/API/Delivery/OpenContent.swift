@@ -8,7 +8,7 @@ struct OpenContent: Sendable {
     var access: ContentAccess
     /// Nil where somebody else sends the bytes.
     var file: BlobFile?
-    /// See ``ServiceRecords/revocations``: as it was before the token was looked at.
+    /// See ``AccessRecords/revocations``: as it was before the token was looked at.
     var revocations: UInt64
     /// No read starts afterwards.
     var expires: NIODeadline
@@ -51,7 +51,7 @@ struct ContentOpener: Sendable {
     func mayContinue(_ content: OpenContent) async throws -> Bool {
         if try await service.records.open(content.token, role: content.access.role) != nil { return true }
         guard content.expires <= .now(),
-            let lease = try await service.records.lease(content.access.id, of: content.access.tenant)
+            let lease = try await service.records.lease(content.access.id, in: .owner(content.access.tenant))
         else { return false }
         return lease.stoppedAt == nil
     }

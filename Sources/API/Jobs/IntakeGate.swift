@@ -28,13 +28,13 @@ public final class IntakeGate: Sendable {
     /// How old a look at the disk may be: a listing of the spool costs a call per file.
     private static let lookInterval: Duration = .seconds(1)
 
-    private let records: any ServiceRecords
+    private let records: any JobQueue
     private let spool: Spool
     private let directory: String
     private let settings: ServiceSettings
     private let state = Mutex(State())
 
-    init(records: any ServiceRecords, spool: Spool, directory: String, settings: ServiceSettings) {
+    init(records: any JobQueue, spool: Spool, directory: String, settings: ServiceSettings) {
         self.records = records
         self.spool = spool
         self.directory = directory
@@ -49,7 +49,7 @@ public final class IntakeGate: Sendable {
     /// - Throws: A problem with the status 429 and a `Retry-After`.
     func admit(_ tenant: TenantID) async throws {
         try take(from: tenant)
-        try await records.admit(tenant, within: settings.quotas, queueLimit: settings.intake.queue)
+        try await records.admit(tenant, settings.submissions)
     }
 
     private func take(from tenant: TenantID) throws(Problem) {

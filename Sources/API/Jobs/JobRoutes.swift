@@ -61,7 +61,7 @@ struct JobRoutes: Sendable {
 
     private func submit(_ request: Request, id: JobID?, _ context: ServiceContext) async throws -> Response {
         let preferences = Preferences(request)
-        var record = try await Submitting(service: service).submit(request, id: id, context).record
+        var record = try await Submitting(service: service).submit(request, id: id, context)
         if let wait = preferences.wait {
             record = try await service.waitForEnd(of: record, within: .seconds(wait))
         }

@@ -9,15 +9,8 @@ import Intake
 struct Submitting: Sendable {
     let service: Service
 
-    /// What a submission came to.
-    struct Answer {
-        var record: JobRecord
-        /// Whether the job is new, or a new generation.
-        var isNew: Bool
-    }
-
     /// - Parameter id: The client's; nil for one of ours.
-    func submit(_ request: Request, id: JobID?, _ context: ServiceContext) async throws -> Answer {
+    func submit(_ request: Request, id: JobID?, _ context: ServiceContext) async throws -> JobRecord {
         let tenant = try context.tenant
         let key = id == nil ? try idempotencyKey(of: request) : nil
         do {
@@ -30,12 +23,13 @@ struct Submitting: Sendable {
         return try await BodyReceiver(service: service).receive(request) { body in
             var (submission, digest) = try submission(request, body, id: id, tenant: tenant)
             submission.traceparent = context.trace.header
-            let answer = try await service.jobs.submit(
-                submission, idempotency: key.map { IdempotencyKey(text: $0, bodyDigest: digest) },
-                within: service.settings.quotas, queueLimit: service.settings.intake.queue)
-            switch answer {
-            case .new(let record): return (Answer(record: record, isNew: true), keepsSources: true)
-            case .same(let record): return (Answer(record: record, isNew: false), keepsSources: false)
+            var options = service.settings.submissions
+            options.idempotency = key.map { IdempotencyKey(text: $0, bodyDigest: digest) }
+            switch try await service.jobs.submit(submission, options) {
+            case .accepted(let record), .claimed(let record, _), .adopted(let record):
+                return (record, keepsSources: true)
+            case .unchanged(let record):
+                return (record, keepsSources: false)
             case .conflict:
                 throw Problem(
                     .unprocessableContent, "idempotency_conflict",

@@ -65,11 +65,9 @@ struct PayloadEnriching: Sendable {
     private func finishedJob() async throws -> JobRecord {
         try await service.intake.admit(tenant)
         let end = ContinuousClock.now + .seconds(fraction: wishes.deadline) + Self.grace
-        guard
-            case .new(let accepted) = try await service.jobs.submit(
-                submission, idempotency: nil, within: service.settings.quotas,
-                queueLimit: service.settings.intake.queue)
-        else { throw AttachmentError.storeFailed(reason: "an id that was made anew is in use") }
+        guard let accepted = try await service.jobs.submit(submission, service.settings.submissions).newJob else {
+            throw AttachmentError.storeFailed(reason: "an id that was made anew is in use")
+        }
         let record = try await service.waitForEnd(of: accepted, within: end - .now)
         guard !record.state.isFinished else { return record }
         // One that finishes just now stays as it is.

@@ -4,7 +4,7 @@ import Hummingbird
 
 /// Tells who asks, from the bearer token of a request.
 struct Authentication: Sendable {
-    let records: any ServiceRecords
+    let records: any APIKeyRecords & AccessRecords
     /// Who is let in without a key; nil where everybody needs one. On loopback a service may do without keys: then
     /// everybody but a web page is an administrator.
     let keyless: KeylessAccess?
@@ -46,7 +46,7 @@ struct Authentication: Sendable {
     }
 
     private func grant(_ token: AccessToken) async throws -> Identity {
-        guard let grant = try await records.grant(token) else { throw Problem.unauthorized }
+        guard let grant = try await records.grant(of: token) else { throw Problem.unauthorized }
         return .grant(token, grant)
     }
 

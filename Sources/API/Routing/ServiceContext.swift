@@ -30,6 +30,16 @@ public struct ServiceContext: RequestContext {
         }
     }
 
+    /// What access the request may give, look at and take back.
+    var scope: AccessScope {
+        get throws(Problem) {
+            switch identity {
+            case .grant(let token, _): .bearer(token)
+            case .key, .nobody: .owner(try tenant)
+            }
+        }
+    }
+
     /// A parameter of the endpoint's path.
     func parameter(_ name: String) throws(Problem) -> String {
         guard let value = parameters.get(name) else { throw .notFound }

@@ -35,7 +35,7 @@ public final class CallbackSender: Sendable {
     /// The longest pause after the store failed.
     private static let longestPause: Duration = .seconds(5)
 
-    private let records: any ServiceRecords
+    private let records: any WebhookQueue
     private let client: GuardedClient
     private let schedule: CallbackSchedule
     private let timeLimit: Duration
@@ -49,7 +49,7 @@ public final class CallbackSender: Sendable {
     ///   - userAgent: Such as `Satchel/1.0`.
     ///   - resolve: Stands in for the system's name service.
     public convenience init(
-        records: any ServiceRecords, guardedBy gate: FetchGuard, userAgent: String, resolve: Fetcher.Resolve? = nil,
+        records: any WebhookQueue, guardedBy gate: FetchGuard, userAgent: String, resolve: Fetcher.Resolve? = nil,
         schedule: CallbackSchedule = CallbackSchedule(), secrets: @escaping Secrets, content: @escaping Content
     ) {
         self.init(
@@ -60,7 +60,7 @@ public final class CallbackSender: Sendable {
     }
 
     init(
-        records: any ServiceRecords, client: GuardedClient, schedule: CallbackSchedule, timeLimit: Duration,
+        records: any WebhookQueue, client: GuardedClient, schedule: CallbackSchedule, timeLimit: Duration,
         interval: Duration, secrets: @escaping Secrets, content: @escaping Content
     ) {
         self.records = records

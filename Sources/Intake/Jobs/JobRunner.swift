@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// More jobs are underway than there are codecs: while one job's results are made durable, the codecs work on others.
 public struct JobRunner: Sendable {
-    let records: any RecordStore
+    let records: any JobQueue
     let pipeline: Pipeline
     let source: ClaimSource
     let worker: WorkerID
@@ -15,7 +15,7 @@ public struct JobRunner: Sendable {
     private var fewest: Int { max(1, width / 3) }
 
     public init(
-        records: any RecordStore, pipeline: Pipeline, source: ClaimSource, worker: WorkerID, width: Int
+        records: any JobQueue, pipeline: Pipeline, source: ClaimSource, worker: WorkerID, width: Int
     ) {
         self.records = records
         self.pipeline = pipeline

@@ -51,7 +51,7 @@ public final class JobService: Sendable {
     public static let costlyFrom: Double = 2.5
 
     public let events: JobEvents
-    private let records: any ServiceRecords
+    private let records: any JobQueue & JobRecords
     private let pipeline: Pipeline
     private let worker: WorkerID
     private let widths: Widths
@@ -76,7 +76,7 @@ public final class JobService: Sendable {
     ///   - sharing: How long identical work serves others; nil: each attachment is worked on for itself.
     ///   - onFinished: Told of every job that came to its end here, for the log. Must not block.
     public init(
-        records: any ServiceRecords, pipeline: Pipeline, events: JobEvents, worker: WorkerID, widths: Widths,
+        records: any JobQueue & JobRecords, pipeline: Pipeline, events: JobEvents, worker: WorkerID, widths: Widths,
         sharing: SharedWork.Settings? = SharedWork.Settings(), costlyFrom: Double = JobService.costlyFrom,
         onFinished: (@Sendable (JobReport) -> Void)? = nil
     ) {
@@ -107,42 +107,33 @@ public final class JobService: Sendable {
         }
     }
 
-    /// What became of a submission.
-    public enum Submission: Hashable, Sendable {
-        /// A new job, or a new generation.
-        case new(JobRecord)
-        /// The same was submitted before.
-        case same(JobRecord)
-        /// The idempotency key came with another body before.
-        case conflict
-    }
-
     /// Submits a job. Where a place is free and no other job comes first, it is begun at once, without a look at the queue.
     ///
-    /// - Throws: As ``ServiceRecords/submit(_:idempotency:within:queueLimit:offer:)``.
+    /// - Parameter options: Without an offer, which is made here.
+    /// - Throws: As ``JobQueue/submit(_:_:)``.
     public func submit(
-        _ job: JobSubmission, idempotency: IdempotencyKey?, within quotas: Quotas, queueLimit: Int
-    ) async throws(AttachmentError) -> Submission {
+        _ job: JobSubmission, _ options: SubmissionOptions
+    ) async throws(AttachmentError) -> SubmissionAnswer {
         let kind = Underway.Kind(lane: job.lane, priority: job.priority)
         let hasPlace = begun.isOpen(job.lane) && underway.keepPlace(kind, for: job.tenant, of: widths)
         defer { if hasPlace { underway.giveBackPlace(kind, of: job.tenant) } }
-        let offer = ClaimOffer(worker: worker, duration: pipeline.configuration.claimDuration)
-        let answer = try await records.submit(
-            job, idempotency: idempotency, within: quotas, queueLimit: queueLimit, offer: hasPlace ? offer : nil)
+        var options = options
+        if hasPlace {
+            options.offer = ClaimOffer(worker: worker, duration: pipeline.configuration.claimDuration)
+        }
+        let answer = try await records.submit(job, options)
         switch answer {
-        case .conflict: return .conflict
-        case .same(let record): return .same(record)
-        case .accepted(let record):
+        case .conflict, .unchanged: break
+        case .accepted(let record), .adopted(let record):
             publishAccepted(record)
             submitted()
             // Sooner than the next look at deadlines.
             if let end = record.deadlineAt, end < .wallClock() + Self.interval { deadlines.added() }
-            return .new(record)
         case .claimed(let record, let claim):
             publishAccepted(record)
             await begin(claim)
-            return .new(record)
         }
+        return answer
     }
 
     private func publishAccepted(_ job: JobRecord) {

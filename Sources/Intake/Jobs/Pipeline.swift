@@ -50,7 +50,7 @@ public struct Pipeline: Sendable {
         }
     }
 
-    let records: any RecordStore
+    let records: any JobQueue & BlobRecords
     let blobs: any BlobStore
     let codecs: CodecPool
     let sources: SourceOpener
@@ -63,7 +63,7 @@ public struct Pipeline: Sendable {
     let fetches: FetchPlaces?
 
     public init(
-        records: any RecordStore, blobs: any BlobStore, codecs: CodecPool, sources: SourceOpener,
+        records: any JobQueue & BlobRecords, blobs: any BlobStore, codecs: CodecPool, sources: SourceOpener,
         configuration: Configuration = Configuration()
     ) {
         self.records = records

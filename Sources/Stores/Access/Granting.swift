@@ -2,194 +2,131 @@ public import Attachments
 internal import FoundationEssentials
 internal import GRDB
 
-/// How long and how often access may be given.
-public enum AccessLimits {
-    /// No grant, lease or link lasts longer: 30 days.
-    public static let longest: Duration = .seconds(30 * 86_400)
-    /// A grant, where nothing else is asked: 1 hour.
-    public static let grant: Duration = .seconds(3600)
-    /// A lease, where nothing else is asked: 5 minutes.
-    public static let lease: Duration = .seconds(300)
-    /// A link, where nothing else is asked: 24 hours.
-    public static let link: Duration = .seconds(86_400)
-    /// Grants may be derived from grants this often; a count over all that was derived stays cheap.
-    public static let deepestGrant = 8
-}
-
 extension SQLiteRecordStore {
     public func grant(
-        on attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration,
-        leaseLimit: Int
+        on attachment: AttachmentID?, in scope: AccessScope, renditions: [RenditionRole]?, for duration: Duration,
+        leaseLimit: Int?
     ) async throws(AttachmentError) -> (GrantRecord, AccessToken)? {
-        let kid = try currentKey()
-        let record = try await write { database, now -> GrantRecord? in
-            guard try database.hasRenditions(renditions, attachment, of: tenant) else { return nil }
-            let row = AccessRow(
-                kind: .grant, tenant: tenant, attachment: attachment, renditions: renditions,
-                leaseLimit: max(leaseLimit, 1), kid: kid, createdAt: now, expiresAt: now + Self.clamped(duration))
-            try database.insert(row)
-            return row.grant
-        }
-        return try record.map { record throws(AttachmentError) in
-            (record, try derive(.grant, id: record.id, kid: kid))
-        }
-    }
-
-    public func narrow(
-        _ parent: AccessToken, renditions: [RenditionRole]?, for duration: Duration, leaseLimit: Int?
-    ) async throws(AttachmentError) -> (GrantRecord, AccessToken)? {
-        guard try await isLiveGrant(parent) else { return nil }
-        let kid = try currentKey()
-        let record = try await write { [keys] database, now -> GrantRecord? in
-            guard let parent = try database.access(parent, [.grant], keys: keys, at: now),
-                let allowed = parent.allowed(renditions),
-                try database.ancestors(of: parent.id).count < AccessLimits.deepestGrant
-            else { return nil }
-            let row = AccessRow(
-                kind: .grant, tenant: parent.tenant, attachment: parent.attachment, parent: parent.id,
-                renditions: allowed.roles,
-                leaseLimit: min(max(leaseLimit ?? parent.leaseLimit ?? 1, 1), parent.leaseLimit ?? 1), kid: kid,
-                createdAt: now, expiresAt: min(now + Self.clamped(duration), parent.expiresAt))
-            try database.insert(row)
-            return row.grant
-        }
-        return try record.map { record throws(AttachmentError) in
-            (record, try derive(.grant, id: record.id, kid: kid))
-        }
+        try await give(on: attachment, in: scope) { origin, id, kid, now in
+            origin.derive(
+                .grant, id: id, key: kid, to: renditions, for: duration, leaseLimit: leaseLimit, at: now)
+        } admitted: { database, grant, _ in
+            try grant.parent.map { try database.ancestors(of: $0).count < AccessLimits.deepestGrant } ?? true
+        }.map { ($0.grant, $1) }
     }
 
     public func startLease(
-        on attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration
-    ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)? {
-        try await startLease(on: attachment, of: tenant, renditions: renditions, for: duration, within: Quotas())
-    }
-
-    public func startLease(
-        on attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration,
+        on attachment: AttachmentID?, in scope: AccessScope, renditions: [RenditionRole]?, for duration: Duration,
         within quotas: Quotas
     ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)? {
-        let kid = try currentKey()
-        let record = try await write { database, now -> LeaseRecord? in
-            guard try database.hasRenditions(renditions, attachment, of: tenant) else { return nil }
-            try database.admitLease(of: tenant, within: quotas, at: now)
-            let row = AccessRow(
-                kind: .lease, tenant: tenant, attachment: attachment, renditions: renditions, kid: kid,
-                createdAt: now, expiresAt: now + Self.clamped(duration))
-            try database.insert(row)
-            return row.lease
-        }
-        return try record.map { record throws(AttachmentError) in
-            (record, try derive(.lease, id: record.id, kid: kid))
-        }
-    }
-
-    public func startLease(
-        under grant: AccessToken, renditions: [RenditionRole]?, for duration: Duration
-    ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)? {
-        try await startLease(under: grant, renditions: renditions, for: duration, within: Quotas())
-    }
-
-    public func startLease(
-        under grant: AccessToken, renditions: [RenditionRole]?, for duration: Duration, within quotas: Quotas
-    ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)? {
-        guard try await isLiveGrant(grant) else { return nil }
-        let kid = try currentKey()
-        let record = try await write { [keys] database, now -> LeaseRecord? in
-            guard let grant = try database.access(grant, [.grant], keys: keys, at: now),
-                let allowed = grant.allowed(renditions),
-                try database.hasRenditions(allowed.roles, grant.attachment, of: grant.tenant)
-            else { return nil }
-            try database.admitLease(of: grant.tenant, within: quotas, at: now)
+        try await give(on: attachment, in: scope) { origin, id, kid, now in
+            origin.derive(.lease, id: id, key: kid, to: renditions, for: duration, at: now)
+        } admitted: { database, lease, now in
+            try database.admitLease(of: lease.tenant, within: quotas, at: now)
             // A lease counts against its grant and every grant that one was derived from.
-            for ancestor in try database.ancestors(of: grant.id) {
+            for ancestor in try lease.parent.map(database.ancestors) ?? [] {
                 guard try database.liveLeases(under: ancestor.id, at: now) < ancestor.leaseLimit else {
                     throw AttachmentError.quotaExceeded(what: "leases of this grant")
                 }
             }
-            let row = AccessRow(
-                kind: .lease, tenant: grant.tenant, attachment: grant.attachment, parent: grant.id,
-                renditions: allowed.roles, kid: kid, createdAt: now,
-                expiresAt: min(now + Self.clamped(duration), grant.expiresAt))
-            try database.insert(row)
-            return row.lease
-        }
-        return try record.map { record throws(AttachmentError) in
-            (record, try derive(.lease, id: record.id, kid: kid))
-        }
-    }
-
-    public func lease(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> LeaseRecord? {
-        try await read { database, _ in try database.access(id, of: tenant, [.lease])?.lease }
-    }
-
-    public func renewLease(
-        _ id: String, of tenant: TenantID, for duration: Duration
-    ) async throws(AttachmentError) -> LeaseRecord? {
-        try await write { database, now in
-            guard let lease = try database.access(id, of: tenant, [.lease]) else { return nil }
-            return try database.renew(lease, for: duration, at: now)?.lease
-        }
-    }
-
-    public func link(
-        to attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration
-    ) async throws(AttachmentError) -> (LinkRecord, AccessToken)? {
-        try await link(to: attachment, of: tenant, renditions: renditions, for: duration, delivery: .private)
+            return true
+        }.map { ($0.lease, $1) }
     }
 
     public func link(
         to attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration,
         delivery: DeliveryMode
     ) async throws(AttachmentError) -> (LinkRecord, AccessToken)? {
+        try await give(on: attachment, in: .owner(tenant)) { origin, id, kid, now in
+            origin.derive(.link, id: id, key: kid, to: renditions, for: duration, delivery: delivery, at: now)
+        } admitted: { _, _, _ in
+            true
+        }.map { ($0.link, $1) }
+    }
+
+    /// Records new access and makes its token; nil where the scope has nothing to give.
+    private func give(
+        on attachment: AttachmentID?, in scope: AccessScope,
+        derive: @escaping @Sendable (AccessOrigin, _ id: String, _ kid: String, Instant) -> AccessEntry?,
+        admitted: @escaping @Sendable (Database, AccessEntry, Instant) throws -> Bool
+    ) async throws(AttachmentError) -> (AccessEntry, AccessToken)? {
+        guard try await isLive(scope) else { return nil }
         let kid = try currentKey()
-        let record = try await write { database, now -> LinkRecord? in
-            guard try database.hasRenditions(renditions, attachment, of: tenant) else { return nil }
-            var row = AccessRow(
-                kind: .link, tenant: tenant, attachment: attachment, renditions: renditions, kid: kid,
-                createdAt: now, expiresAt: now + Self.clamped(duration))
-            row.delivery = delivery
-            try database.insert(row)
-            return row.link
+        let given = try await write { [keys] database, now -> AccessEntry? in
+            guard let origin = try database.origin(of: attachment, in: scope, keys: keys, at: now),
+                let entry = derive(origin, TokenFormat.newID(), kid, now),
+                try database.hasRenditions(entry.renditions, entry.attachment, of: entry.tenant),
+                try admitted(database, entry, now)
+            else { return nil }
+            try database.insert(entry)
+            return entry
         }
-        return try record.map { record throws(AttachmentError) in
-            (record, try derive(.link, id: record.id, kid: kid))
+        guard let given else { return nil }
+        guard let token = keys.token(given.kind.token, id: given.id, kid: kid) else {
+            throw .storeFailed(reason: "the key of a new token was removed")
+        }
+        return (given, token)
+    }
+
+    public func grant(_ id: String, in scope: AccessScope) async throws(AttachmentError) -> GrantRecord? {
+        try await read { [keys] database, now in
+            try database.access(id, in: scope, [.grant], keys: keys, at: now)?.grant
         }
     }
 
-    public func revoke(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> Bool {
-        try await write { database, now in
-            guard let access = try database.access(id, of: tenant, AccessRow.Kind.allCases) else { return false }
+    public func grant(of token: AccessToken) async throws(AttachmentError) -> GrantRecord? {
+        try await read { [keys] database, now in
+            try database.access(token, [.grant], keys: keys, at: now)?.grant
+        }
+    }
+
+    public func lease(_ id: String, in scope: AccessScope) async throws(AttachmentError) -> LeaseRecord? {
+        try await read { [keys] database, now in
+            try database.access(id, in: scope, [.lease], keys: keys, at: now)?.lease
+        }
+    }
+
+    public func renewLease(
+        _ id: String, in scope: AccessScope, for duration: Duration
+    ) async throws(AttachmentError) -> LeaseRecord? {
+        guard try await isLive(scope) else { return nil }
+        return try await write { [keys] database, now -> LeaseRecord? in
+            guard var lease = try database.access(id, in: scope, [.lease], keys: keys, at: now), lease.isLive(at: now)
+            else { return nil }
+            let grant = try lease.parent.flatMap { try database.access($0, of: lease.tenant, [.grant]) }
+            lease.expiresAt = AccessLimits.end(of: duration, from: now, within: grant)
+            try database.run(
+                "UPDATE access SET expires_at = ? WHERE id = ?", [lease.expiresAt.milliseconds, lease.id])
+            return lease.lease
+        }
+    }
+
+    public func revoke(_ id: String, in scope: AccessScope) async throws(AttachmentError) -> Bool {
+        guard try await isLive(scope) else { return false }
+        return try await write { [keys] database, now in
+            let access = try database.access(id, in: scope, AccessEntry.Kind.allCases, keys: keys, at: now)
+            guard let access else { return false }
             try database.end(access, at: now)
             return true
         }
     }
 
-    public func resolve(
-        _ token: AccessToken, role: RenditionRole
-    ) async throws(AttachmentError) -> (AttachmentRecord, BlobName)? {
-        try await read { [keys] database, now in
-            guard let access = try database.access(token, [.lease, .link], keys: keys, at: now),
-                access.allowed([role]) != nil,
-                let record = try database.attachmentRecord(access.attachment, of: access.tenant),
-                let blob = try database.texts(
-                    "SELECT blob FROM renditions WHERE tenant = ? AND attachment = ? AND role = ?",
-                    [access.tenant.rawValue, access.attachment.rawValue, role.rawValue]
-                ).first
-            else { return nil }
-            return (record, BlobName(rawValue: blob))
-        }
+    /// A look before a write: who holds no good token makes no work for the writer.
+    private func isLive(_ scope: AccessScope) async throws(AttachmentError) -> Bool {
+        guard case .bearer(let token) = scope else { return true }
+        return try await grant(of: token) != nil
     }
 
     public func token(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> AccessToken? {
         try await read { [keys] database, now in
-            guard let access = try database.access(id, of: tenant, AccessRow.Kind.allCases), access.isLive(at: now)
+            guard let access = try database.access(id, of: tenant, AccessEntry.Kind.allCases), access.isLive(at: now)
             else { return nil }
             return keys.token(access.kind.token, id: access.id, kid: access.kid)
         }
     }
 
     /// The keys that live tokens were derived with, and the headers of unfinished jobs encrypted.
-    func keysInUse() async throws(AttachmentError) -> Set<String> {
+    public func keysInUse() async throws(AttachmentError) -> Set<String> {
         try await read { database, now in
             Set(
                 try database.texts(
@@ -197,13 +134,6 @@ extension SQLiteRecordStore {
                     SELECT DISTINCT kid FROM access WHERE expires_at > ? AND ended_at IS NULL
                     UNION SELECT DISTINCT headers_kid FROM jobs WHERE headers_kid IS NOT NULL
                     """, [now.milliseconds]))
-        }
-    }
-
-    /// A look before a write: who holds no good token makes no work for the writer.
-    func isLiveGrant(_ token: AccessToken) async throws(AttachmentError) -> Bool {
-        try await read { [keys] database, now in
-            try database.access(token, [.grant], keys: keys, at: now) != nil
         }
     }
 
@@ -232,8 +162,49 @@ extension SQLiteRecordStore {
             ).map { $0["id"] }
         }
     }
+}
 
-    static func clamped(_ duration: Duration) -> Duration {
-        min(max(duration, .zero), AccessLimits.longest)
+extension Database {
+    /// What new access in a scope is derived from; nil where the scope opens nothing of the kind.
+    fileprivate func origin(
+        of attachment: AttachmentID?, in scope: AccessScope, keys: KeyRing, at now: Instant
+    ) throws -> AccessOrigin? {
+        switch scope {
+        case .owner(let tenant):
+            return attachment.map { .attachment($0, of: tenant) }
+        case .bearer(let token):
+            let grant = try access(token, [.grant], keys: keys, at: now)
+            return grant.flatMap { attachment ?? $0.attachment == $0.attachment ? .grant($0) : nil }
+        }
+    }
+
+    /// What a scope has under this id: a tenant anything, a grant's bearer the grant and what was derived from it.
+    fileprivate func access(
+        _ id: String, in scope: AccessScope, _ kinds: [AccessEntry.Kind], keys: KeyRing, at now: Instant
+    ) throws -> AccessEntry? {
+        switch scope {
+        case .owner(let tenant):
+            return try access(id, of: tenant, kinds)
+        case .bearer(let token):
+            guard let grant = try access(token, [.grant], keys: keys, at: now),
+                let found = try access(id, of: grant.tenant, kinds)
+            else { return nil }
+            if found.id == grant.id { return found }
+            let isDerived = try found.parent.map { try ancestors(of: $0).contains { $0.id == grant.id } } ?? false
+            return isDerived ? found : nil
+        }
+    }
+
+    /// Ends access with all that was derived from it.
+    fileprivate func end(_ access: AccessEntry, at now: Instant) throws {
+        try run(
+            """
+            WITH RECURSIVE fallen(id) AS (
+                SELECT ?
+                UNION ALL
+                SELECT access.id FROM access JOIN fallen ON access.parent = fallen.id
+            )
+            UPDATE access SET ended_at = ? WHERE id IN fallen AND ended_at IS NULL
+            """, [access.id, now.milliseconds])
     }
 }

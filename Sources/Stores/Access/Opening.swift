@@ -8,7 +8,7 @@ extension SQLiteRecordStore {
     public func open(_ token: AccessToken, role: RenditionRole) async throws(AttachmentError) -> ContentAccess? {
         try await read { [keys] database, now in
             guard let access = try database.access(token, [.lease, .link], keys: keys, at: now),
-                access.allowed([role]) != nil,
+                access.opens(role),
                 let row = try database.row(
                     """
                     SELECT blob, media_type, width, height, duration, blobs.sha256, blobs.bytes
@@ -28,7 +28,7 @@ extension SQLiteRecordStore {
     ) async throws(AttachmentError) -> [OpenedAccess] {
         try await read { [keys] database, now in
             try database.rows(Database.accessByJob, [tenant.rawValue, job.rawValue, now.milliseconds]).compactMap {
-                let access = try AccessRow($0)
+                let access = try AccessEntry($0)
                 return keys.token(access.kind.token, id: access.id, kid: access.kid).map { token in
                     OpenedAccess(
                         attachment: access.attachment, id: access.id, kind: access.kind.token,

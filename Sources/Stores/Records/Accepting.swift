@@ -3,18 +3,6 @@ internal import FoundationEssentials
 internal import GRDB
 
 extension SQLiteRecordStore {
-    public func accept(
-        _ jobs: [JobSubmission], retryFailed: Bool
-    ) async throws(AttachmentError) -> [Acceptance] {
-        for job in jobs { try Self.check(job) }
-        return try await write { [workers, keys] database, now in
-            try jobs.map { job in
-                try database.accept(job, retryFailed: retryFailed, at: now, lives: workers.lives, keys: keys)
-            }
-        }
-    }
-
-    /// Lets others know that a run lives, until this process ends: what it has submitted is left to it.
     public func announce(_ run: RunID) throws(AttachmentError) {
         do { try workers.register(WorkerID(rawValue: run.rawValue)) } catch { throw AttachmentError(error) }
     }
@@ -25,57 +13,9 @@ extension SQLiteRecordStore {
                 "UPDATE jobs SET work_key = NULL WHERE tenant = ? AND id = ?", [tenant.rawValue, id.rawValue])
         }
     }
-
-    static func check(_ job: JobSubmission) throws(AttachmentError) {
-        guard (1...JobSubmission.maximumAttachments).contains(job.attachments.count) else {
-            throw .invalidSource(
-                reason: "a job has 1 to \(JobSubmission.maximumAttachments) attachments, not \(job.attachments.count)")
-        }
-        guard Set(job.attachments.map(\.identifier)).count == job.attachments.count else {
-            throw .invalidSource(reason: "two attachments of one job have the same identifier")
-        }
-        guard !job.id.rawValue.isEmpty, !job.tenant.rawValue.isEmpty else {
-            throw .invalidSource(reason: "the job's id is empty")
-        }
-    }
 }
 
 extension Database {
-    fileprivate func accept(
-        _ job: JobSubmission, retryFailed: Bool, at now: Instant, lives: (WorkerID) -> Bool, keys: KeyRing
-    ) throws -> Acceptance {
-        let stored = try StoredSubmission(job, keys: keys)
-        let byWork = try job.workKey.flatMap { work in
-            try row("SELECT * FROM jobs WHERE tenant = ? AND work_key = ?", [job.tenant.rawValue, work])
-        }
-        let known =
-            try byWork
-            ?? row("SELECT * FROM jobs WHERE tenant = ? AND id = ?", [job.tenant.rawValue, job.id.rawValue])
-        guard let row = known else { return .accepted(try insert(job, stored, at: now)) }
-
-        let isSameWork = byWork != nil || row["body_digest"] as String == stored.digest
-        guard isSameWork else { return .accepted(try renew(row, as: job, stored, at: now)) }
-        let state: WorkState = try row.choice("state")
-        switch state {
-        case .delivered:
-            return .unchanged(try jobRecord(row))
-        case .failed:
-            return retryFailed ? .accepted(try renew(row, as: job, stored, at: now)) : .unchanged(try jobRecord(row))
-        case .cancelled:
-            return .accepted(try renew(row, as: job, stored, at: now))
-        case .running:
-            guard row["claimed_until"] <= now.milliseconds || !lives(WorkerID(rawValue: row["worker"])) else {
-                return .unchanged(try jobRecord(row))
-            }
-            try interrupt(key: row["key"])
-            return .adopted(try adopt(row, as: job, stored, keys: keys, at: now))
-        case .pending:
-            let run: String = row["run"]
-            guard run.isEmpty || !lives(WorkerID(rawValue: run)) else { return .unchanged(try jobRecord(row)) }
-            return .adopted(try adopt(row, as: job, stored, keys: keys, at: now))
-        }
-    }
-
     func insert(_ job: JobSubmission, _ stored: StoredSubmission, at now: Instant) throws -> JobRecord {
         try run(
             """
@@ -143,18 +83,15 @@ extension Database {
     }
 
     /// The same work for another run: that run's name, paths and deadline, the old ids.
-    private func adopt(
-        _ row: Row, as job: JobSubmission, _ stored: StoredSubmission, keys: KeyRing, at now: Instant
+    func adopt(
+        _ row: Row, as job: JobSubmission, keys: KeyRing, at now: Instant
     ) throws -> JobRecord {
         let key: Int64 = row["key"]
+        try interrupt(key: key)
         let generation: Int = row["generation"]
         let known = try rows(
             "SELECT ordinal, identifier FROM attachments WHERE job = ? AND generation = ? ORDER BY ordinal",
             [key, generation])
-        // Where some were deleted, it is no longer the same work.
-        guard known.map({ $0["ordinal"] }) == Array(job.attachments.indices) else {
-            return try renew(row, as: job, stored, at: now)
-        }
         // The identifiers were given to the client: they stay.
         var adopted = job
         adopted.id = JobID(rawValue: row["id"])
@@ -162,7 +99,7 @@ extension Database {
         let body = try StoredSubmission(adopted, keys: keys)
         let name = job.run?.rawValue ?? ""
         let before: JobLane = try row.choice("lane")
-        let lane = before == .expensive ? before : job.lane
+        let lane = job.lane(after: before)
         let staysInLine = row["run"] as String == name && row["priority"] == job.priority.rank && lane == before
         let rank = try staysInLine ? row["rank"] as Int64 : rank(of: job, in: lane, except: key)
         try run(
@@ -205,12 +142,6 @@ extension JobPriority {
         case .interactive: 0
         case .bulk: 1
         }
-    }
-}
-
-extension JobSubmission {
-    fileprivate func deadline(from now: Instant) -> Instant? {
-        deadline.map { now + .seconds(fraction: $0) }
     }
 }
 

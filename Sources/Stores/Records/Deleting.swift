@@ -30,37 +30,16 @@ extension SQLiteRecordStore {
         }
     }
 
-    public func deleteExpired(limit: Int) async throws(AttachmentError) -> [BlobName] {
-        try await expire(limit: limit).blobs
-    }
-
-    /// What one part of an expiry brought.
-    struct Expiry: Sendable {
-        /// Attachments that were deleted.
-        var attachments: Int
-        /// Blobs that nothing refers to any more.
-        var blobs: [BlobName]
-        /// Where the next part begins; nil where there is none.
-        var next: ExpiryPlace?
-    }
-
-    /// How far a look at the attachments whose retention is over has come.
-    struct ExpiryPlace: Sendable {
-        var expiresAt: Int64
-        var key: Int64
-
-        static let start = ExpiryPlace(expiresAt: .min, key: .min)
-    }
-
-    /// One part of ``deleteExpired(limit:)``: at most `limit` of each kind.
-    ///
     /// What leases and links keep beyond its retention may be much more than what goes. It is passed over while reading,
     /// once for all parts, so that no other write waits for that.
-    func expire(limit: Int, from place: ExpiryPlace = .start) async throws(AttachmentError) -> Expiry {
+    public func expire(limit: Int, from place: ExpiryPlace?) async throws(AttachmentError) -> Expiry {
         let expired = try await read { database, now in
             try database.rows(
                 Database.attachmentsOver,
-                [place.expiresAt, place.key, now.milliseconds, now.milliseconds, limit]
+                [
+                    place?.expiresAt.milliseconds ?? .min, place?.key ?? .min, now.milliseconds, now.milliseconds,
+                    limit,
+                ]
             ).map { (key: $0["key"] as Int64, expiresAt: $0["expires_at"] as Int64) }
         }
         return try await write { database, now in
@@ -89,7 +68,9 @@ extension SQLiteRecordStore {
                 try database.deleteJobIfBare(row["job"])
             }
             let isAll = try database.forget(limit: limit, at: now) && max(expired.count, ended.count) < limit
-            let last = expired.last.map { ExpiryPlace(expiresAt: $0.expiresAt, key: $0.key) } ?? place
+            let last =
+                expired.last.map { ExpiryPlace(expiresAt: Instant(milliseconds: $0.expiresAt), key: $0.key) } ?? place
+                ?? ExpiryPlace(expiresAt: Instant(milliseconds: .min), key: .min)
             return Expiry(attachments: found.count, blobs: blobs, next: isAll ? nil : last)
         }
     }
@@ -211,18 +192,17 @@ extension Database {
         // For as long as somebody may ask what became of them.
         (
             "DELETE FROM callbacks WHERE id IN (SELECT id FROM callbacks WHERE finished_at <= ? LIMIT ?)",
-            .seconds(7 * 86_400)
+            Retention.calls
         ),
         (
             """
             DELETE FROM api_keys WHERE id IN (
                 SELECT id FROM api_keys WHERE coalesce(revoked_at, expires_at) <= ? LIMIT ?)
-            """, .seconds(90 * 86_400)
+            """, Retention.keys
         ),
-        // No delivery is under way for so long.
         (
             "DELETE FROM tombstones WHERE name IN (SELECT name FROM tombstones WHERE made_at <= ? LIMIT ?)",
-            .seconds(30 * 86_400)
+            Retention.tombstones
         ),
     ]
 }

@@ -25,49 +25,16 @@ extension Database {
 
         let job = try held(claim)
         let key: Int64 = job["key"]
-        let mode: JobMode = try job.choice("mode")
-        let wanted = Set(
-            try texts("SELECT id FROM attachments WHERE job = ? AND generation = ?", [key, claim.generation]))
-        let known = outcomes.filter { wanted.contains($0.id.rawValue) }
-        guard Set(known.map(\.id)).count == wanted.count, known.count == wanted.count else {
-            throw AttachmentError.storeFailed(reason: "each attachment of a job needs one outcome")
+        let wanted = try texts("SELECT id FROM attachments WHERE job = ? AND generation = ?", [key, claim.generation])
+        let conclusion = try JobConclusion(
+            of: claim.submission, claim.attachments, wanted: Set(wanted.map(AttachmentID.init(rawValue:))),
+            outcomes: outcomes, at: now)
+        var superfluous = conclusion.unwanted
+        superfluous.formUnion(try record(conclusion, of: job, claim.submission, at: now))
+        if let access = conclusion.access {
+            for id in conclusion.delivered { try start(access, to: id, of: claim.tenant, tokensBy: kid, at: now) }
         }
-
-        let state = JobOutcome.state(of: known, mode: mode)
-        var superfluous: Set<BlobName> = []
-        for outcome in outcomes where !wanted.contains(outcome.id.rawValue) {
-            superfluous.formUnion(outcome.blobs)
-        }
-        for outcome in known {
-            switch outcome.result {
-            case .success(let result) where state == .delivered:
-                let unneeded = try record(
-                    result, of: outcome, tenant: claim.tenant, expiresAt: claim.expiry(of: outcome.id, from: now),
-                    at: now)
-                superfluous.formUnion(unneeded)
-                try startAccess(to: outcome.id, for: claim, tokensBy: kid, at: now)
-            case .success:
-                superfluous.formUnion(outcome.blobs)
-                try record(withholding(in: known, claim), of: outcome, tenant: claim.tenant, at: now)
-            case .failure(let error):
-                try record(error, of: outcome, tenant: claim.tenant, at: now)
-            }
-        }
-        try run(
-            """
-            UPDATE jobs SET state = ?, delivered_claim = claim, claim = NULL, submission = NULL, headers = NULL, headers_kid = NULL,
-                worker = NULL, claimed_until = NULL, finished_at = ?, expires_at = ?
-            WHERE key = ?
-            """,
-            [
-                state.rawValue, now.milliseconds,
-                state == .failed ? claim.submission.recordExpiry(from: now)?.milliseconds : nil, key,
-            ])
-        try enqueueCallback(claim.submission, of: job, at: now)
-        if state == .failed && claim.submission.mayPassLater(after: known) {
-            try retain(claim.submission, of: job, at: now)
-        }
-        if state == .delivered {
+        if conclusion.state == .delivered {
             superfluous.formUnion(try releaseGenerations(of: key, before: claim.generation))
         }
         // Two renditions of equal bytes may share a file that is in use after all.
@@ -75,18 +42,41 @@ extension Database {
         return (try jobRecord(key: key), Array(unneeded))
     }
 
-    /// The access that the sender asked for with the submission, so that a finished job's answer already opens it.
-    private func startAccess(
-        to attachment: AttachmentID, for claim: Claim, tokensBy kid: String, at now: Instant
+    /// Writes down what a job comes to.
+    ///
+    /// - Returns: Blobs that are not needed, because their bytes are here already.
+    func record(
+        _ conclusion: JobConclusion, of job: Row, _ submission: JobSubmission, at now: Instant
+    ) throws -> [BlobName] {
+        var unneeded: [BlobName] = []
+        for attachment in conclusion.attachments {
+            switch attachment.outcome.result {
+            case .success(let result):
+                unneeded += try record(
+                    result, of: attachment.outcome, tenant: submission.tenant, expiresAt: attachment.expiresAt, at: now)
+            case .failure(let error):
+                try record(error, of: attachment.outcome, tenant: submission.tenant, at: now)
+            }
+        }
+        try run(
+            """
+            UPDATE jobs SET state = ?, delivered_claim = claim, claim = NULL, submission = NULL, headers = NULL,
+                headers_kid = NULL, worker = NULL, claimed_until = NULL, finished_at = ?, expires_at = ?
+            WHERE key = ?
+            """,
+            [conclusion.state.rawValue, now.milliseconds, conclusion.expiresAt?.milliseconds, job["key"] as Int64])
+        try enqueueCallback(submission, of: job, at: now)
+        if conclusion.isRetained { try retain(submission, of: job, at: now) }
+        return unneeded
+    }
+
+    private func start(
+        _ access: JobAccess, to attachment: AttachmentID, of tenant: TenantID, tokensBy kid: String, at now: Instant
     ) throws {
-        guard let seconds = claim.submission.leaseTTL else { return }
-        let delivery = claim.submission.delivery
-        var row = AccessRow(
-            kind: delivery == .shared ? .link : .lease, tenant: claim.tenant, attachment: attachment, kid: kid,
-            createdAt: now, expiresAt: now + SQLiteRecordStore.clamped(.seconds(fraction: seconds)))
-        row.delivery = delivery
-        row.isByJob = true
-        try insert(row)
+        try insert(
+            AccessEntry(
+                id: TokenFormat.newID(), kind: access.kind, tenant: tenant, attachment: attachment, kid: kid,
+                createdAt: now, expiresAt: access.expiresAt, delivery: access.delivery, isByJob: true))
     }
 
     /// - Returns: The blobs of the result that are not needed, because their bytes are here already.
@@ -144,7 +134,7 @@ extension Database {
 
     static let liveBlob = "SELECT name, bytes FROM blobs WHERE tenant = ? AND sha256 = ? AND damaged = 0"
 
-    func record(
+    private func record(
         _ error: AttachmentError, of outcome: AttachmentOutcome, tenant: TenantID, at now: Instant
     ) throws {
         let options =
@@ -163,15 +153,6 @@ extension Database {
             ])
     }
 
-    /// Why a strict job withholds what could have been delivered: its first failure.
-    private func withholding(in outcomes: [AttachmentOutcome], _ claim: Claim) -> AttachmentError {
-        for (id, attachment) in zip(claim.attachments, claim.submission.attachments) {
-            guard case .failure(let error) = outcomes.first(where: { $0.id == id })?.result else { continue }
-            return .withheld(identifier: attachment.identifier, code: error.code)
-        }
-        return .storeFailed(reason: "the job did not deliver")
-    }
-
     /// Deletes what older generations of a job had delivered.
     private func releaseGenerations(of job: Int64, before generation: Int) throws -> [BlobName] {
         let old = try rows(
@@ -179,44 +160,5 @@ extension Database {
         return try old.flatMap { row in
             try releaseAttachment(AttachmentID(rawValue: row["id"]), of: TenantID(rawValue: row["tenant"]))
         }
-    }
-}
-
-extension AttachmentOutcome {
-    fileprivate var blobs: [BlobName] {
-        if case .success(let result) = result { result.renditions.values.map(\.blob) } else { [] }
-    }
-}
-
-extension Claim {
-    /// When what is delivered `now` has outlived its retention. The command line's is kept until it is deleted.
-    fileprivate func expiry(of attachment: AttachmentID, from now: Instant) -> Instant? {
-        guard let index = attachments.firstIndex(of: attachment) else { return nil }
-        return submission.expiry(under: submission.attachments[index].profile ?? submission.profile, from: now)
-    }
-}
-
-extension JobSubmission {
-    fileprivate func expiry(under profile: Profile, from now: Instant) -> Instant? {
-        tenant == .local ? nil : profile.retention.map { now + .seconds(fraction: $0) }
-    }
-
-    /// When the record of a job that came to nothing `now` has outlived its retention: never before it can't be tried
-    /// again any more.
-    func recordExpiry(from now: Instant) -> Instant? {
-        expiry(under: profile, from: now).map { max($0, now + SQLiteRecordStore.retryable) }
-    }
-}
-
-extension JobSubmission {
-    /// Whether another try could come to something else: what a URL leads to may change; bytes that were uploaded stay
-    /// what they are, and are worth keeping only where it wasn't they that failed.
-    func mayPassLater(after outcomes: [AttachmentOutcome]) -> Bool {
-        let isUploaded = attachments.contains { if case .spool = $0.location { true } else { false } }
-        return !isUploaded
-            || outcomes.contains { outcome in
-                guard case .failure(let error) = outcome.result else { return false }
-                return !error.code.blamesTheSource
-            }
     }
 }

@@ -32,27 +32,13 @@ extension Database {
     fileprivate func end(_ job: Row, at now: Instant) throws -> JobRecord {
         let key: Int64 = job["key"]
         let submission = try submission(job)
-        let error = AttachmentError.deadlineExceeded(seconds: submission.deadline ?? 0)
-        let waited = (now - Instant(milliseconds: job["created_at"])).inSeconds
         let attachments = try rows(
-            "SELECT tenant, id, ordinal FROM attachments WHERE job = ? AND generation = ? AND state = 'pending'",
-            [key, job["generation"] as Int])
-        let outcomes = attachments.map { row in
-            let attachment = submission.attachments[row["ordinal"]]
-            return AttachmentOutcome(
-                id: AttachmentID(rawValue: row["id"]), result: .failure(error), kind: nil,
-                source: SourceFacts(name: attachment.name, declaredType: attachment.declaredType),
-                steps: [Step(name: "wait", seconds: waited, note: "for a worker with a place")])
-        }
-        for outcome in outcomes { try record(error, of: outcome, tenant: submission.tenant, at: now) }
-        if submission.mayPassLater(after: outcomes) { try retain(submission, of: job, at: now) }
-        try enqueueCallback(submission, of: job, at: now)
-        try run(
-            """
-            UPDATE jobs SET state = 'failed', submission = NULL, headers = NULL, headers_kid = NULL,
-                finished_at = ?, expires_at = ?
-            WHERE key = ?
-            """, [now.milliseconds, submission.recordExpiry(from: now)?.milliseconds, key])
+            "SELECT id, ordinal FROM attachments WHERE job = ? AND generation = ? AND state = 'pending'",
+            [key, job["generation"] as Int]
+        ).map { (id: AttachmentID(rawValue: $0["id"]), submission: submission.attachments[$0["ordinal"]]) }
+        let conclusion = try JobConclusion(
+            overdue: submission, attachments, createdAt: Instant(milliseconds: job["created_at"]), at: now)
+        _ = try record(conclusion, of: job, submission, at: now)
         return try jobRecord(key: key)
     }
 }

@@ -4,7 +4,7 @@ internal import GRDB
 
 /// Records in an SQLite database in WAL mode with `synchronous=FULL`: one writer at a time in all processes, readers
 /// beside it. Writes are committed in groups; each returns when it is durable.
-public struct SQLiteRecordStore: ServiceRecords {
+public struct SQLiteRecordStore: RecordStore {
     let pool: DatabasePool
     let commits: GroupCommit
     let workers: Workers

@@ -47,16 +47,3 @@ struct SealedHeaders: Sendable {
 
     private static func context(_ tenant: TenantID) -> Data { Data(tenant.rawValue.utf8) }
 }
-
-extension JobSubmission {
-    /// Without what may be credentials for an origin.
-    var withoutHeaders: JobSubmission {
-        var submission = self
-        for index in attachments.indices {
-            if case .url(let url, _) = attachments[index].location {
-                submission.attachments[index].location = .url(url, headers: [:])
-            }
-        }
-        return submission
-    }
-}

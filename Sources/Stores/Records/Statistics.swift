@@ -48,11 +48,11 @@ extension Database {
     /// counted one by one.
     static let accessThatRanOut = "SELECT count(*) FROM access WHERE kind = ? AND ended_at IS NULL AND expires_at <= ?"
 
-    fileprivate func countRanOut(_ kind: AccessRow.Kind, at now: Instant) throws -> Int {
+    fileprivate func countRanOut(_ kind: AccessEntry.Kind, at now: Instant) throws -> Int {
         Int(try number(Self.accessThatRanOut, [kind.rawValue, now.milliseconds]) ?? 0)
     }
 
-    fileprivate func countLive(_ kind: AccessRow.Kind, at now: Instant) throws -> Int {
+    fileprivate func countLive(_ kind: AccessEntry.Kind, at now: Instant) throws -> Int {
         let open = try number("SELECT open FROM open_access WHERE kind = ?", [kind.rawValue]) ?? 0
         return try Int(open) - countRanOut(kind, at: now)
     }

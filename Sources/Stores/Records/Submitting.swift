@@ -3,50 +3,22 @@ internal import FoundationEssentials
 internal import GRDB
 
 extension SQLiteRecordStore {
-    /// How long a failed or cancelled job can be tried again: a day.
-    static let retryable: Duration = .seconds(86_400)
-
     public func submit(
-        _ job: JobSubmission, idempotency: IdempotencyKey?, within quotas: Quotas, queueLimit: Int, offer: ClaimOffer?
-    ) async throws(AttachmentError) -> SubmissionAnswer {
-        try Self.check(job)
-        if let offer {
+        _ jobs: [JobSubmission], _ options: SubmissionOptions
+    ) async throws(AttachmentError) -> [SubmissionAnswer] {
+        for job in jobs { try job.validate() }
+        if let offer = options.offer {
             do { try workers.register(offer.worker) } catch { throw AttachmentError(error) }
         }
-        return try await write { [keys] database, now in
-            let stored = try StoredSubmission(job, keys: keys)
-            if let idempotency, let earlier = try database.use(of: idempotency.text, of: job.tenant, at: now) {
-                return earlier.digest == idempotency.bodyDigest
-                    ? .same(try database.jobRecord(key: earlier.job)) : .conflict
+        return try await write { [keys, workers] database, now in
+            try jobs.map { job in
+                try database.submit(job, options, at: now, lives: workers.lives, keys: keys)
             }
-            let known = try database.row(
-                "SELECT * FROM jobs WHERE tenant = ? AND id = ?", [job.tenant.rawValue, job.id.rawValue])
-            let answer: SubmissionAnswer
-            if let known, known["body_digest"] as String == stored.digest {
-                answer = .same(try database.jobRecord(known))
-            } else {
-                try database.admit(job.tenant, replacing: known, within: quotas, queueLimit: queueLimit)
-                let record =
-                    try known.map { try database.renew($0, as: job, stored, at: now) }
-                    ?? database.insert(job, stored, at: now)
-                if let offer,
-                    let begun = try database.claimAtOnce(
-                        record, in: job.lane, for: offer, at: now, keys: keys)
-                {
-                    answer = .claimed(begun.job, begun.claim)
-                } else {
-                    answer = .accepted(record)
-                }
-            }
-            if let idempotency { try database.remember(idempotency, for: job, at: now) }
-            return answer
         }
     }
 
-    public func admit(_ tenant: TenantID, within quotas: Quotas, queueLimit: Int) async throws(AttachmentError) {
-        try await read { database, _ in
-            try database.admit(tenant, replacing: nil, within: quotas, queueLimit: queueLimit)
-        }
+    public func admit(_ tenant: TenantID, _ options: SubmissionOptions) async throws(AttachmentError) {
+        try await read { database, _ in try database.admit(tenant, options) }
     }
 
     public func job(
@@ -77,21 +49,72 @@ extension SQLiteRecordStore {
 }
 
 extension Database {
-    /// - Parameter known: The job whose place the submission takes.
-    fileprivate func admit(
-        _ tenant: TenantID, replacing known: Row?, within quotas: Quotas, queueLimit: Int
-    ) throws {
-        let usage = try usage(of: tenant)
-        if let limit = quotas.storedBytes, usage.storedBytes >= limit {
-            throw AttachmentError.quotaExceeded(what: "stored bytes")
+    fileprivate func submit(
+        _ job: JobSubmission, _ options: SubmissionOptions, at now: Instant, lives: (WorkerID) -> Bool, keys: KeyRing
+    ) throws -> SubmissionAnswer {
+        if let key = options.idempotency, let earlier = try use(of: key.text, of: job.tenant, at: now) {
+            return earlier.digest == key.bodyDigest ? .unchanged(try jobRecord(key: earlier.job)) : .conflict
         }
-        let state = try known.map { row -> WorkState in try row.choice("state") }
-        let isUnfinished = state.map { !$0.isFinished } ?? false
-        if let limit = quotas.pendingJobs, !isUnfinished, usage.pendingJobs >= limit {
-            throw AttachmentError.quotaExceeded(what: "pending jobs")
+        let answer = try answer(to: job, options, at: now, lives: lives, keys: keys)
+        if let key = options.idempotency { try remember(key, for: job, at: now) }
+        return answer
+    }
+
+    private func answer(
+        to job: JobSubmission, _ options: SubmissionOptions, at now: Instant, lives: (WorkerID) -> Bool, keys: KeyRing
+    ) throws -> SubmissionAnswer {
+        let stored = try StoredSubmission(job, keys: keys)
+        let byWork = try job.workKey.flatMap { work in
+            try row("SELECT * FROM jobs WHERE tenant = ? AND work_key = ?", [job.tenant.rawValue, work])
         }
-        if state != .pending, try number("SELECT sum(pending) FROM lanes") ?? 0 >= queueLimit {
-            throw AttachmentError.queueFull
+        let known =
+            try byWork
+            ?? row("SELECT * FROM jobs WHERE tenant = ? AND id = ?", [job.tenant.rawValue, job.id.rawValue])
+        let state = try known.map { try knownJob($0, isSameWork: byWork != nil, for: job, at: now, lives: lives) }
+        let decision = job.decision(about: state, digest: stored.digest, retriesFailed: options.retriesFailed)
+        switch (decision, known) {
+        case (.keep, let known?):
+            return .unchanged(try jobRecord(known))
+        case (.adopt, let known?):
+            return .adopted(try adopt(known, as: job, keys: keys, at: now))
+        case (_, let known):
+            if job.run == nil { try admit(job.tenant, options, replacing: state?.state) }
+            let record =
+                try known.map { try renew($0, as: job, stored, at: now) } ?? insert(job, stored, at: now)
+            if let offer = options.offer,
+                let begun = try claimAtOnce(record, in: job.lane, for: offer, at: now, keys: keys)
+            {
+                return .claimed(begun.job, begun.claim)
+            }
+            return .accepted(record)
+        }
+    }
+
+    private func knownJob(
+        _ row: Row, isSameWork: Bool, for job: JobSubmission, at now: Instant, lives: (WorkerID) -> Bool
+    ) throws -> KnownJob {
+        let state: WorkState = try row.choice("state")
+        var known = KnownJob(
+            state: state, bodyDigest: row["body_digest"], isSameWork: isSameWork, isHeld: false, isWhole: true)
+        // The rest is asked of a command's unfinished work alone.
+        guard job.workKey != nil, !state.isFinished else { return known }
+        if state == .running {
+            known.isHeld = row["claimed_until"] > now.milliseconds && lives(WorkerID(rawValue: row["worker"]))
+        } else {
+            let run: String = row["run"]
+            known.isHeld = !run.isEmpty && lives(WorkerID(rawValue: run))
+        }
+        let ordinals = try Int.fetchAll(
+            cachedStatement(sql: "SELECT ordinal FROM attachments WHERE job = ? AND generation = ? ORDER BY ordinal"),
+            arguments: [row["key"] as Int64, row["generation"] as Int])
+        known.isWhole = ordinals == Array(job.attachments.indices)
+        return known
+    }
+
+    /// - Parameter state: Of the job whose place the submission takes.
+    fileprivate func admit(_ tenant: TenantID, _ options: SubmissionOptions, replacing state: WorkState? = nil) throws {
+        try options.admit(try usage(of: tenant), replacing: state) {
+            Int(try number("SELECT sum(pending) FROM lanes") ?? 0)
         }
     }
 
@@ -118,15 +141,13 @@ extension Database {
     func retain(_ submission: JobSubmission, of job: Row, at now: Instant) throws {
         guard (job["run"] as String).isEmpty else { return }
         let key: Int64 = job["key"]
-        var slim = submission.withoutHeaders
-        slim.profile = Profile(name: submission.profile.name)
         try run(
             """
             INSERT INTO retained_submissions (job, generation, submission, kept_until) VALUES (?, ?, ?, ?)
             """,
             [
-                key, job["generation"] as Int, Column.text(slim),
-                (now + SQLiteRecordStore.retryable).milliseconds,
+                key, job["generation"] as Int, Column.text(submission.slim),
+                (now + Retention.retry).milliseconds,
             ])
         for name in Set(submission.attachments.compactMap(\.location.spoolName)) {
             try run("INSERT INTO retained_spool (job, name) VALUES (?, ?)", [key, name])

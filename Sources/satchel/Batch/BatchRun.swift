@@ -141,10 +141,11 @@ struct BatchRun: Sendable {
         // The runner may finish a job before accept returns here, so its file is known by then; one that an earlier run
         // left, or that is tried again, has an id of its own, known only afterwards.
         for (job, pending) in group { progress.submitted(job.id, pending) }
-        let acceptances = try await workshop.store.records.accept(group.map(\.job), retryFailed: retryFailed)
+        let answers = try await workshop.store.records.submit(
+            group.map(\.job), SubmissionOptions(retriesFailed: retryFailed))
         var isAdded = false
-        for (acceptance, (job, _)) in zip(acceptances, group) {
-            switch acceptance {
+        for (answer, (job, _)) in zip(answers, group) {
+            switch answer {
             case .accepted(let record) where record.id == job.id:
                 isAdded = true
                 progress.takeBack(job.id)
@@ -154,6 +155,8 @@ struct BatchRun: Sendable {
                 guard let (file, ended) = progress.adopted(record.id, for: job.id) else { continue }
                 try await finish(ended, file, isUnchanged: false, progress)
                 room.leave()
+            case .claimed, .conflict:
+                preconditionFailure("a run offers no worker and has no idempotency key")
             case .unchanged(let record) where !record.state.isFinished:
                 progress.leave(job)
             case .unchanged(let record):

@@ -52,7 +52,7 @@ struct Mirror {
     /// - Throws: What the records threw; a file that can't be written is in the answer.
     func write(
         _ renditions: [RenditionRole: Rendition], of attachment: AttachmentID, at shown: Data,
-        from records: any RecordStore
+        from records: any JobRecords
     ) async throws -> Written {
         var written = Written()
         let stem = stem(of: shown)

@@ -104,12 +104,12 @@ struct Add: AsyncParsableCommand {
     private func finished(_ job: JobSubmission, in workshop: Workshop) async throws -> JobRecord {
         let records = workshop.store.records
         var job = job
-        var acceptances = try await records.accept([job], retryFailed: true)
-        if case .unchanged(let record)? = acceptances.first {
+        let options = SubmissionOptions(retriesFailed: true)
+        if case .unchanged(let record) = try await records.submit(job, options) {
             if record.state.isFinished { return record }
             // The same command is at work right now: this one makes something of its own.
             job.workKey = nil
-            acceptances = try await records.accept([job], retryFailed: true)
+            _ = try await records.submit(job, options)
         }
         guard let run = job.run else { preconditionFailure("a command's job has a run") }
         let supply = JobSupply()

@@ -61,15 +61,15 @@ struct Get: AsyncParsableCommand {
         }
     }
 
-    private func found(in records: any RecordStore) async throws -> BlobName {
+    private func found(in records: any JobRecords & AccessRecords) async throws -> BlobName {
         if let lease {
             let token = lease == "-" ? readLine() ?? "" : lease
-            guard let found = try await records.resolve(AccessToken(secretText: token), role: rendition ?? .main) else {
+            guard let found = try await records.open(AccessToken(secretText: token), role: rendition ?? .main) else {
                 throw CommandFailure(
                     "this token opens nothing: it is wrong, has ended, or was revoked, or it doesn't cover that rendition."
                 )
             }
-            return found.1
+            return found.blob
         }
         let attachment = AttachmentID(rawValue: id ?? "")
         guard let record = try await records.attachment(attachment, of: tenant.id) else {

@@ -42,8 +42,9 @@ struct GrantCommand: AsyncParsableCommand {
         let duration = access.time?.duration ?? .seconds(3600)
         let granted: (GrantRecord, AccessToken)?
         if let from {
-            granted = try await store.records.narrow(
-                AccessToken(secretText: from), renditions: access.renditions, for: duration, leaseLimit: leases)
+            granted = try await store.records.grant(
+                on: nil, in: .bearer(AccessToken(secretText: from)), renditions: access.renditions, for: duration,
+                leaseLimit: leases)
             guard granted != nil else {
                 throw CommandFailure(
                     "this grant opens nothing: it is wrong, has ended, or was revoked, or it doesn't cover that rendition."
@@ -51,7 +52,8 @@ struct GrantCommand: AsyncParsableCommand {
             }
         } else {
             granted = try await store.records.grant(
-                on: AttachmentID(rawValue: id ?? ""), of: tenant.id, renditions: access.renditions, for: duration,
+                on: AttachmentID(rawValue: id ?? ""), in: .owner(tenant.id), renditions: access.renditions,
+                for: duration,
                 leaseLimit: leases ?? 16)
         }
         guard let (record, token) = granted else { throw CommandFailure.unknown(id ?? "") }

@@ -50,7 +50,7 @@ struct LeaseCommand: AsyncParsableCommand {
         } else if let grant {
             let lease = try await reported { () async throws(AttachmentError) in
                 try await store.records.startLease(
-                    under: AccessToken(secretText: grant), renditions: access.renditions,
+                    in: .bearer(AccessToken(secretText: grant)), renditions: access.renditions,
                     for: access.time?.duration ?? .seconds(300))
             }
             guard let (record, token) = lease else {
@@ -63,7 +63,7 @@ struct LeaseCommand: AsyncParsableCommand {
         } else {
             guard
                 let (record, token) = try await store.records.startLease(
-                    on: attachment, of: tenant.id, renditions: access.renditions,
+                    on: attachment, in: .owner(tenant.id), renditions: access.renditions,
                     for: access.time?.duration ?? .seconds(300))
             else { throw CommandFailure.unknown(attachment.rawValue) }
             try show("lease", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt)

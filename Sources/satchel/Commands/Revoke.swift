@@ -22,7 +22,7 @@ struct Revoke: AsyncParsableCommand {
     func run() async throws {
         let store = try openStore(store)
         for id in ids {
-            guard try await store.records.revoke(id, of: tenant.id) else {
+            guard try await store.records.revoke(id, in: .owner(tenant.id)) else {
                 throw CommandFailure("there is no lease, link or grant '\(Data(id.utf8).displayPath)' in the store.")
             }
         }

@@ -57,7 +57,7 @@ extension CompletionKind {
 
     /// What is in the store that the command line names; nothing where there is none.
     private static func identifiers(
-        _ find: @escaping @Sendable (SQLiteRecordStore, TenantID, _ prefix: String) async throws -> [String]
+        _ find: @escaping @Sendable (any RecordStore, TenantID, _ prefix: String) async throws -> [String]
     ) -> CompletionKind {
         .custom { words, _, prefix in
             let typed = TypedOptions(words)

@@ -9,7 +9,7 @@ enum DevelopmentKey {
     /// Makes the key and shows it, where there is no other that is good now.
     ///
     /// - Returns: Its id; nil where it isn't needed.
-    static func makeIfNeeded(in records: any ServiceRecords) async throws -> String? {
+    static func makeIfNeeded(in records: any RecordStore) async throws -> String? {
         let now = try await records.now()
         let good = try await records.keys(of: nil).filter {
             $0.revokedAt == nil && $0.expiresAt.map { $0 > now } ?? true

@@ -18,7 +18,7 @@ extension LiveService {
                     identifier: "photo", location: .url("https://example.com/photo", headers: [:]), name: "photo.jpg",
                     declaredType: nil, options: DisplayOptions())
             ])
-        _ = try await records.accept([submission], retryFailed: false)
+        _ = try await records.submit([submission], SubmissionOptions())
         let claim = try #require(
             try await records.claim(
                 ClaimRoom(1), from: .run(run), by: WorkerID(rawValue: run.rawValue), for: .seconds(60)
@@ -59,7 +59,7 @@ extension LiveService {
         for duration: Duration = .seconds(60)
     ) async throws -> (id: String, path: String) {
         let (lease, token) = try #require(
-            try await store.records.startLease(on: attachment, of: tenant, renditions: nil, for: duration))
+            try await store.records.startLease(on: attachment, in: .owner(tenant), renditions: nil, for: duration))
         return (lease.id, "/c/\(token.secretText)/\(role.rawValue).\(type.fileExtension)")
     }
 }

@@ -64,7 +64,7 @@ import Testing
                 bodies.insert(reply.body)
             }
             #expect(try await RawClient.ask(live.port, "GET", path + "?cache=no").status == 200)
-            _ = try await live.store.records.revoke(id, of: live.tenant)
+            _ = try await live.store.records.revoke(id, in: .owner(live.tenant))
             bodies.insert(try await RawClient.ask(live.port, "GET", path).body)
             #expect(bodies.count == 1)
             #expect(!live.log.lines.contains { $0.contains(token) })

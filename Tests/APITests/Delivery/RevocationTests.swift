@@ -47,11 +47,11 @@ private final class Flag: Sendable {
             try await eventually { reading.withLock { $0 } > 100_000 }
             // Another's access that is taken back leaves it alone.
             let (other, _) = try await live.lease(to: content, .main)
-            _ = try await live.store.records.revoke(other, of: live.tenant)
+            _ = try await live.store.records.revoke(other, in: .owner(live.tenant))
             let before = reading.withLock { $0 }
             try await Task.sleep(for: .milliseconds(600))
             #expect(reading.withLock { $0 } > before)
-            _ = try await live.store.records.revoke(id, of: live.tenant)
+            _ = try await live.store.records.revoke(id, in: .owner(live.tenant))
             // The slower client would read for two more minutes, the other for seconds.
             #expect(try await whole.value < 60_000_000)
         }
@@ -82,7 +82,7 @@ private final class Flag: Sendable {
                     }
                 }
                 try await Task.sleep(for: .milliseconds(5 + round))
-                _ = try await live.store.records.revoke(id, of: live.tenant)
+                _ = try await live.store.records.revoke(id, in: .owner(live.tenant))
                 isOver.raise()
                 for reader in readers { #expect(try await reader.value.1 == 0) }
             }
@@ -97,7 +97,7 @@ private final class Flag: Sendable {
             // A second opening of the store stands for the other process: it shares nothing but the files.
             let other = try Store.open(
                 at: live.store.directory, keys: live.directory.path(percentEncoded: false) + "/keys")
-            _ = try await other.records.revoke(id, of: live.tenant)
+            _ = try await other.records.revoke(id, in: .owner(live.tenant))
             #expect(try await RawClient.ask(live.port, "GET", path).status == 404)
         }
     }
@@ -124,7 +124,7 @@ private final class Flag: Sendable {
             try await Task.sleep(for: .milliseconds(4200))
             #expect(try await RawClient.ask(port, "HEAD", path).status == 404)
             let (other, _) = try await live.lease(to: content, .main)
-            _ = try await live.store.records.revoke(other, of: live.tenant)
+            _ = try await live.store.records.revoke(other, in: .owner(live.tenant))
             #expect(try await slow.value > 8_000_000)
         }
     }

@@ -3,88 +3,20 @@ internal import Crypto
 internal import FoundationEssentials
 internal import GRDB
 
-/// A grant, a lease or a link as the table has it.
-struct AccessRow: Sendable {
-    enum Kind: String, Sendable, CaseIterable {
-        case grant
-        case lease
-        case link
-
-        var token: TokenKind {
-            switch self {
-            case .grant: .grant
-            case .lease: .lease
-            case .link: .link
-            }
-        }
-    }
-
-    var id = TokenFormat.newID()
-    var kind: Kind
-    var tenant: TenantID
-    var attachment: AttachmentID
-    var parent: String?
-    var renditions: [RenditionRole]?
-    var leaseLimit: Int?
-    var kid: String
-    var createdAt: Instant
-    var expiresAt: Instant
-    var endedAt: Instant?
-    var delivery = DeliveryMode.private
-    /// Started by its job when that delivered.
-    var isByJob = false
-
-    func isLive(at now: Instant) -> Bool {
-        endedAt == nil && expiresAt > now
-    }
-
-    /// What of `wanted` (nil: all) this opens, nil roles meaning all; nil where it opens none of it.
-    func allowed(_ wanted: [RenditionRole]?) -> (roles: [RenditionRole]?, Void)? {
-        guard let renditions else { return (wanted, ()) }
-        guard let wanted else { return (renditions, ()) }
-        let both = wanted.filter(renditions.contains)
-        return both.isEmpty ? nil : (both, ())
-    }
-
-    var grant: GrantRecord {
-        GrantRecord(
-            id: id, tenant: tenant, attachment: attachment, parent: parent, renditions: renditions,
-            leaseLimit: leaseLimit ?? 1, createdAt: createdAt, expiresAt: expiresAt, revokedAt: endedAt)
-    }
-
-    var lease: LeaseRecord {
-        LeaseRecord(
-            id: id, tenant: tenant, attachment: attachment, grant: parent, renditions: renditions,
-            startedAt: createdAt, expiresAt: expiresAt, stoppedAt: endedAt)
-    }
-
-    var link: LinkRecord {
-        LinkRecord(
-            id: id, tenant: tenant, attachment: attachment, renditions: renditions, createdAt: createdAt,
-            expiresAt: expiresAt, revokedAt: endedAt)
-    }
-}
-
-extension AccessRow {
+extension AccessEntry {
     init(_ row: Row) throws {
-        kind = try row.choice("kind")
-        tenant = TenantID(rawValue: row["tenant"])
-        attachment = AttachmentID(rawValue: row["attachment"])
-        parent = row["parent"]
-        renditions = try (row["renditions"] as String?).map { try Column.value([RenditionRole].self, from: $0) }
-        leaseLimit = row["lease_limit"]
-        kid = row["kid"]
-        createdAt = Instant(milliseconds: row["created_at"])
-        expiresAt = Instant(milliseconds: row["expires_at"])
-        endedAt = row.instant("ended_at")
-        id = row["id"]
-        delivery = try row.choice("delivery")
-        isByJob = row["by_job"]
+        self.init(
+            id: row["id"], kind: try row.choice("kind"), tenant: TenantID(rawValue: row["tenant"]),
+            attachment: AttachmentID(rawValue: row["attachment"]), parent: row["parent"],
+            renditions: try (row["renditions"] as String?).map { try Column.value([RenditionRole].self, from: $0) },
+            leaseLimit: row["lease_limit"], kid: row["kid"], createdAt: Instant(milliseconds: row["created_at"]),
+            expiresAt: Instant(milliseconds: row["expires_at"]), endedAt: row.instant("ended_at"),
+            delivery: try row.choice("delivery"), isByJob: row["by_job"])
     }
 }
 
 extension Database {
-    func insert(_ access: AccessRow) throws {
+    func insert(_ access: AccessEntry) throws {
         try run(
             """
             INSERT INTO access (id, kind, tenant, attachment, parent, renditions, lease_limit, kid, created_at, expires_at,
@@ -98,19 +30,19 @@ extension Database {
             ])
     }
 
-    func access(_ id: String, of tenant: TenantID, _ kinds: [AccessRow.Kind]) throws -> AccessRow? {
+    func access(_ id: String, of tenant: TenantID, _ kinds: [AccessEntry.Kind]) throws -> AccessEntry? {
         let row = try row("SELECT * FROM access WHERE id = ? AND tenant = ?", [id, tenant.rawValue])
-        return try row.map(AccessRow.init).flatMap { kinds.contains($0.kind) ? $0 : nil }
+        return try row.map(AccessEntry.init).flatMap { kinds.contains($0.kind) ? $0 : nil }
     }
 
     /// What a token stands for right now. Malformed, unknown, expired and revoked ones cost what a good one costs:
     /// one look-up, one derivation, one comparison in constant time.
     func access(
-        _ token: AccessToken, _ kinds: [AccessRow.Kind], keys: KeyRing, at now: Instant
-    ) throws -> AccessRow? {
+        _ token: AccessToken, _ kinds: [AccessEntry.Kind], keys: KeyRing, at now: Instant
+    ) throws -> AccessEntry? {
         let parsed = TokenFormat.parse(token.secretText)
         let id = parsed?.id ?? String(repeating: "0", count: TokenFormat.idLength)
-        let found = try row("SELECT * FROM access WHERE id = ?", [id]).map(AccessRow.init)
+        let found = try row("SELECT * FROM access WHERE id = ?", [id]).map(AccessEntry.init)
         let expected = keys.token(parsed?.kind ?? .link, id: id, kid: found?.kid)
         // swift-crypto compares two digests in constant time; over digests, neither length nor prefix shows.
         let isRight =

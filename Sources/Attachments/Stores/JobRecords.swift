@@ -1,0 +1,149 @@
+/// A part of a list, and where the next part starts.
+public struct Page<Element: Sendable>: Sendable {
+    public var elements: [Element]
+    /// Nil at the end.
+    public var next: String?
+
+    public init(elements: [Element], next: String?) {
+        self.elements = elements
+        self.next = next
+    }
+}
+
+/// What a list is narrowed to.
+public struct RecordFilter: Hashable, Sendable {
+    public var state: WorkState?
+    public var kind: MediaKind?
+    public var run: RunID?
+
+    public init(state: WorkState? = nil, kind: MediaKind? = nil, run: RunID? = nil) {
+        self.state = state
+        self.kind = kind
+        self.run = run
+    }
+}
+
+/// How much there is, at one moment; cheap enough to be asked every few seconds.
+public struct StoreStatistics: Hashable, Sendable {
+    public struct Queue: Hashable, Sendable {
+        public var pending: Int
+        public var running: Int
+        /// Since the oldest pending job that is due became so.
+        public var oldestAges: [JobPriority: Duration]
+
+        public init(pending: Int = 0, running: Int = 0, oldestAges: [JobPriority: Duration] = [:]) {
+            self.pending = pending
+            self.running = running
+            self.oldestAges = oldestAges
+        }
+    }
+
+    /// The service's jobs that are not finished.
+    public var queues: [JobLane: Queue]
+    public var liveLeases: Int
+    /// Since the store was made: leases that ended by themselves, never stopped.
+    public var leasesLeftToExpire: Int
+    public var liveLinks: Int
+    public var liveGrants: Int
+    /// Bytes of all blobs, each counted once.
+    public var blobBytes: Int64
+    public var blobs: Int
+    public var pendingCallbacks: Int
+
+    public init(
+        queues: [JobLane: Queue] = [:], liveLeases: Int = 0, leasesLeftToExpire: Int = 0, liveLinks: Int = 0,
+        liveGrants: Int = 0,
+        blobBytes: Int64 = 0, blobs: Int = 0, pendingCallbacks: Int = 0
+    ) {
+        self.queues = queues
+        self.liveLeases = liveLeases
+        self.leasesLeftToExpire = leasesLeftToExpire
+        self.liveLinks = liveLinks
+        self.liveGrants = liveGrants
+        self.blobBytes = blobBytes
+        self.blobs = blobs
+        self.pendingCallbacks = pendingCallbacks
+    }
+}
+
+/// What is known of jobs and attachments. A tenant's things are found by that tenant alone.
+public protocol JobRecords: Sendable {
+    func job(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord?
+
+    /// The answer to an idempotency key that was used before; nil for a new one. The digest is not compared.
+    func job(submittedWith idempotencyKey: String, of tenant: TenantID) async throws(AttachmentError) -> JobRecord?
+
+    /// Newest first.
+    func jobs(
+        of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<JobRecord>
+
+    /// What became of work that is known by one of these keys, by its key.
+    func states(ofWork keys: [String], of tenant: TenantID) async throws(AttachmentError) -> [String: WorkState]
+
+    /// The profiles of this name under which jobs were submitted, each as it was then.
+    func profiles(named name: String) async throws(AttachmentError) -> [Profile]
+
+    func attachment(_ id: AttachmentID, of tenant: TenantID) async throws(AttachmentError) -> AttachmentRecord?
+
+    /// Newest first.
+    func attachments(
+        of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<AttachmentRecord>
+
+    /// The blob that holds a rendition.
+    func blob(
+        of role: RenditionRole, of attachment: AttachmentID, tenant: TenantID
+    ) async throws(AttachmentError) -> BlobName?
+
+    /// Deletes an attachment: all its access is revoked when this returns. A job goes with its last attachment, so
+    /// that the same work can be submitted again.
+    ///
+    /// - Returns: The blobs that nothing refers to any more; remove their files. Nil where there is no such
+    ///   attachment.
+    func delete(_ id: AttachmentID, of tenant: TenantID) async throws(AttachmentError) -> [BlobName]?
+
+    /// Deletes a job with all that it holds, access first; an unfinished one is cancelled by it.
+    ///
+    /// - Returns: The blobs that nothing refers to any more; remove their files. Nil where there is no such job.
+    func deleteJob(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> [BlobName]?
+
+    /// One part of an expiry: deletes what has outlived its retention and is held by no live lease or link, access that
+    /// has ended, and what nobody needs to know any more; at most `limit` of each kind.
+    ///
+    /// - Parameter place: Nil for the first part, then what the part before says is next.
+    func expire(limit: Int, from place: ExpiryPlace?) async throws(AttachmentError) -> Expiry
+
+    /// What a tenant uses right now; nothing where it is unknown.
+    func usage(of tenant: TenantID) async throws(AttachmentError) -> TenantUsage
+
+    func statistics() async throws(AttachmentError) -> StoreStatistics
+}
+
+/// What one part of an expiry brought.
+public struct Expiry: Hashable, Sendable {
+    /// Attachments that were deleted.
+    public var attachments: Int
+    /// Blobs that nothing refers to any more; remove their files.
+    public var blobs: [BlobName]
+    /// Where the next part begins; nil where there is none.
+    public var next: ExpiryPlace?
+
+    public init(attachments: Int, blobs: [BlobName], next: ExpiryPlace?) {
+        self.attachments = attachments
+        self.blobs = blobs
+        self.next = next
+    }
+}
+
+/// How far a look at the attachments whose retention is over has come.
+public struct ExpiryPlace: Hashable, Sendable {
+    public var expiresAt: Instant
+    /// The store's own: of those that end together, which was the last.
+    public var key: Int64
+
+    public init(expiresAt: Instant, key: Int64) {
+        self.expiresAt = expiresAt
+        self.key = key
+    }
+}
