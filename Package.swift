@@ -52,9 +52,10 @@ var targets: [Target] = [
     .target(
         name: "Stores",
         dependencies: [
-            "Attachments",
+            "Attachments", "CSandbox",
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "HashTreeCollections", package: "swift-collections"),
         ]),
     .target(name: "Payloads", dependencies: ["Attachments"]),
     .target(
@@ -200,6 +201,7 @@ var dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),

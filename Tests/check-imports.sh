@@ -51,7 +51,7 @@ allow Confinement Attachments CSandbox
 allow satchel-codec StillCodecs ClipCodecs MediaCodec
 allow satchel-stills StillCodecs MediaCodec
 allow Intake Attachments CSandbox AsyncHTTPClient NIO NIOCore NIOPosix NIOHTTP1 NIOSSL NIOFoundationCompat Crypto Logging Metrics CoreMetrics
-allow Stores Attachments GRDB Crypto AsyncHTTPClient Logging
+allow Stores Attachments GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
 allow Payloads Attachments
 allow API Attachments Intake Stores Payloads Hummingbird HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes \
     NIOHTTPTypesHTTP1 NIOSSL Crypto Logging Metrics CoreMetrics ServiceLifecycle

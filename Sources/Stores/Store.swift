@@ -15,22 +15,53 @@ internal import Synchronization
 ///     lock             shared by all who use the store, exclusive for whoever cleans it alone
 ///
 /// The keys of tokens are outside, so that a backup of the store opens nothing.
+///
+/// A store in memory has a directory too, which goes with it: for the spool, and for its keys.
 public struct Store: Sendable {
     /// Absolute, or as it was given.
     public let directory: String
-    public let records: SQLiteRecordStore
-    public let blobs: FileBlobStore
+    public let records: any RecordStore
+    public let blobs: any BlobStore
+    /// The version of the records' schema.
+    public let schemaVersion: String
     let keys: KeyRing
-    private let lock: StoreLock
+    private let place: Place
+
+    /// What keeps the store where it is.
+    private enum Place: Sendable {
+        case directory(StoreLock)
+        case memory(StoreMemory)
+    }
 
     /// Where Intake keeps accepted sources.
     public var spool: String { directory + "/spool" }
 
-    /// The version of the records' schema.
-    public var schemaVersion: String { records.schemaVersion }
-
     /// Whether no other process has the store open, nor can until this one closes it.
-    public var isExclusive: Bool { lock.isExclusive }
+    public var isExclusive: Bool {
+        switch place {
+        case .directory(let lock): lock.isExclusive
+        case .memory: false
+        }
+    }
+
+    /// Opens a store in memory.
+    ///
+    /// - Parameter memory: What an earlier opening had; else everything begins here.
+    public init(
+        in memory: StoreMemory, clock: @escaping @Sendable () -> Instant = Instant.wallClock
+    ) throws(StoreError) {
+        directory = memory.directory
+        let (blobs, spool) = (memory.blobs, memory.directory + "/spool")
+        self.blobs = blobs
+        keys = try KeyRing(path: memory.directory + "/keys")
+        records = MemoryRecordStore(
+            memory.records, tokens: keys, discard: { blobs.remove($0) },
+            discardSpool: { names in
+                for name in names { _ = try? Files.remove(spool + "/" + name) }
+            }, clock: clock)
+        schemaVersion = "memory"
+        place = .memory(memory)
+    }
 
     /// Opens a store, and makes or updates it where that is needed.
     ///
@@ -61,7 +92,7 @@ public struct Store: Sendable {
                 guard create else { throw StoreError.missing(path: directory) }
                 try Files.makeDirectories(directory)
             }
-            lock = try StoreLock(of: directory, exclusively: exclusively)
+            place = .directory(try StoreLock(of: directory, exclusively: exclusively))
             // One at a time: two first openings would both make the schema.
             let opening = try Files.open(
                 directory + "/opening", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "open the store's lock")
@@ -84,7 +115,7 @@ public struct Store: Sendable {
             }
             let blobs = FileBlobStore(directory: directory)
             self.keys = try KeyRing(path: keys)
-            records = try SQLiteRecordStore(
+            let records = try SQLiteRecordStore(
                 path: database, workersDirectory: directory + "/workers", revocations: directory + "/revocations",
                 keys: self.keys,
                 discard: { names in
@@ -94,6 +125,8 @@ public struct Store: Sendable {
                 discardSpool: { [spool = directory + "/spool"] names in
                     for name in names { _ = try? Files.remove(spool + "/" + name) }
                 }, clock: clock)
+            schemaVersion = records.schemaVersion
+            self.records = records
             self.blobs = blobs
             self.directory = directory
         } catch let error as SystemError {
@@ -158,38 +191,5 @@ public struct Store: Sendable {
     /// Puts a new key in front for all tokens from now on; those that live stay good.
     public func rotateKeys() throws(StoreError) {
         try keys.rotate()
-    }
-}
-
-/// The lock that tells whether somebody uses the store. The kernel drops it with the process.
-final class StoreLock: Sendable {
-    /// How long to wait for a process that has the store to itself.
-    static let patience = 30
-
-    private let descriptor: Descriptor
-    let isExclusive: Bool
-
-    init(of directory: String, exclusively: Bool) throws(StoreError) {
-        do {
-            descriptor = try Files.open(
-                directory + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "open the store's lock")
-            // A process that is just being started holds copies of all locks until its exec: wait for that.
-            for _ in 0..<(exclusively ? 50 : 0) {
-                if flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 {
-                    isExclusive = true
-                    return
-                }
-                usleep(2_000)
-            }
-            isExclusive = false
-            for _ in 0..<Self.patience * 20 {
-                if flock(descriptor.number, LOCK_SH | LOCK_NB) == 0 { return }
-                guard errno == EWOULDBLOCK || errno == EINTR else { throw SystemError("lock the store") }
-                usleep(50_000)
-            }
-        } catch {
-            throw StoreError(error, at: directory)
-        }
-        throw .busy(path: directory, seconds: Self.patience)
     }
 }

@@ -36,10 +36,17 @@ struct Workshop {
 /// Opens the store of the options, with one sentence when it can't be.
 func openStore(_ options: StoreOptions, create: Bool = false, exclusively: Bool = false) throws -> Store {
     do {
+        if options.isInMemory {
+            guard create else {
+                throw CommandFailure(
+                    "a store in memory goes with its process: this command would find nothing.", status: 2)
+            }
+            return try Store(in: StoreMemory())
+        }
         return try Store.open(
             at: options.directory.path(percentEncoded: false), keys: options.keysFile.path(percentEncoded: false),
             create: create, exclusively: exclusively)
-    } catch {
+    } catch let error as StoreError {
         throw CommandFailure(error.description, status: 2)
     }
 }

@@ -183,7 +183,6 @@ import Testing
             #expect(try await bench.finished(short).state == .delivered)
             #expect(try await bench.finished(long, within: .seconds(2)).state == .pending)
             #expect(try await bench.finished(unclaimed, within: .zero).state == .pending)
-            #expect(await bench.jobs.health.isDraining)
         }
     }
 

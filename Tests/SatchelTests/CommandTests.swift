@@ -7,6 +7,7 @@ import Testing
 @Suite struct CommandTests {
     @Test(arguments: [
         [], ["batch"], ["add"], ["inspect"], ["list"], ["show"], ["get"], ["rm"], ["lease"], ["grant"], ["revoke"],
+        ["jobs"], ["cancel"], ["retry"],
         ["profile"], ["profile", "list"], ["profile", "show"], ["profile", "check"], ["store"], ["store", "gc"],
         ["store", "verify"], ["store", "migrate"], ["doctor"], ["serve"], ["key"], ["key", "create"], ["key", "list"],
         ["key", "rotate"], ["key", "revoke"], ["config"], ["config", "show"], ["config", "keys"],

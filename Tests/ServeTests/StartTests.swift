@@ -115,3 +115,20 @@ import Testing
         #expect(mismatched.status == 2 && mismatched.errorText.contains("private key"), "\(mismatched.errorText)")
     }
 }
+
+@Suite(.timeLimit(.minutes(5))) struct MemoryServiceTests {
+    @Test func `a service with a store in memory does everything but remember`() async throws {
+        let site = try Site()
+        let origin = try await Origin()
+        let arguments = ["--store", "memory:", "--fetch-allow", "127.0.0.1"]
+        let server = try await site.serve(arguments[0], arguments[1], arguments[2], arguments[3])
+        #expect(try await server.submit("job", origin.url("/a.jpg")).status == 202)
+        let job = try await server.finished("job")
+        #expect(job["state"] as? String == "delivered", "\(job)")
+        #expect(try server.stop().status == 0)
+        #expect(!FileManager.default.fileExists(atPath: site.store))
+        let next = try await site.serve(arguments[0], arguments[1], arguments[2], arguments[3])
+        #expect(try await next.get("/v1/jobs/job").status == 404)
+        #expect(try next.stop().status == 0)
+    }
+}

@@ -7,8 +7,9 @@ import Testing
 @Suite struct APIKeyTests {
     let acme = TenantID(rawValue: "acme")
 
-    @Test func `a key stands for its tenant and roles until it expires or is revoked`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a key stands for its tenant and roles until it expires or is revoked`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let records = fixture.records
         #expect(try await !records.hasKeys())
         let (mortal, mortalToken) = try await records.createKey(
@@ -33,8 +34,9 @@ import Testing
         #expect(try await records.keys(of: nil).isEmpty)
     }
 
-    @Test func `keys are listed newest first, a tenant's or all`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `keys are listed newest first, a tenant's or all`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         var ids: [String] = []
         for tenant in [acme, .local, acme] {
             fixture.clock.advance(.seconds(1))
@@ -45,8 +47,9 @@ import Testing
         #expect(try await fixture.records.keys(of: acme).map(\.id) == [ids[2], ids[0]])
     }
 
-    @Test func `a rotated key and its successor are both good for the overlap`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a rotated key and its successor are both good for the overlap`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let records = fixture.records
         let (old, oldToken) = try await records.createKey(
             named: "ci", for: acme, roles: [.read], lasting: .seconds(100))
@@ -68,8 +71,9 @@ import Testing
         #expect(try await records.rotateKey("unknown", overlap: .zero) == nil)
     }
 
-    @Test func `nothing but the whole key opens anything`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `nothing but the whole key opens anything`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let (key, token) = try await fixture.records.createKey(named: "", for: acme, roles: [.admin], lasting: nil)
         let secret = [UInt8](repeating: 7, count: 32)
         let wrong = [

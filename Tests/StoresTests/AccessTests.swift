@@ -8,8 +8,9 @@ import Testing
 @Suite struct AccessTests {
     let ada = TenantID(rawValue: "ada")
 
-    @Test func `a lease opens its attachment until it is stopped, and stopping twice is fine`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a lease opens its attachment until it is stopped, and stopping twice is fine`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let attachment = try await fixture.store.deliver([.main: "main", .thumbnail: "small"])
         let (lease, token) = try await fixture.lease(on: attachment, for: AccessLimits.lease)
         #expect(lease.expiresAt == fixture.clock.now + .seconds(300))
@@ -25,8 +26,9 @@ import Testing
         #expect(try await fixture.records.lease(lease.id, in: .owner(.local))?.stoppedAt == fixture.clock.now)
     }
 
-    @Test func `a lease ends by itself, later when it is renewed`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a lease ends by itself, later when it is renewed`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (lease, token) = try await fixture.lease(on: attachment, for: .seconds(10))
         fixture.clock.advance(.milliseconds(9_999))
@@ -39,8 +41,9 @@ import Testing
         #expect(try await fixture.records.open(token, role: .main) == nil)
     }
 
-    @Test func `nothing lasts longer than 30 days`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `nothing lasts longer than 30 days`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let attachment = try await fixture.store.deliver([.main: "main"])
         let end = fixture.clock.now + .seconds(30 * 86_400)
         #expect(try await fixture.lease(on: attachment, for: .seconds(90 * 86_400)).0.expiresAt == end)
@@ -50,8 +53,9 @@ import Testing
         #expect(link?.0.expiresAt == end)
     }
 
-    @Test func `access is to the renditions that were granted, and to one's own attachments`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `access is to the renditions that were granted, and to one's own attachments`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let attachment = try await fixture.store.deliver([.main: "main", .thumbnail: "small"])
         let (_, token) = try await fixture.lease(on: attachment, renditions: [.thumbnail], for: .seconds(60))
         #expect(try await fixture.records.open(token, role: .thumbnail) != nil)
@@ -70,8 +74,9 @@ import Testing
         #expect(try await fixture.records.link(to: attachment.id, of: ada, renditions: nil, for: .seconds(60)) == nil)
     }
 
-    @Test func `a token opens only what its kind is for`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a token opens only what its kind is for`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (_, grant) = try await fixture.grant(on: attachment, for: .seconds(60))
         let (_, lease) = try await fixture.lease(on: attachment, for: .seconds(60))
@@ -83,9 +88,9 @@ import Testing
     }
 
     /// Random trees of grants: whatever is asked, what comes out is within what it came from.
-    @Test(arguments: 0..<20 as Range<UInt64>)
-    func `a narrowed grant is never wider than its parent`(seed: UInt64) async throws {
-        let fixture = try Fixture()
+    @Test(arguments: 0..<20 as Range<UInt64>, Backend.allCases)
+    func `a narrowed grant is never wider than its parent`(seed: UInt64, backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         var generator = SeededGenerator(seed: seed)
         let attachment = try await fixture.store.deliver([.main: "main", .thumbnail: "small", .poster: "still"])
         let all: [RenditionRole] = [.main, .thumbnail, .poster, .waveform]
@@ -116,8 +121,9 @@ import Testing
         #expect(grants.count > 1)
     }
 
-    @Test func `live leases are counted over a grant and all that was derived from it`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `live leases are counted over a grant and all that was derived from it`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (_, root) = try await fixture.grant(on: attachment, for: .seconds(1000), leaseLimit: 3)
         let narrowed = try await fixture.records.grant(
@@ -147,8 +153,11 @@ import Testing
         }
     }
 
-    @Test func `revoking a grant takes all that was derived from it, at once and in every process`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `revoking a grant takes all that was derived from it, at once and in every process`(backend: Backend)
+        async throws
+    {
+        let fixture = try Fixture(backend)
         let other = try fixture.reopened()
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (grant, root) = try await fixture.grant(on: attachment, for: .seconds(1000))
@@ -168,8 +177,9 @@ import Testing
         #expect(try await other.records.open(independent, role: .main) != nil)
     }
 
-    @Test func `deleting an attachment ends all access to it`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `deleting an attachment ends all access to it`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (_, grant) = try await fixture.grant(on: attachment, for: .seconds(1000))
         let (_, lease) = try await fixture.lease(on: attachment, for: .seconds(1000))
@@ -179,8 +189,9 @@ import Testing
         #expect(try fixture.store.blobs.list().isEmpty)
     }
 
-    @Test func `a live lease or link holds the bytes against retention, and no longer`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a live lease or link holds the bytes against retention, and no longer`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let attachment = try await fixture.store.deliver([.main: "main"], tenant: ada, profile: .notification)
         fixture.clock.advance(.seconds(7 * 86_400 - 10))
         let (lease, _) = try await fixture.lease(on: attachment, for: .seconds(100))
@@ -196,8 +207,9 @@ import Testing
         #expect(try await fixture.records.attachment(attachment.id, of: ada) == nil)
     }
 
-    @Test func `the owner gets the same token again, and nobody else does`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `the owner gets the same token again, and nobody else does`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (lease, token) = try await fixture.lease(on: attachment, for: .seconds(1000))
         #expect(try await fixture.reopened().records.token(lease.id, of: .local) == token)
@@ -206,8 +218,9 @@ import Testing
 }
 
 @Suite struct TokenTests {
-    @Test func `a token is its prefix, id, secret and checksum, and prints as 8 characters`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a token is its prefix, id, secret and checksum, and prints as 8 characters`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (lease, token) = try await fixture.lease(on: attachment, for: .seconds(60))
         #expect(token.secretText.hasPrefix("satl_" + lease.id))
@@ -220,8 +233,9 @@ import Testing
     }
 
     /// Each single character of the token, replaced by each other one.
-    @Test func `any change of one character refuses the token`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `any change of one character refuses the token`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (_, token) = try await fixture.lease(on: attachment, for: .seconds(60))
         let text = Array(token.secretText)
@@ -242,9 +256,11 @@ import Testing
     }
 
     /// A checksum can be computed by anybody: it must not be what refuses.
-    @Test(arguments: 0..<10 as Range<UInt64>)
-    func `a well-formed token with another secret or another kind opens nothing`(seed: UInt64) async throws {
-        let fixture = try Fixture()
+    @Test(arguments: 0..<10 as Range<UInt64>, Backend.allCases)
+    func `a well-formed token with another secret or another kind opens nothing`(seed: UInt64, backend: Backend)
+        async throws
+    {
+        let fixture = try Fixture(backend)
         var generator = SeededGenerator(seed: seed)
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (lease, token) = try await fixture.lease(on: attachment, for: .seconds(60))
@@ -258,8 +274,9 @@ import Testing
         #expect(try await fixture.records.open(token, role: .main) != nil)
     }
 
-    @Test func `a check costs the same whatever the token is`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a check costs the same whatever the token is`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let attachment = try await fixture.store.deliver([.main: "main"])
         let (good, goodToken) = try await fixture.lease(on: attachment, for: .seconds(60))
         let (stopped, stoppedToken) = try await fixture.lease(on: attachment, for: .seconds(60))
@@ -321,8 +338,9 @@ import Testing
         #expect(error?.description.contains(path) == true)
     }
 
-    @Test func `a rotated key stays good until its last token has expired`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a rotated key stays good until its last token has expired`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         fixture.clock.now = .wallClock()
         let other = try fixture.reopened()
         let attachment = try await fixture.store.deliver([.main: "main"])

@@ -96,7 +96,7 @@ import Testing
         #expect(unsafe write(file.reader.number, "x", 1) == -1)
         do { _ = file.takeWriter() }
         let blob = try await fixture.store.blobs.seal(file, expecting: 0, writersAreDead: false)
-        let path = try #require(fixture.store.blobs.path(of: blob.name))
+        let path = try #require(fixture.store.files.path(of: blob.name))
         let mode = try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
         #expect(mode == 0o400)
         let directory = (path as NSString).deletingLastPathComponent
@@ -104,11 +104,12 @@ import Testing
             try FileManager.default.attributesOfItem(atPath: directory)[.posixPermissions] as? Int == 0o700)
     }
 
-    @Test(arguments: [
-        "", "../../etc/passwd", String(repeating: "a", count: 64) + ".." + String(repeating: "/", count: 35),
-    ])
-    func `a name that is none leads nowhere`(name: String) async throws {
-        let fixture = try Fixture()
+    @Test(
+        arguments: [
+            "", "../../etc/passwd", String(repeating: "a", count: 64) + ".." + String(repeating: "/", count: 35),
+        ], Backend.allCases)
+    func `a name that is none leads nowhere`(name: String, backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let error = #expect(throws: AttachmentError.self) {
             _ = try fixture.store.blobs.open(BlobName(rawValue: name))
         }

@@ -6,9 +6,9 @@ import Testing
 @testable import Stores
 
 @Suite struct CallbackTests {
-    @Test(arguments: [WorkState.delivered, .failed, .cancelled])
-    func `a job that came to its end is told once`(state: WorkState) async throws {
-        let fixture = try Fixture()
+    @Test(arguments: [WorkState.delivered, .failed, .cancelled], Backend.allCases)
+    func `a job that came to its end is told once`(state: WorkState, backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let job = try await fixture.submitCalling("a")
         #expect(try await fixture.due().isEmpty)
         #expect(try await fixture.records.replayCallback(of: job.id, tenant: .local) == false)
@@ -27,8 +27,9 @@ import Testing
         #expect(due.map(\.createdAt) == [fixture.clock.now])
     }
 
-    @Test func `who has a callback in hand has it alone, until the time is over`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `who has a callback in hand has it alone, until the time is over`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let job = try await fixture.submitCalling("a")
         try await fixture.bring(job, to: .failed)
         let first = try #require(try await fixture.due().first)
@@ -85,15 +86,16 @@ import Testing
         #expect(hogs.map(\.url) == (0..<10).map { "https://hog.example/\($0)" }, "in their order")
         #expect(underway.filter { $0.origin == "https://other.example" }.map(\.job) == [other.id])
         // One that comes to its end makes place for the next, in the same transaction.
-        let before = fixture.records.commits.commits
+        let before = fixture.sqlite.commits.commits
         let next = try await ask(after: [CallbackResult(.delivered, of: hogs[0])])
         #expect(next.map(\.url) == ["https://hog.example/10"])
-        #expect(fixture.records.commits.commits == before + 1)
+        #expect(fixture.sqlite.commits.commits == before + 1)
         #expect(try await fixture.records.statistics().pendingCallbacks == 60)
     }
 
-    @Test func `many receivers have their turns, whoever comes first by name`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `many receivers have their turns, whoever comes first by name`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         for number in 0..<150 {
             try await fixture.bring(
                 fixture.submitCalling("r\(number)", at: "https://r\(1000 + number).example/"), to: .failed)
@@ -110,8 +112,11 @@ import Testing
         #expect(called.count == 150)
     }
 
-    @Test func `who calls is told of what becomes due by a commit, and until when the next isn't`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `who calls is told of what becomes due by a commit, and until when the next isn't`(backend: Backend)
+        async throws
+    {
+        let fixture = try Fixture(backend)
         let told = Atomic(0)
         fixture.records.whenCallbacksCome { told.add(1, ordering: .relaxed) }
         let job = try await fixture.submitCalling("a")
@@ -138,8 +143,9 @@ import Testing
         #expect(told.load(ordering: .relaxed) == 3)
     }
 
-    @Test func `each generation has its own end, and a deleted job none`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `each generation has its own end, and a deleted job none`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let job = try await fixture.submitCalling("a")
         try await fixture.bring(job, to: .running)
         let second = try await fixture.submitCalling("b", id: job.id)

@@ -20,40 +20,59 @@ final class TestClock: Sendable {
     }
 }
 
-/// A kind of store that must pass the suites of both protocols. Others join here.
+/// A kind of store: every suite runs over all of them, but where a test is about one alone. Others join here.
 enum Backend: String, CaseIterable, CustomTestStringConvertible {
     case files
+    case memory
 
     var testDescription: String { rawValue }
-
-    func open(_ directory: borrowing TemporaryDirectory, clock: TestClock) throws -> Store {
-        switch self {
-        case .files: try Store.open(at: directory.path + "/store", keys: directory.path + "/keys") { clock.now }
-        }
-    }
 }
 
-/// A store in a directory of its own.
+/// A store in a directory of its own, or in memory.
 struct Fixture: ~Copyable {
     let directory: TemporaryDirectory
     let clock = TestClock()
     let store: Store
+    private let memory: StoreMemory?
 
     /// - Parameter onDisk: For tests of what only a disk shows, such as how writes gather while one waits for it.
     init(_ backend: Backend = .files, onDisk: Bool = false) throws {
         let directory = try TemporaryDirectory(inMemory: !onDisk)
-        store = try backend.open(directory, clock: clock)
+        let memory = backend == .memory ? try StoreMemory() : nil
+        store = try Self.open(directory.path, memory, clock)
+        self.memory = memory
         self.directory = directory
     }
 
-    var records: SQLiteRecordStore { store.records }
+    private static func open(
+        _ path: String, _ memory: StoreMemory?, _ clock: TestClock, exclusively: Bool = false
+    ) throws -> Store {
+        if let memory { return try Store(in: memory) { clock.now } }
+        return try Store.open(at: path + "/store", keys: path + "/keys", exclusively: exclusively) { clock.now }
+    }
 
-    /// Opens the same directory once more, as another process would.
+    var records: any RecordStore { store.records }
+
+    /// For what is about SQLite alone.
+    var sqlite: SQLiteRecordStore { store.sqlite }
+
+    /// Opens the same store once more, as another process would.
     func reopened(exclusively: Bool = false) throws -> Store {
-        let clock = clock
-        return try Store.open(
-            at: directory.path + "/store", keys: directory.path + "/keys", exclusively: exclusively
-        ) { clock.now }
+        try Self.open(directory.path, memory, clock, exclusively: exclusively)
+    }
+}
+
+extension Store {
+    /// For what is about SQLite alone.
+    var sqlite: SQLiteRecordStore {
+        guard let sqlite = records as? SQLiteRecordStore else { preconditionFailure("this store isn't in SQLite") }
+        return sqlite
+    }
+
+    /// For what is about files alone.
+    var files: FileBlobStore {
+        guard let files = blobs as? FileBlobStore else { preconditionFailure("these blobs aren't files") }
+        return files
     }
 }
 

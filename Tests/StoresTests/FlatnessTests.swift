@@ -244,7 +244,7 @@ struct FilledStore: ~Copyable {
     let grant: AccessToken
 
     var store: Store { fixture.store }
-    var records: SQLiteRecordStore { fixture.records }
+    var records: SQLiteRecordStore { fixture.sqlite }
 
     static func filled(
         _ size: Int, profile: Profile = .archive, leases duration: Duration = .seconds(3600)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct GroupCommitTests {
     @Test func `a hundred writes at once share a few commits`() async throws {
         let fixture = try Fixture(onDisk: true)
-        let records = fixture.records
+        let records = fixture.sqlite
         let before = records.commits.commits
         try await withThrowingTaskGroup { group in
             for _ in 0..<100 {
@@ -25,7 +25,7 @@ import Testing
 
     @Test func `one that fails takes back only itself`() async throws {
         let fixture = try Fixture()
-        let records = fixture.records
+        let records = fixture.sqlite
         let outcomes = await withTaskGroup { group in
             for index in 0..<60 {
                 group.addTask {
@@ -50,14 +50,14 @@ import Testing
 
     @Test func `looking for work that isn't there writes nothing`() async throws {
         let fixture = try Fixture()
-        let before = fixture.records.commits.commits
+        let before = fixture.sqlite.commits.commits
         for _ in 0..<10 {
             fixture.clock.advance(.seconds(1))
             #expect(
-                try await fixture.records.claim(
+                try await fixture.sqlite.claim(
                     ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "w"), for: .seconds(1)
                 ).isEmpty)
         }
-        #expect(fixture.records.commits.commits == before)
+        #expect(fixture.sqlite.commits.commits == before)
     }
 }

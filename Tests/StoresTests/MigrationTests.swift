@@ -38,7 +38,7 @@ import Testing
     @Test func `a store of the first version carries on where it was`() async throws {
         let directory = try TemporaryDirectory(inMemory: true)
         let clock = TestClock()
-        do { _ = try Backend.files.open(directory, clock: clock) }
+        do { _ = try Store.open(at: directory.path + "/store", keys: directory.path + "/keys") { clock.now } }
         let kid = try KeyRing(path: directory.path + "/keys").current()
         let path = directory.path + "/store/records.sqlite"
         for name in ["records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "revocations"] {
@@ -65,7 +65,7 @@ import Testing
             try queue.close()
         }
 
-        let store = try Backend.files.open(directory, clock: clock)
+        let store = try Store.open(at: directory.path + "/store", keys: directory.path + "/keys") { clock.now }
         let records = store.records
         #expect(store.schemaVersion == "6")
         try await records.expectTrueCounts()

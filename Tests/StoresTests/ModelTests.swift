@@ -103,7 +103,12 @@ private struct Drive: ~Copyable {
     var claims: [(claim: Claim, work: String)] = []
     var counts: [String: Int] = [:]
 
-    init(seed: UInt64, in directory: consuming TemporaryDirectory) {
+    /// Nil where the store is in a directory.
+    let memory: StoreMemory?
+
+    init(seed: UInt64, _ backend: Backend) throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        memory = backend == .memory ? try StoreMemory() : nil
         self.directory = directory
         generator = SeededGenerator(seed: seed)
     }
@@ -116,6 +121,7 @@ private struct Drive: ~Copyable {
 
     private func open(exclusively: Bool = false) throws -> Store {
         let clock = clock
+        if let memory { return try Store(in: memory) { clock.now } }
         return try Store.open(at: path, keys: directory.path + "/keys", exclusively: exclusively) { clock.now }
     }
 
@@ -323,8 +329,15 @@ private struct Drive: ~Copyable {
         try await check()
     }
 
-    /// The files as a kill at this moment would leave them, opened by somebody new.
+    /// The files as a kill at this moment would leave them, opened by somebody new. What is in memory is left by one and
+    /// found by another.
     private mutating func crash() async throws {
+        if memory != nil {
+            store = nil
+            model.living = []
+            store = try open()
+            return try await check()
+        }
         let orphan = try await current.seal("orphan")
         let old = path
         copies += 1
@@ -372,9 +385,11 @@ private struct Drive: ~Copyable {
 
 @Suite struct ModelTests {
     /// To run a failure again: its seed is in the name of the case and in the message.
-    @Test(arguments: 1...6 as ClosedRange<UInt64>)
-    func `whatever is done in whatever order, the store is what the model says`(seed: UInt64) async throws {
-        var drive = Drive(seed: seed, in: try TemporaryDirectory(inMemory: true))
+    @Test(arguments: 1...6 as ClosedRange<UInt64>, Backend.allCases)
+    func `whatever is done in whatever order, the store is what the model says`(
+        seed: UInt64, backend: Backend
+    ) async throws {
+        var drive = try Drive(seed: seed, backend)
         try drive.start()
         for step in 0..<500 {
             do {

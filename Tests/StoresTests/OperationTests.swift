@@ -3,8 +3,9 @@ import Stores
 import Testing
 
 @Suite struct OperationTests {
-    @Test func `leases that nobody stopped are counted, swept or not`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `leases that nobody stopped are counted, swept or not`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let attachment = try await fixture.store.deliver([.main: "bytes"])
         for _ in 0..<3 {
             _ = try await fixture.records.startLease(
@@ -23,8 +24,9 @@ import Testing
         #expect(try await fixture.records.statistics().leasesLeftToExpire == 3)
     }
 
-    @Test func `a callback knows the trace of its submission`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a callback knows the trace of its submission`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         var job = JobSubmission.sample(tenant: TenantID(rawValue: "default"))
         job.callback = "https://example.com/hook"
         job.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

@@ -28,8 +28,9 @@ import Testing
 
     // MARK: Order
 
-    @Test func `10,000 pending jobs of one tenant delay another's by at most one`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `10,000 pending jobs of one tenant delay another's by at most one`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         for _ in 0..<10 { try await accept((0..<1000).map { _ in .sample(tenant: ada) }, in: fixture) }
         #expect(try await next(40, in: fixture).allSatisfy { $0.tenant == ada })
         try await accept([.sample(tenant: bob), .sample(tenant: bob)], in: fixture)
@@ -39,8 +40,9 @@ import Testing
         #expect(claimed.prefix(2).contains(bob) && claimed.prefix(4).filter { $0 == bob }.count == 2)
     }
 
-    @Test func `a job of many attachments counts as so many`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a job of many attachments counts as so many`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let large = (0..<3).map { _ in JobSubmission.sample(tenant: ada, identifiers: ["a", "b", "c", "d"]) }
         let small = (0..<9).map { _ in JobSubmission.sample(tenant: bob) }
         try await accept(large + small, in: fixture)
@@ -48,10 +50,13 @@ import Testing
         #expect(claimed == [ada, bob, bob, bob, bob, ada, bob, bob, bob, bob, ada, bob])
     }
 
-    @Test func `a job keeps its place when it is handed back or rescued, and takes a new one in another lane`()
+    @Test(arguments: Backend.allCases)
+    func `a job keeps its place when it is handed back or rescued, and takes a new one in another lane`(
+        backend: Backend
+    )
         async throws
     {
-        let fixture = try Fixture()
+        let fixture = try Fixture(backend)
         let first = JobSubmission.sample(tenant: ada)
         try await accept([first] + (0..<5).map { _ in .sample(tenant: ada) }, in: fixture)
         let claim = try #require(try await next(1, in: fixture).first)
@@ -70,8 +75,9 @@ import Testing
         #expect(other.map(\.job) == moved.reversed().map(\.job), "as they came there")
     }
 
-    @Test func `another try takes a new place`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `another try takes a new place`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let tried = JobSubmission.sample(tenant: ada)
         try await accept([tried] + (0..<3).map { _ in .sample(tenant: ada) }, in: fixture)
         _ = try await fixture.records.cancel(tried.id, of: ada)
@@ -79,8 +85,9 @@ import Testing
         #expect(try await next(9, in: fixture).map(\.job).last == tried.id)
     }
 
-    @Test func `what a tenant has in one line puts it back in no other`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `what a tenant has in one line puts it back in no other`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         try await accept((0..<50).map { _ in .sample(tenant: ada) }, in: fixture)
         let both = [upload(ada), upload(bob), .sample(tenant: ada, priority: .interactive)]
         try await accept(both + [.sample(tenant: bob, priority: .interactive)], in: fixture)
@@ -93,8 +100,9 @@ import Testing
         #expect(try await next(2, in: fixture).contains { $0.tenant == bob })
     }
 
-    @Test func `how far a line has got is remembered`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `how far a line has got is remembered`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         try await accept((0..<20).map { _ in .sample(tenant: ada) }, in: fixture)
         _ = try await next(10, in: fixture)
         let other = try fixture.reopened()
@@ -105,8 +113,9 @@ import Testing
         #expect(claims.contains { $0.tenant == ada }, "nor does a newcomer pass everybody for ever")
     }
 
-    @Test func `each lane and each priority has places of its own`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `each lane and each priority has places of its own`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let jobs = (0..<3).flatMap { _ in
             [
                 upload(ada), upload(ada, priority: .interactive), .sample(tenant: ada),
@@ -131,8 +140,10 @@ import Testing
         #expect(try await kinds(ClaimRoom(9), .expensive).isEmpty)
     }
 
-    @Test func `a tenant that has as many as it may is passed over, and the others go by rank`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a tenant that has as many as it may is passed over, and the others go by rank`(backend: Backend) async throws
+    {
+        let fixture = try Fixture(backend)
         let eve = TenantID(rawValue: "eve")
         try await accept((0..<50).map { _ in .sample(tenant: ada) }, in: fixture)
         _ = try await next(10, in: fixture)
@@ -149,8 +160,10 @@ import Testing
         #expect(try await claim([]) == [ada, ada, ada])
     }
 
-    @Test func `a job is begun as it is submitted only where none of its kind comes before it`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a job is begun as it is submitted only where none of its kind comes before it`(backend: Backend) async throws
+    {
+        let fixture = try Fixture(backend)
         let offer = ClaimOffer(worker: me, duration: .seconds(60))
         func begins(_ job: JobSubmission) async throws -> Bool {
             let answer = try await fixture.records.submit(
@@ -165,10 +178,11 @@ import Testing
 
     // MARK: Deadlines
 
-    @Test func `a job ends at its deadline while it is pending, and is told of and tried again like another`()
+    @Test(arguments: Backend.allCases)
+    func `a job ends at its deadline while it is pending, and is told of and tried again like another`(backend: Backend)
         async throws
     {
-        let fixture = try Fixture()
+        let fixture = try Fixture(backend)
         var hurried = JobSubmission.sample(tenant: ada, deadline: 10, identifiers: ["a", "b"])
         hurried.callback = "https://example.com/hook"
         try await accept([.sample(tenant: bob, deadline: 30), hurried, .sample(tenant: ada)], in: fixture)
@@ -190,8 +204,9 @@ import Testing
         #expect(again.state == .pending && again.deadlineAt == fixture.clock.now + .seconds(10))
     }
 
-    @Test func `what runs, or was interrupted and has its time anew, is not ended`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `what runs, or was interrupted and has its time anew, is not ended`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         try await accept([.sample(deadline: 10), .sample(deadline: 10)], in: fixture)
         let claims = try await next(2, in: fixture)
         try await fixture.records.release(claims[0], after: .seconds(60), countsAttempt: false)
@@ -201,8 +216,9 @@ import Testing
         _ = try await fixture.records.heartbeat(claims[1], for: .seconds(60))
     }
 
-    @Test func `many that are over are ended some at a time`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `many that are over are ended some at a time`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         try await accept((0..<25).map { .sample(deadline: Double($0 + 1)) }, in: fixture)
         fixture.clock.advance(.seconds(60))
         var ended: [Int] = []
@@ -212,8 +228,9 @@ import Testing
         #expect(ended == [10, 10, 5])
     }
 
-    @Test func `an upload that waited for too long is kept to be tried again`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `an upload that waited for too long is kept to be tried again`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let job = upload(ada, deadline: 1)
         try await accept([job], in: fixture)
         fixture.clock.advance(.seconds(2))

@@ -8,8 +8,9 @@ import Testing
 @Suite struct RaceTests {
     /// Two openings of one store, as two processes have; four owners who add and delete the same few texts; and
     /// sweeps that spare nothing, however young.
-    @Test func `owners who race over the same bytes never lose any`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `owners who race over the same bytes never lose any`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let stores = [fixture.store, try fixture.reopened()]
         let refused = try await withThrowingTaskGroup(of: Int.self) { group in
             for owner in 0..<4 {
@@ -56,8 +57,9 @@ import Testing
         return refused
     }
 
-    @Test func `a job is claimed by one of many workers, in one process or two`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a job is claimed by one of many workers, in one process or two`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let stores = [fixture.store, try fixture.reopened()]
         let jobs = (0..<60).map { _ in JobSubmission.sample() }
         _ = try await fixture.records.submit(jobs, SubmissionOptions())
@@ -80,8 +82,11 @@ import Testing
         #expect(Set(claimed) == Set(jobs.map(\.id)))
     }
 
-    @Test func `the jobs of a worker that died are taken over at once, those of a living one are not`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `the jobs of a worker that died are taken over at once, those of a living one are not`(backend: Backend)
+        async throws
+    {
+        let fixture = try Fixture(backend)
         _ = try await fixture.records.submit([.sample(), .sample()], SubmissionOptions())
         do {
             let mortal = try fixture.reopened()
@@ -106,9 +111,9 @@ import Testing
 
 @Suite struct SubmissionRaceTests {
     /// Two openings of one store, as two processes have, and a hundred clients who all repeat themselves.
-    @Test(arguments: [false, true])
-    func `what many submit at once under one name is accepted once`(byKey: Bool) async throws {
-        let fixture = try Fixture()
+    @Test(arguments: [false, true], Backend.allCases)
+    func `what many submit at once under one name is accepted once`(byKey: Bool, backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let stores = [fixture.store, try fixture.reopened()]
         let answers = try await withThrowingTaskGroup(of: SubmissionAnswer.self) { group in
             for index in 0..<100 {
@@ -134,8 +139,9 @@ import Testing
         #expect(try await fixture.records.statistics().queues[.fetch]?.pending == 1)
     }
 
-    @Test func `each callback that is due is taken by one of many, in one process or two`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `each callback that is due is taken by one of many, in one process or two`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let stores = [fixture.store, try fixture.reopened()]
         for _ in 0..<40 {
             var submission = JobSubmission.sample()

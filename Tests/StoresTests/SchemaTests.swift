@@ -9,7 +9,7 @@ import Testing
 @Suite struct SchemaTests {
     @Test func `commits are durable, and foreign keys hold`() async throws {
         let fixture = try Fixture()
-        let settings = try await fixture.records.pool.writeWithoutTransaction { database in
+        let settings = try await fixture.sqlite.pool.writeWithoutTransaction { database in
             try ["journal_mode", "synchronous", "foreign_keys", "secure_delete"].map { name in
                 try String.fetchOne(database, sql: "PRAGMA \(name)")
             }
@@ -56,26 +56,26 @@ import Testing
     func `what breaks a rule is refused`(statement: String) async throws {
         let fixture = try Fixture()
         let attachment = try await fixture.store.deliver([.main: "text"])
-        _ = try await fixture.records.submit([.sample()], SubmissionOptions())
+        _ = try await fixture.sqlite.submit([.sample()], SubmissionOptions())
         _ = try await fixture.claim()
-        let granted = try await fixture.records.grant(
+        let granted = try await fixture.sqlite.grant(
             on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(60), leaseLimit: 3)
         let (_, token) = try #require(granted)
-        _ = try await fixture.records.startLease(in: .bearer(token), renditions: nil, for: .seconds(60))
+        _ = try await fixture.sqlite.startLease(in: .bearer(token), renditions: nil, for: .seconds(60))
         await #expect(throws: DatabaseError.self) {
-            try await fixture.records.pool.write { try $0.execute(sql: statement) }
+            try await fixture.sqlite.pool.write { try $0.execute(sql: statement) }
         }
     }
 
     @Test func `access that was ended stays ended`() async throws {
         let fixture = try Fixture()
         let attachment = try await fixture.store.deliver([.main: "text"])
-        let started = try await fixture.records.startLease(
+        let started = try await fixture.sqlite.startLease(
             on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(60))
         let (lease, _) = try #require(started)
-        #expect(try await fixture.records.revoke(lease.id, in: .owner(.local)))
+        #expect(try await fixture.sqlite.revoke(lease.id, in: .owner(.local)))
         await #expect(throws: DatabaseError.self) {
-            try await fixture.records.pool.write { try $0.execute(sql: "UPDATE access SET ended_at = NULL") }
+            try await fixture.sqlite.pool.write { try $0.execute(sql: "UPDATE access SET ended_at = NULL") }
         }
     }
 
@@ -131,7 +131,7 @@ import Testing
         ]
         let forgetting = Database.forgettable.map { ($0.sql, [0, 1] as StatementArguments) }
         for (sql, arguments) in [lists, others, ofTheService, forgetting].joined() {
-            let plan = try await fixture.records.pool.read { database in
+            let plan = try await fixture.sqlite.pool.read { database in
                 try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments)
                     .map { $0["detail"] as String }
             }
@@ -169,7 +169,7 @@ extension Fixture {
 
     /// Changes the state of all jobs, with every column as the state wants it.
     fileprivate func change(to state: WorkState) -> @Sendable () async throws -> Void {
-        let pool = records.pool
+        let pool = sqlite.pool
         return {
             try await pool.write { database in
                 try database.execute(

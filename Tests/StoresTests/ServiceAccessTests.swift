@@ -6,9 +6,11 @@ import Testing
 @testable import Stores
 
 @Suite struct ServiceAccessTests {
-    @Test(arguments: DeliveryMode.allCases)
-    func `a delivery starts the access that was asked for, in the same breath`(mode: DeliveryMode) async throws {
-        let fixture = try Fixture()
+    @Test(arguments: DeliveryMode.allCases, Backend.allCases)
+    func `a delivery starts the access that was asked for, in the same breath`(mode: DeliveryMode, backend: Backend)
+        async throws
+    {
+        let fixture = try Fixture(backend)
         let records = fixture.records
         var submission = JobSubmission.sample(digest: "a", identifiers: ["good", "bad"])
         submission.leaseTTL = 300
@@ -47,8 +49,9 @@ import Testing
         try fixture.expectNowhere(token.secretText)
     }
 
-    @Test func `the bearer of a grant reaches what was derived from it, and nothing beside`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `the bearer of a grant reaches what was derived from it, and nothing beside`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let records = fixture.records
         let attachment = try await fixture.store.deliver([.main: "text"])
         func grant() async throws -> (GrantRecord, AccessToken) {
@@ -96,8 +99,9 @@ import Testing
         #expect(try await records.grant(of: strangerToken) == stranger)
     }
 
-    @Test func `a tenant starts no more leases than it may`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `a tenant starts no more leases than it may`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let records = fixture.records
         let attachment = try await fixture.store.deliver([.main: "text"])
         let quotas = Quotas(liveLeases: 2)
@@ -127,8 +131,9 @@ import Testing
     }
 
     /// In two openings of the store, as two processes have; each makes the other's count rise before it returns.
-    @Test func `whatever takes access back is counted in every process`() async throws {
-        let fixture = try Fixture()
+    @Test(arguments: Backend.allCases)
+    func `whatever takes access back is counted in every process`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let other = try fixture.reopened()
         let records = fixture.records
         func rises(_ name: String, _ body: () async throws -> Void) async throws {

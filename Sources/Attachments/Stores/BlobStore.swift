@@ -91,6 +91,11 @@ public protocol BlobStore: Sendable {
     /// Removes the files of blobs that no record refers to any more. Unknown names are no error.
     func remove(_ names: [BlobName]) throws(AttachmentError)
 
+    /// Removes files in the making that were left behind, as their age tells.
+    ///
+    /// - Returns: How many.
+    func removeAbandonedStaging(where isOld: (Duration) -> Bool) throws(AttachmentError) -> Int
+
     /// The names of all blobs, each with the time since it was made.
     func list() throws(AttachmentError) -> [(name: BlobName, bytes: Int64, age: Duration)]
 }

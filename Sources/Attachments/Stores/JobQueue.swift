@@ -119,6 +119,9 @@ public protocol JobQueue: Sendable {
     /// Lets others know that a run lives, until this process ends: what it has submitted is left to it.
     func announce(_ run: RunID) throws(AttachmentError)
 
+    /// Forgets workers that have ended, and whose jobs have been taken from them.
+    func forgetEndedWorkers() throws(AttachmentError)
+
     /// The sender knows what a job came to: the same work submitted again is new work from now on. For a command that
     /// makes something new each time, but after an interruption must not make it twice.
     func acknowledge(_ id: JobID, of tenant: TenantID) async throws(AttachmentError)

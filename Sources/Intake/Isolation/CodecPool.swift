@@ -65,14 +65,6 @@ public final class CodecPool: Sendable {
         places.waitingSince(patiently: isPatient)
     }
 
-    /// Whether a zygote is at work, so that a source can be taken at once.
-    public var isReady: Bool {
-        get async {
-            if await common.isReady { return true }
-            return await full.isReady
-        }
-    }
-
     /// Starts the first zygote and looks at what confines its processes.
     ///
     /// A zygote of the other decoder set is started when a source needs it.

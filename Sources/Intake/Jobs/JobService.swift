@@ -98,15 +98,6 @@ public final class JobService: Sendable {
 
     // MARK: Asking
 
-    /// What keeps the workers from working.
-    public var health: Health {
-        get async {
-            Health(
-                store: store.failure, codecsAreReady: await pipeline.codecs.isReady,
-                isDraining: supplies.values.contains(where: \.isStopped))
-        }
-    }
-
     /// Submits a job. Where a place is free and no other job comes first, it is begun at once, without a look at the queue.
     ///
     /// - Parameter options: Without an offer, which is made here.
@@ -203,7 +194,7 @@ public final class JobService: Sendable {
     // MARK: Working
 
     /// Works until it is drained and what was underway has finished, or until the task is cancelled: then what is underway
-    /// is handed back. A failing store doesn't end it: see ``health``.
+    /// is handed back. A failing store doesn't end it.
     ///
     /// - Throws: The cancellation.
     public func run() async throws {
@@ -249,7 +240,7 @@ public final class JobService: Sendable {
                 for job in overdue.ended { ended(job) }
                 if let next = overdue.next { pause = min(pause, next) }
             } catch {
-                store.failed(error)
+                store.failed()
             }
             guard pause > .zero else { continue }
             let alarm = Task { [pause] in
@@ -320,7 +311,7 @@ public final class JobService: Sendable {
                         if failures > 0 { store.works() }
                         failures = 0
                     } catch {
-                        store.failed(error)
+                        store.failed()
                         failures += 1
                         try? await Task.sleep(
                             for: min(.milliseconds(100) * (1 << min(failures, 10)), Self.pause)
@@ -355,8 +346,8 @@ public final class JobService: Sendable {
             let record = try? await records.job(claim.job, of: claim.tenant)
             guard let record, record.generation == claim.generation, record.state.isFinished else { return }
             pipeline.tell(.finished(record.state), of: claim)
-        case .failure(let error as AttachmentError):
-            store.failed(error)
+        case .failure(is AttachmentError):
+            store.failed()
             Meters.count("jobs_postponed_total", [("reason", "store")])
         case .failure:
             Meters.count("jobs_postponed_total", [("reason", "stopped")])
@@ -369,7 +360,7 @@ public final class JobService: Sendable {
             try await records.move(claim, to: .expensive)
         } catch {
             // Lost, or the store fails: the claim runs out, and whoever has it next finds the same.
-            if let error = error as? AttachmentError { store.failed(error) }
+            if error is AttachmentError { store.failed() }
             return
         }
         Meters.count("jobs_postponed_total", [("reason", "expensive")])

@@ -23,7 +23,7 @@ struct EarlierWork {
     init(_ options: StoreOptions, profile: Profile, retryFailed: Bool) async throws {
         let isThere = FileManager.default.fileExists(
             atPath: options.directory.appending(path: "records.sqlite").path(percentEncoded: false))
-        store = isThere ? try openStore(options) : nil
+        store = isThere && !options.isInMemory ? try openStore(options) : nil
         self.retryFailed = retryFailed
         let digest = try profile.digest
         self.digest = digest

@@ -35,7 +35,9 @@ struct FileSupply: Sendable {
         roots = command.sources.map { Data($0.utf8) }
         listed = try command.filesFrom.map { try Self.paths(from: $0, separator: command.null ? 0 : 10) } ?? []
         filter = PathFilter(include: command.include.all(), exclude: command.exclude.all())
-        leavingOut = [command.store.directory, command.output.map { URL(filePath: $0) }].compactMap {
+        leavingOut = [
+            command.store.isInMemory ? nil : command.store.directory, command.output.map { URL(filePath: $0) },
+        ].compactMap {
             $0.map { Data($0.path(percentEncoded: false).utf8) }
         }
         shard = command.shard

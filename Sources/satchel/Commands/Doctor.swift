@@ -121,6 +121,9 @@ struct Doctor: AsyncParsableCommand {
     }
 
     private func storeFinding() -> Finding {
+        if store.isInMemory {
+            return Finding(grade: .good, subject: "store", detail: "in memory, goes with the process")
+        }
         let path = store.directory.path(percentEncoded: false)
         guard FileManager.default.fileExists(atPath: path) else {
             return Finding(grade: .good, subject: "store", detail: "\(path), will be made on first use")

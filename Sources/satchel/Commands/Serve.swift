@@ -47,13 +47,17 @@ struct Serve: AsyncParsableCommand {
         MetricsSystem.bootstrap(metrics)
         let store: Store
         do {
-            store = try Store.open(at: configuration.store, keys: configuration.accessKeys)
+            store =
+                configuration.store == StoreOptions.memory
+                ? try Store(in: StoreMemory())
+                : try Store.open(at: configuration.store, keys: configuration.accessKeys)
         } catch {
             throw CommandFailure(error.description, status: 2)
         }
         var developmentKey: String?
         if configuration.settings.keysRequired {
-            if configuration.listen.isLoopback {
+            // No other process could make one for a store in memory.
+            if configuration.listen.isLoopback || configuration.store == StoreOptions.memory {
                 developmentKey = try await DevelopmentKey.makeIfNeeded(in: store.records)
             } else if try await !store.records.hasKeys() {
                 throw CommandFailure(

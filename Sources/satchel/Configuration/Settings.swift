@@ -7,7 +7,9 @@ extension Setting {
     /// Every setting, in the order in which they are documented.
     static let all: [Setting] = [
         // Where.
-        Setting("store", \.store, .path, "The store's directory, made on first use."),
+        Setting(
+            "store", \.store, .path,
+            "The store's directory, made on first use; 'memory:' for one that goes with the process."),
         Setting(
             "access.keys", \.accessKeys, .path,
             "The file of the keys that access tokens are derived from; made on first use. Keep it outside the store and its backups; servers of one store share it."

@@ -6,10 +6,15 @@ import Stores
 struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The store's directory, made on first use. Default: $SATCHEL_STORE, else 'store' of the configuration file, else satchel under the XDG data directory.",
+            "The store's directory, made on first use, or 'memory:' for one that goes with the process. Default: $SATCHEL_STORE, else 'store' of the configuration file, else satchel under the XDG data directory.",
             valueName: "dir"),
         completion: .directory)
     var store: String?
+
+    /// Whether nothing is to outlive the process: for a trial, or a batch whose results are its output.
+    var isInMemory: Bool { (store ?? Self.configured.store) == Self.memory }
+
+    static let memory = "memory:"
 
     var directory: URL {
         if let store { return URL(filePath: store, directoryHint: .isDirectory) }

@@ -35,7 +35,8 @@ struct ServiceFindings {
 
     private func disk(_ configuration: ServiceConfiguration) -> Finding {
         // The nearest directory that is there, for a store that is still to be made.
-        var place = URL(filePath: configuration.store)
+        let isInMemory = configuration.store == StoreOptions.memory
+        var place = isInMemory ? FileManager.default.temporaryDirectory : URL(filePath: configuration.store)
         while !FileManager.default.fileExists(atPath: place.path(percentEncoded: false)), place.pathComponents.count > 1
         {
             place.deleteLastPathComponent()

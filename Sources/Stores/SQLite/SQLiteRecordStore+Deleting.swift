@@ -74,32 +74,6 @@ extension SQLiteRecordStore {
             return Expiry(attachments: found.count, blobs: blobs, next: isAll ? nil : last)
         }
     }
-
-    public func unreferenced(among names: [BlobName]) async throws(AttachmentError) -> [BlobName] {
-        try await read { database, _ in
-            try names.filter { try !database.refers(to: $0) }
-        }
-    }
-
-    public func markRemoved(_ names: [BlobName]) async throws(AttachmentError) -> [BlobName] {
-        try await write { database, now in
-            let removed = try names.filter { try !database.refers(to: $0) }
-            for name in removed {
-                try database.run(
-                    "INSERT OR IGNORE INTO tombstones (name, made_at) VALUES (?, ?)",
-                    [name.rawValue, now.milliseconds])
-            }
-            return removed
-        }
-    }
-
-    public func referencedBlobs() async throws(AttachmentError) -> [SealedBlob] {
-        try await read { database, _ in
-            try database.rows("SELECT name, sha256, bytes FROM blobs").map {
-                SealedBlob(name: BlobName(rawValue: $0["name"]), sha256: $0["sha256"], bytes: $0["bytes"])
-            }
-        }
-    }
 }
 
 extension Database {
@@ -117,10 +91,6 @@ extension Database {
     static let attachmentOver = """
         SELECT tenant, id, job FROM attachments WHERE key = ? AND expires_at <= ? AND \(isNotKept)
         """
-
-    fileprivate func refers(to blob: BlobName) throws -> Bool {
-        try row("SELECT 1 FROM blobs WHERE name = ?", [blob.rawValue]) != nil
-    }
 
     /// Deletes an attachment, and with it all access to it; then the rows of blobs that nobody refers to any more.
     ///

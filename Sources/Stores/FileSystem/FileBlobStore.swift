@@ -67,8 +67,7 @@ public struct FileBlobStore: BlobStore {
         }
     }
 
-    /// Removes named staged files that were left behind, as their age tells.
-    func removeAbandonedStaging(where isOld: (Duration) -> Bool) throws(AttachmentError) -> Int {
+    public func removeAbandonedStaging(where isOld: (Duration) -> Bool) throws(AttachmentError) -> Int {
         do {
             var count = 0
             for name in try Files.names(in: directory + "/staging") {

@@ -7,6 +7,10 @@ extension SQLiteRecordStore {
         do { try workers.register(WorkerID(rawValue: run.rawValue)) } catch { throw AttachmentError(error) }
     }
 
+    public func forgetEndedWorkers() throws(AttachmentError) {
+        do { try workers.clearAway() } catch { throw AttachmentError(error) }
+    }
+
     public func acknowledge(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) {
         try await write { database, _ in
             try database.run(

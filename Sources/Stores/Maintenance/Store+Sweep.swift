@@ -1,6 +1,5 @@
 public import Attachments
 internal import FoundationEssentials
-internal import GRDB
 internal import Glibc
 
 /// What a sweep removed.
@@ -49,7 +48,7 @@ extension Store {
         }
         report.leftovers += try blobs.removeAbandonedStaging(where: isOld)
         report.leftovers += try await removeAbandonedSpool(where: isOld)
-        do { try records.workers.clearAway() } catch { throw AttachmentError(error) }
+        try records.forgetEndedWorkers()
         do {
             try keys.prune(keeping: await records.keysInUse())
         } catch let error as StoreError {
@@ -78,30 +77,5 @@ extension Store {
         } catch {
             throw .storeFailed(reason: "\(type(of: error))")
         }
-    }
-}
-
-extension SQLiteRecordStore {
-    public func needsSpool(_ name: String) async throws(AttachmentError) -> Bool {
-        try await read { database, _ in try database.needsSpool(name) }
-    }
-}
-
-extension Database {
-    static let spoolNeed = """
-        SELECT 1 WHERE EXISTS (SELECT 1 FROM attachments WHERE spool = ?)
-            OR EXISTS (SELECT 1 FROM retained_spool WHERE name = ?)
-        """
-
-    fileprivate func needsSpool(_ name: String) throws -> Bool {
-        try row(Self.spoolNeed, [name, name]) != nil
-    }
-
-    /// The files of the spool that the transaction so far has made superfluous.
-    func takeReleasedSpool() throws -> [String] {
-        let released = try texts("SELECT name FROM released_spool")
-        guard !released.isEmpty else { return [] }
-        try run("DELETE FROM released_spool")
-        return try released.filter { try !needsSpool($0) }
     }
 }

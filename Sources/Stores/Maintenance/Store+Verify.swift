@@ -1,6 +1,5 @@
 public import Attachments
 internal import FoundationEssentials
-internal import GRDB
 
 /// What a check of all bytes found.
 public struct VerifyReport: Hashable, Sendable, Codable {
@@ -32,7 +31,7 @@ extension Store {
                 do throws(AttachmentError) {
                     let file = try blobs.open(blob.name)
                     do throws(SystemError) {
-                        return try FileBlobStore.digest(of: file)
+                        return try Files.digest(of: file)
                     } catch {
                         throw AttachmentError(error)
                     }
@@ -52,16 +51,5 @@ extension Store {
         report.orphaned = try await records.unreferenced(among: files.map(\.name))
         try await records.markDamaged(report.missing + report.damaged)
         return report
-    }
-}
-
-extension SQLiteRecordStore {
-    public func markDamaged(_ names: [BlobName]) async throws(AttachmentError) {
-        guard !names.isEmpty else { return }
-        try await write { database, _ in
-            for name in names {
-                try database.run("UPDATE blobs SET damaged = 1 WHERE name = ?", [name.rawValue])
-            }
-        }
     }
 }

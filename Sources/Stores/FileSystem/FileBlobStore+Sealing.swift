@@ -1,5 +1,4 @@
 public import Attachments
-internal import Crypto
 internal import FoundationEssentials
 internal import Glibc
 internal import Synchronization
@@ -48,7 +47,7 @@ extension FileBlobStore {
             do {
                 var trial = try stage()
                 do { _ = trial.takeWriter() }
-                try Self.proveNoWriterIsLeft(trial.reader)
+                try Files.proveNoWriterIsLeft(trial.reader)
                 return true
             } catch {
                 return false
@@ -94,55 +93,27 @@ extension FileBlobStore {
         _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
     ) throws(AttachmentError) -> SealedBlob {
         do {
-            if provesClosing {
-                try Self.proveNoWriterIsLeft(file.reader)
-            } else if !writersAreDead {
+            if !provesClosing && !writersAreDead {
                 throw AttachmentError.storeFailed(reason: "its file system can't tell whether an output is closed")
             }
-            let size = try Files.size(of: file.reader)
-            guard size == bytes else {
-                throw AttachmentError.codecCrashed(reason: "an output has \(size) bytes, not the \(bytes) reported")
-            }
-            let digest = try Self.digest(of: file.reader, expecting: bytes)
-            guard digest.bytes == bytes else {
-                throw AttachmentError.codecCrashed(reason: "an output changed from \(bytes) to \(digest.bytes) bytes")
-            }
+            let sha256 = try file.closed(expecting: bytes, provingIt: provesClosing)
             try Files.sync(file.reader, "a blob")
-            let name = BlobName.make(sha256: digest.sha256)
+            let name = BlobName.make(sha256: sha256)
             guard let path = path(of: name) else { throw AttachmentError.storeFailed(reason: "a name went wrong") }
             try Self.link(file, to: path)
             do {
-                try Files.syncDirectory("\(directory)/blobs/\(digest.sha256.prefix(2))")
+                try Files.syncDirectory("\(directory)/blobs/\(sha256.prefix(2))")
             } catch {
                 _ = try? Files.remove(path)
                 throw error
             }
-            return SealedBlob(name: name, sha256: digest.sha256, bytes: bytes)
+            return SealedBlob(name: name, sha256: sha256, bytes: bytes)
         } catch let error as SystemError {
             throw AttachmentError(error)
         } catch let error as AttachmentError {
             throw error
         } catch {
             throw .storeFailed(reason: "\(error)")
-        }
-    }
-
-    /// A read lease is granted only while nobody has the file open for writing, or mapped so.
-    private static func proveNoWriterIsLeft(_ reader: borrowing Descriptor) throws {
-        for attempt in 0... {
-            if fcntl(reader.number, Files.setLease, Int32(F_RDLCK)) == 0 {
-                // Given back at once: it has proven what it can, and a held lease would be broken by a signal.
-                guard fcntl(reader.number, Files.setLease, Int32(F_UNLCK)) == 0 else {
-                    throw SystemError("give back a read lease")
-                }
-                return
-            }
-            guard errno == EAGAIN else { throw SystemError("prove that an output is closed") }
-            // A process that is being started holds copies of all descriptors until its exec: wait for that.
-            guard attempt < 50 else {
-                throw AttachmentError.codecCrashed(reason: "an output was still open for writing after its report")
-            }
-            usleep(2_000)
         }
     }
 
@@ -162,30 +133,6 @@ extension FileBlobStore {
 
     /// The bytes are gone or have too many names, or the file system, or what surrounds the program, knows no second ones.
     private static let linkRefusals: Set<Int32> = [ENOENT, EMLINK, EPERM, EACCES, EOPNOTSUPP, ENOSYS, EXDEV]
-
-    /// Hash and number of all bytes of a file.
-    ///
-    /// - Parameter expected: About as many bytes as it has; a small file takes less memory to read.
-    static func digest(
-        of file: borrowing Descriptor, expecting expected: Int64 = 1 << 20
-    ) throws(SystemError) -> (sha256: String, bytes: Int64) {
-        var hash = SHA256()
-        var offset: Int64 = 0
-        let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: Int(min(max(expected, 1 << 12), 1 << 20)), alignment: 64)
-        defer { unsafe buffer.deallocate() }
-        while true {
-            let count = unsafe pread(file.number, buffer.baseAddress, buffer.count, off_t(offset))
-            if count == 0 { break }
-            guard count > 0 else {
-                if errno == EINTR { continue }
-                throw SystemError("read a file")
-            }
-            unsafe hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            offset += Int64(count)
-        }
-        return (hash.finalize().map(hexadecimal).joined(), offset)
-    }
 }
 
 /// Carries a staged file into a closure that runs once.

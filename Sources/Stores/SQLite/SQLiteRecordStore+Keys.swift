@@ -1,6 +1,4 @@
 public import Attachments
-internal import Crypto
-internal import FoundationEssentials
 internal import GRDB
 
 extension SQLiteRecordStore {
@@ -12,7 +10,7 @@ extension SQLiteRecordStore {
             let record = APIKeyRecord(
                 id: id, tenant: tenant, name: name, roles: roles, createdAt: now, expiresAt: duration.map { now + $0 },
                 revokedAt: nil)
-            try database.insert(record, hash: Self.hash(token))
+            try database.insert(record, hash: token.hash)
             return record
         }
         return (record, token)
@@ -64,40 +62,24 @@ extension SQLiteRecordStore {
             }
             record.id = newID
             record.createdAt = now
-            try database.insert(record, hash: Self.hash(token))
+            try database.insert(record, hash: token.hash)
             return record
         }
         return record.map { ($0, token) }
     }
 
-    /// Malformed, unknown, expired and revoked keys cost what a good one costs: one look-up, one hash, one comparison in
-    /// constant time.
     public func authenticate(_ key: AccessToken) async throws(AttachmentError) -> APIKeyRecord? {
-        let parsed = TokenFormat.parse(key.secretText)
-        let id = parsed?.id ?? String(repeating: "0", count: TokenFormat.idLength)
-        let hash = Self.hash(key)
-        return try await read { database, now in
-            let row = try database.row("SELECT * FROM api_keys WHERE id = ?", [id])
-            let expected = (row?["sha256"] as String?) ?? String(repeating: "0", count: 64)
-            // swift-crypto compares two digests in constant time.
-            let isRight = SHA256.hash(data: Data(expected.utf8)) == SHA256.hash(data: Data(hash.utf8))
-            guard isRight, parsed?.kind == .apiKey, let record = try row.map(APIKeyRecord.init),
-                record.isGood(at: now)
-            else { return nil }
-            return record
+        try await read { database, now in
+            try TokenFormat.record(of: key, at: now) { id in
+                try database.row("SELECT * FROM api_keys WHERE id = ?", [id]).map {
+                    (try APIKeyRecord($0), $0["sha256"])
+                }
+            }
         }
-    }
-
-    private static func hash(_ token: AccessToken) -> String {
-        Column.digest(token.secretText)
     }
 }
 
 extension APIKeyRecord {
-    fileprivate func isGood(at now: Instant) -> Bool {
-        revokedAt == nil && expiresAt.map { $0 > now } ?? true
-    }
-
     fileprivate init(_ row: Row) throws {
         self.init(
             id: row["id"], tenant: TenantID(rawValue: row["tenant"]), name: row["name"],
@@ -118,15 +100,5 @@ extension Database {
                 key.id, key.tenant.rawValue, key.name, Column.text(key.roles), hash, key.createdAt.milliseconds,
                 key.expiresAt?.milliseconds,
             ])
-    }
-}
-
-extension TokenFormat {
-    /// A random key: nothing but its hash is needed to know it again.
-    fileprivate static func newAPIKey() -> (id: String, token: AccessToken) {
-        var generator = SystemRandomNumberGenerator()
-        let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        let id = newID()
-        return (id, AccessToken(secretText: compose(.apiKey, id: id, secret: secret)))
     }
 }

@@ -170,14 +170,24 @@ struct StoredSubmission {
 
     init(_ submission: JobSubmission, keys: KeyRing) throws {
         profile = try ProfileColumn.text(submission.profile)
-        var slim = submission
-        slim.profile = Profile(name: submission.profile.name)
-        // Who runs it doesn't make it other work.
-        slim.run = nil
+        let slim = Self.slim(submission)
         let text = try Column.text(slim)
         digest = submission.bodyDigest ?? Column.digest(text + profile)
         headers = try SealedHeaders(of: submission, keys: keys)
         body = headers == nil ? text : try Column.text(slim.withoutHeaders)
+    }
+
+    /// What tells that another submission is the same.
+    static func digest(of submission: JobSubmission, profile: String) throws -> String {
+        try submission.bodyDigest ?? Column.digest(Column.text(slim(submission)) + profile)
+    }
+
+    private static func slim(_ submission: JobSubmission) -> JobSubmission {
+        var slim = submission
+        slim.profile = Profile(name: submission.profile.name)
+        // Who runs it doesn't make it other work.
+        slim.run = nil
+        return slim
     }
 }
 

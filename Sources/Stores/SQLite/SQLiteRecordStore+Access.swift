@@ -125,18 +125,6 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// The keys that live tokens were derived with, and the headers of unfinished jobs encrypted.
-    public func keysInUse() async throws(AttachmentError) -> Set<String> {
-        try await read { database, now in
-            Set(
-                try database.texts(
-                    """
-                    SELECT DISTINCT kid FROM access WHERE expires_at > ? AND ended_at IS NULL
-                    UNION SELECT DISTINCT headers_kid FROM jobs WHERE headers_kid IS NOT NULL
-                    """, [now.milliseconds]))
-        }
-    }
-
     func currentKey() throws(AttachmentError) -> String {
         do { return try keys.current() } catch { throw .storeFailed(reason: error.description) }
     }

@@ -1,0 +1,107 @@
+public import Attachments
+internal import Synchronization
+
+/// Records in the memory of this process: nothing of them outlives it. For tests, and to try the service without a trace.
+///
+/// Each opening is like a process of its own: its workers live until it ends.
+public struct MemoryRecordStore: RecordStore {
+    let shared: Shared
+    let presence: Presence
+    let tokens: KeyRing
+    let clock: @Sendable () -> Instant
+    /// Removes the bytes of blobs that a commit made superfluous.
+    let discard: @Sendable ([BlobName]) -> Void
+    /// Removes files of the spool that a commit made superfluous.
+    let discardSpool: @Sendable ([String]) -> Void
+
+    /// What all openings have in common.
+    final class Shared: Sendable {
+        let tables = Mutex(MemoryTables())
+        let revocations = Atomic<UInt64>(0)
+        let bell = CallbackBell()
+        fileprivate let living = Mutex<[WorkerID: ObjectIdentifier]>([:])
+
+        init() {}
+    }
+
+    /// The workers of one opening.
+    final class Presence: Sendable {
+        private let shared: Shared
+
+        init(in shared: Shared) {
+            self.shared = shared
+        }
+
+        deinit {
+            let me = ObjectIdentifier(self)
+            shared.living.withLock { living in living = living.filter { $0.value != me } }
+        }
+
+        func register(_ worker: WorkerID) throws(AttachmentError) {
+            let me = ObjectIdentifier(self)
+            let isMine = shared.living.withLock { living in
+                if living[worker] == nil { living[worker] = me }
+                return living[worker] == me
+            }
+            guard isMine else { throw .storeFailed(reason: "the worker '\(worker.rawValue)' already lives") }
+        }
+
+        func lives(_ worker: WorkerID) -> Bool {
+            shared.living.withLock { $0[worker] != nil }
+        }
+    }
+
+    init(
+        _ shared: Shared = Shared(), tokens: KeyRing, discard: @escaping @Sendable ([BlobName]) -> Void = { _ in },
+        discardSpool: @escaping @Sendable ([String]) -> Void = { _ in },
+        clock: @escaping @Sendable () -> Instant = Instant.wallClock
+    ) {
+        self.shared = shared
+        presence = Presence(in: shared)
+        self.tokens = tokens
+        self.discard = discard
+        self.discardSpool = discardSpool
+        self.clock = clock
+    }
+
+    public func now() async throws(AttachmentError) -> Instant {
+        read { _, now in now }
+    }
+
+    /// Reads at the store's time.
+    func read<Value>(_ body: (MemoryTables, Instant) throws -> Value) rethrows -> Value {
+        let tables = shared.tables.withLock(\.self)
+        return try body(tables, max(clock(), tables.lastInstant))
+    }
+
+    /// Changes everything or, where `body` throws, nothing.
+    func write<Value: Sendable>(
+        _ body: (inout MemoryTables, Instant) throws -> Value
+    ) throws(AttachmentError) -> Value {
+        do { return try writeUnderClaim(body) } catch { throw AttachmentError(storing: error) }
+    }
+
+    /// Like ``write(_:)``, for a write under a claim, which can be lost.
+    func writeUnderClaim<Value: Sendable>(
+        _ body: (inout MemoryTables, Instant) throws -> Value
+    ) throws -> Value {
+        let (value, released) = try shared.tables.withLock { tables in
+            var draft = tables
+            let now = max(clock(), tables.lastInstant)
+            draft.lastInstant = now
+            let value = try body(&draft, now)
+            let released = draft.released.filter { !draft.needsSpool($0) }
+            // Before anybody else can see the change.
+            if draft.takesAccessBack { shared.revocations.add(1, ordering: .acquiringAndReleasing) }
+            if draft.hasNewCall { shared.bell.pull() }
+            draft.released = []
+            draft.takesAccessBack = false
+            draft.hasNewCall = false
+            tables = draft
+            return (value, released)
+        }
+        shared.bell.ring()
+        if !released.isEmpty { discardSpool(Array(released)) }
+        return value
+    }
+}

@@ -1,0 +1,24 @@
+internal import FoundationEssentials
+
+/// All of a store in memory, for as long as somebody has it; each ``Store`` that is opened in it is like another process.
+public final class StoreMemory: Sendable {
+    let records = MemoryRecordStore.Shared()
+    let blobs = MemoryBlobStore()
+    /// For what needs files: sources that were accepted, and the keys of tokens. It goes with this value.
+    let directory: String
+
+    public init() throws(StoreError) {
+        directory = FileManager.default.temporaryDirectory.path + "/satchel-" + UUID().uuidString.lowercased()
+        do {
+            try Files.makeDirectory(directory)
+            try Files.makeDirectory(directory + "/spool")
+        } catch {
+            throw StoreError(error, at: directory)
+        }
+    }
+
+    deinit {
+        // What stays behind is empty but for sources: whoever sweeps temporary files takes it.
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+}

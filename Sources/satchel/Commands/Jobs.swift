@@ -1,0 +1,90 @@
+import ArgumentParser
+import Attachments
+import Foundation
+import Intake
+import Stores
+
+struct Jobs: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the jobs in the store, newest first.",
+        discussion: """
+            A job is what was submitted at once: up to 10 attachments. For example:
+
+              satchel jobs
+              satchel jobs --tenant default --state failed
+              satchel jobs --state pending --format jsonl
+
+            'satchel show JOB' shows one with its attachments and their steps.
+            """)
+
+    @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Results") var format: FormatOptions
+
+    @Option(help: "Only jobs in this state.")
+    var state: WorkState?
+
+    @Option(help: ArgumentHelp("At most this many; 0 for all.", valueName: "count"))
+    var limit = 100
+
+    func validate() throws {
+        if limit < 0 { throw ValidationError("--limit must not be negative.") }
+    }
+
+    func run() async throws {
+        let store = try openStore(store)
+        var writer = try JobWriter(format.format)
+        let most = limit == 0 ? Int.max : limit
+        var cursor: String?
+        var count = 0
+        var isCutShort = false
+        repeat {
+            let page = try await store.records.jobs(
+                of: tenant.id, where: RecordFilter(state: state), after: cursor, limit: min(most - count, 499) + 1)
+            for job in page.elements {
+                isCutShort = count == most
+                if isCutShort { break }
+                try writer.write(job)
+                count += 1
+            }
+            cursor = page.next
+        } while cursor != nil && !isCutShort
+        if count == 0 { Console.say("There are no such jobs in the store.") }
+        if isCutShort { Console.say("There are more; --limit 0 lists them all.") }
+    }
+}
+
+/// Writes job records to standard output.
+private struct JobWriter {
+    let format: OutputFormat
+    private let output = ResultOutput()
+    private var table = TableOutput(Self.columns)
+    private var hasHeader = false
+
+    private static let columns = Table(columns: [
+        .init(title: "JOB", width: 36), .init(title: "STATE", width: 9),
+        .init(title: "DELIVERED", width: 9, isNumber: true), .init(title: "ATTEMPT", width: 7, isNumber: true),
+        .init(title: "CREATED", width: 24), .init(title: "PROFILE", width: 14), .init(title: "WHY", width: 0),
+    ])
+
+    init(_ format: OutputFormat) throws {
+        self.format = format
+    }
+
+    mutating func write(_ job: JobRecord) throws {
+        let delivered = job.attachments.count { $0.state == .delivered }
+        let cells = [
+            Data(job.id.rawValue.utf8).displayPath, job.state.rawValue, "\(delivered)/\(job.attachments.count)",
+            "\(job.attempt)", job.createdAt.description, job.profile,
+            job.attachments.lazy.compactMap { $0.error?.code.rawValue }.first ?? "-",
+        ]
+        switch format {
+        case .jsonl: try output.line(JSON.text(job))
+        case .table: try table.write(cells)
+        case .csv:
+            if !hasHeader { try output.line("job_id,state,delivered,attempt,created_at,profile,why") }
+            try output.line(CSV.row(cells))
+        }
+        hasHeader = true
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import Attachments
+import Foundation
+import Intake
+import Stores
+
+struct Retry: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Have the service try failed or cancelled jobs again.",
+        discussion: """
+            The service keeps for a day what that takes, but for headers for origins, which may be credentials, and for
+            uploads that would fail again. A running service begins within a second. What a batch failed at is tried again
+            by 'satchel batch --retry-failed'. For example:
+
+              satchel jobs --tenant default --state failed
+              satchel retry --tenant default 01a1fed9-cf75-7fab-9cea-82ada0c9f027
+            """)
+
+    @Argument(help: ArgumentHelp("The ids of jobs.", valueName: "id"), completion: .attachmentsAndJobs)
+    var ids: [String]
+
+    @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Where") var tenant: TenantOptions
+
+    func run() async throws {
+        let records = try openStore(store).records
+        for id in ids {
+            let shown = Data(id.utf8).displayPath
+            switch try await records.retry(JobID(rawValue: id), of: tenant.id) {
+            case nil: throw CommandFailure("there is no job '\(shown)' in the store.")
+            case .forgotten:
+                throw CommandFailure(
+                    "the sources of '\(shown)' are no longer kept: submit it again, a batch with --retry-failed.")
+            case .unneeded(let job):
+                Console.say("\(shown): \(job.state.rawValue); nothing was changed.")
+            case .accepted: break
+            }
+        }
+    }
+}
