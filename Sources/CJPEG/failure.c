@@ -29,6 +29,16 @@ static int is_damage(j_common_ptr info) {
     }
 }
 
+/// Bytes before a marker that no code asked for, where they aren't all padding: codes that were changed may have taken too
+/// few bits, and show something else all the same.
+static size_t left_over(j_decompress_ptr info) {
+    size_t count = (size_t)info->marker->discarded_bytes;
+    const JOCTET *end = info->src->next_input_byte;
+    for (size_t i = 1; i <= count; i++)
+        if (end[-(ptrdiff_t)i] != 0 && end[-(ptrdiff_t)i] != 0xff) return count;
+    return 0;
+}
+
 /// What is missing or damaged is an error and not a grey area; what else libjpeg wonders at, cameras write.
 static void warn(j_common_ptr info, int level) {
     if (level >= 0) return;
@@ -40,6 +50,8 @@ static void warn(j_common_ptr info, int level) {
         // Nothing else says that scans are missing; of a single scan that is known when its bits are needed.
         is_fatal = info->is_decompressor && ((j_decompress_ptr)info)->inputctl->has_multiple_scans;
     }
+    if (info->err->msg_code == JWRN_EXTRANEOUS_DATA && info->is_decompressor)
+        failure->left_over += left_over((j_decompress_ptr)info);
     if (info->err->msg_code == JWRN_HIT_MARKER && info->err->num_warnings == 0) failure->is_short = 1;
     // Counts what is damaged, and nothing else.
     if (is_damage(info)) info->err->num_warnings++;
@@ -55,6 +67,7 @@ struct jpeg_error_mgr *satchel_jpeg_catch(satchel_jpeg_failure *failure) {
     manager->output_message = say_nothing;
     failure->message[0] = 0;
     failure->is_lenient = failure->is_within_scan = failure->is_cut = failure->is_short = failure->warnings = 0;
+    failure->left_over = 0;
     return manager;
 }
 

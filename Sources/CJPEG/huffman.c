@@ -377,9 +377,31 @@ int satchel_jpeg_huffman_is_decoding(const struct jpeg_decompress_struct *info) 
     return info->entropy->decode_mcu == decode_mcu;
 }
 
+static int is_padding(uint8_t byte) { return byte == 0 || byte == 0xff; }
+
+size_t satchel_jpeg_huffman_left_over(const struct jpeg_decompress_struct *info) {
+    if (!satchel_jpeg_huffman_is_decoding(info)) return 0;
+    const decoder *state = info->client_data;
+    size_t count = 0;
+    int means_something = 0;
+    // A byte that was begun is filled up with ones.
+    uint64_t bits = state->left % 8 ? state->bits << state->left % 8 : state->bits;
+    size_t beyond = state->next > state->filled ? (size_t)(state->next - state->filled) : 0;
+    for (size_t left = state->left / 8; left > beyond; left--, bits <<= 8, count++)
+        means_something |= !is_padding((uint8_t)(bits >> 56));
+    for (const uint8_t *byte = state->next; byte < state->filled; byte++, count++) means_something |= !is_padding(*byte);
+    for (const uint8_t *byte = state->at; !state->is_last && byte < state->end; byte++, count++) {
+        if (*byte == 0xff && (state->end - byte < 2 || byte[1])) break;
+        means_something |= !is_padding(*byte);
+    }
+    return means_something ? count : 0;
+}
+
 #else
 
 int satchel_jpeg_huffman_is_tried(void) { return 0; }
+
+size_t satchel_jpeg_huffman_left_over(const struct jpeg_decompress_struct *info) { return info == NULL; }
 
 void satchel_jpeg_decode_huffman(struct jpeg_decompress_struct *info) { (void)info; }
 

@@ -14,6 +14,7 @@ struct satchel_jpeg_reader {
     int shrink;
     /// Whether Huffman codes are left to libjpeg.
     int decodes_plainly;
+    size_t left_over;
 };
 
 enum { most_rows = 4 * DCTSIZE };
@@ -118,10 +119,16 @@ int satchel_jpeg_read(
 
 int satchel_jpeg_has_end(satchel_jpeg_reader *reader) {
     reader->failure.is_within_scan = 0;
+    reader->left_over = satchel_jpeg_huffman_left_over(&reader->info);
+    int is_own = satchel_jpeg_huffman_is_decoding(&reader->info);
     // What follows the last row's data may be odd.
     if (!setjmp(reader->failure.out)) jpeg_finish_decompress(&reader->info);
+    // libjpeg passes over all that our own decoder has read.
+    if (!is_own) reader->left_over = reader->failure.left_over;
     return !reader->failure.is_cut;
 }
+
+size_t satchel_jpeg_left_over(const satchel_jpeg_reader *reader) { return reader->left_over; }
 
 const char *satchel_jpeg_message(const satchel_jpeg_reader *reader) { return reader->failure.message; }
 

@@ -34,6 +34,19 @@ static void note(survey *state, const struct jpeg_decompress_struct *info, size_
     }
 }
 
+/// Whether an MCU is lighter or darker by far than any picture can be: its codes were changed, or those of one before it.
+static int is_impossible(const struct jpeg_decompress_struct *info, const JBLOCKROW *blocks) {
+    if (info->progressive_mode) return 0;
+    for (int i = 0; i < info->blocks_in_MCU; i++) {
+        const JQUANT_TBL *table = info->cur_comp_info[info->MCU_membership[i]]->quant_table;
+        if (!blocks[i] || !table) continue;
+        // Eight times as much as 128, with as much again for whoever sharpens.
+        int step = table->quantval[0], level = abs((*blocks[i])[0]) * step;
+        if (level > 2 * DCTSIZE * CENTERJSAMPLE + step) return 1;
+    }
+    return 0;
+}
+
 static boolean decode_mcu(j_decompress_ptr info, JBLOCKROW *blocks) {
     survey *state = info->client_data;
     unsigned interval = info->restart_interval;
@@ -48,6 +61,7 @@ static boolean decode_mcu(j_decompress_ptr info, JBLOCKROW *blocks) {
         // hasn't spoken for itself from where it is damaged.
         if (restarts && !was_damaged) note(state, info, state->done - interval, interval);
     }
+    if (result && !state->is_damaged && is_impossible(info, blocks)) state->is_damaged = 1;
     if (state->is_damaged) note(state, info, state->done, 1);
     state->done++;
     return result;
@@ -138,12 +152,15 @@ int satchel_jpeg_survey(
             (j_common_ptr)&info, JPOOL_IMAGE, info.output_width * (JDIMENSION)info.output_components, 1);
         while (info.output_scanline < info.output_height) jpeg_read_scanlines(&info, row, 1);
         failure.is_within_scan = 0;
+        // What follows the last row's data may be odd.
+        if (!setjmp(failure.out)) jpeg_finish_decompress(&info);
     }
     *damage = (satchel_jpeg_damage){
         .rows = (int)info.image_height,
         .missing = missing_rows(&info),
         .is_cut = failure.is_cut,
         .ends_early = failure.is_short,
+        .left_over = failure.left_over,
         .has_several_scans = has_several_scans,
     };
     if (has_several_scans && failure.is_cut && !has_all_scans(&info)) damage->missing = damage->rows;

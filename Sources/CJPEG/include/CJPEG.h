@@ -67,6 +67,10 @@ int satchel_jpeg_read(
 /// Whether the file has its end marker; asked after the last row. It costs nothing then.
 int satchel_jpeg_has_end(satchel_jpeg_reader *reader);
 
+/// Bytes of data behind the last row's that aren't all padding; asked after `satchel_jpeg_has_end`. Codes that were changed
+/// are often codes too, and take other bits than were meant.
+size_t satchel_jpeg_left_over(const satchel_jpeg_reader *reader);
+
 /// What libjpeg said of a failure.
 const char *satchel_jpeg_message(const satchel_jpeg_reader *reader);
 
@@ -80,6 +84,8 @@ typedef struct {
     int is_cut;
     /// Whether the data of a scan or an interval ended too early, which what is above may be to blame for.
     int ends_early;
+    /// Bytes of data behind a row's or a scan's that aren't all padding.
+    size_t left_over;
     /// Whether it is coded in several scans, of which any may lack something of a row.
     int has_several_scans;
 } satchel_jpeg_damage;

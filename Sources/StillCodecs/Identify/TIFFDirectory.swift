@@ -28,6 +28,21 @@ struct TIFFDirectory: Hashable, Sendable {
         return [first] + below
     }
 
+    /// Where the last strip or tile of the first picture ends, as its directory says; nil where it doesn't.
+    static func dataEnd(in file: UnsafeRawBufferPointer) -> Int? {
+        let reader = unsafe Reader(file: file)
+        guard let isLittle = reader.isLittle, reader.number(at: 2, bytes: 2, isLittle) == 42,
+            let start = reader.number(at: 4, bytes: 4, isLittle)
+        else { return nil }
+        for (offsets, counts) in [(273, 279), (324, 325)] {
+            guard let places = reader.values(of: offsets, in: start, isLittle), !places.isEmpty,
+                let lengths = reader.values(of: counts, in: start, isLittle), lengths.count == places.count
+            else { continue }
+            return zip(places, lengths).map { $0 + $1 }.max()
+        }
+        return nil
+    }
+
     @safe
     private struct Reader {
         let file: UnsafeRawBufferPointer
@@ -52,6 +67,21 @@ struct TIFFDirectory: Hashable, Sendable {
             return (0..<bytes).reduce(0) { value, index in
                 value << 8 | Int(unsafe file[place + (isLittle ? bytes - 1 - index : index)])
             }
+        }
+
+        /// All numbers of an entry of the directory at `place`.
+        func values(of tag: Int, in place: Int, _ isLittle: Bool) -> [Int]? {
+            guard let count = number(at: place, bytes: 2, isLittle), count <= 1000 else { return nil }
+            for entry in (0..<count).map({ place + 2 + 12 * $0 })
+            where number(at: entry, bytes: 2, isLittle) == tag {
+                guard let type = number(at: entry + 2, bytes: 2, isLittle), let size = [3: 2, 4: 4][type],
+                    let values = number(at: entry + 4, bytes: 4, isLittle), unsafe values <= file.count,
+                    let start = values * size <= 4 ? entry + 8 : number(at: entry + 8, bytes: 4, isLittle),
+                    unsafe start + values * size <= file.count
+                else { return nil }
+                return (0..<values).compactMap { number(at: start + $0 * size, bytes: size, isLittle) }
+            }
+            return nil
         }
 
         func directory(at place: Int, _ isLittle: Bool) -> TIFFDirectory? {

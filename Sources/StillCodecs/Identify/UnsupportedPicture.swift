@@ -36,6 +36,10 @@ enum UnsupportedPicture {
     private static let kinds = [
         Kind(name: "a JPEG 2000 picture", place: 4, sign: Array("jP  \r\n".utf8) + [0x87, 0x0a]),
         Kind(name: "a JPEG 2000 picture", sign: [0xff, 0x4f, 0xff, 0x51]),
+        // Behind PNG's signature and the length of its first chunk.
+        Kind(
+            name: "a PNG as Xcode packs it into iOS apps (CgBI)", place: 12, sign: Array("CgBI".utf8),
+            advice: "Export it as an ordinary PNG."),
         Kind(name: "a JPEG XR picture", sign: [0x49, 0x49, 0xbc]),
         Kind(name: "a Photoshop document", sign: Array("8BPS".utf8)),
         Kind(name: "an OpenEXR picture", sign: [0x76, 0x2f, 0x31, 0x01]),
@@ -97,7 +101,12 @@ enum UnsupportedPicture {
                 }
             if let kind { throw .unsupportedFeature(reason: "this is \(kind), which is not taken", advice: convert) }
             // The frame or the scan.
-            if marker == 0xda || (marker & 0xf0 == 0xc0 && ![0xc4, 0xc8, 0xcc].contains(marker)) { return }
+            let isFrame = marker & 0xf0 == 0xc0 && ![0xc4, 0xc8, 0xcc].contains(marker)
+            if isFrame, place + 7 <= head.count, head[place + 5] == 0, head[place + 6] == 0 {
+                throw .unsupportedFeature(
+                    reason: "its header leaves open how many rows it has, which is not taken", advice: convert)
+            }
+            if marker == 0xda || isFrame { return }
             if marker == 0xff {
                 place += 1
                 continue

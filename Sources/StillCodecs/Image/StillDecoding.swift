@@ -25,17 +25,18 @@ package struct StillDecoding {
     func runOrRefuse(
         _ bytes: borrowing SourceBytes, _ header: borrowing Picture, faults: inout StillFaults
     ) throws(AttachmentError) -> Picture {
-        var hasEnd = true
+        var end = DataEnd()
         let failure: VipsFailure
         do {
             let complaints = DecoderComplaints()
-            let picture = try run(bytes, header, hasEnd: &hasEnd)
-            if !hasEnd { faults.warnings.append(Self.lackOfEnd) }
+            let picture = try run(bytes, header, end: &end)
+            if !end.hasMarker { faults.warnings.append(Self.lackOfEnd) }
+            if end.leftOver > Self.oddBytes { _ = try survey(bytes, leftOver: end.leftOver, &faults) }
             switch complaints {
             case .some(let complaints):
                 if format == .tiff { try note(Double(complaints.damagedFaxRows), Self.damage, &faults) }
                 // libvips takes any number of libjpeg's warnings.
-                if format == .jpeg, !complaints.isEmpty { _ = try survey(bytes, &faults) }
+                if format == .jpeg, !complaints.isEmpty, end.leftOver == 0 { _ = try survey(bytes, &faults) }
                 if complaints.isOfProfile { faults.warnings.append("its colour profile is damaged, and was left out") }
             case nil: break
             }
@@ -68,7 +69,11 @@ package struct StillDecoding {
 
     private static let lackOfEnd = "the file has no end marker, and nothing else is missing"
     package static let cut = "the file ends within them"
+    private static let damagedTIFF = AttachmentError.corrupt(
+        reason: "its TIFF data cannot be decoded: it is damaged")
     private static let damage = "its data is damaged within them"
+    /// Bytes behind the last row that say nothing of it.
+    private static let oddBytes = 3
     /// Huffman codes that were changed may lead anywhere, and on until the data is used up.
     private static let early = "its data ends before them, and is damaged there or anywhere above"
 
@@ -81,8 +86,10 @@ package struct StillDecoding {
     }
 
     /// Counts what a JPEG lacks. Returns false where nothing of it can be decoded.
+    ///
+    /// - Parameter leftOver: Bytes behind the last row, where they are known.
     private func survey(
-        _ bytes: borrowing SourceBytes, _ faults: inout StillFaults
+        _ bytes: borrowing SourceBytes, leftOver: Int = 0, _ faults: inout StillFaults
     ) throws(AttachmentError) -> Bool {
         guard let found = JPEGReader.survey(bytes) else { return false }
         if found.is_cut != 0, found.missing == 0 { faults.warnings.append(Self.lackOfEnd) }
@@ -91,6 +98,14 @@ package struct StillDecoding {
         case (true, true): try note(missing, "the file ends before its last scans", &faults, unit: .detail)
         case (true, false): try note(missing, Self.cut, &faults)
         case (false, _): try note(missing, found.ends_early != 0 ? Self.early : Self.damage, &faults)
+        }
+        let odd = max(leftOver, Int(found.left_over))
+        if missing == 0, odd > Self.oddBytes {
+            // Changed codes are mostly codes too: decoders show what they come to, and some bits are left over.
+            faults.losses.append(
+                Loss(
+                    "proof that its \(facts.storedSize.height) rows are right",
+                    because: "\(odd) bytes of its data are left over"))
         }
         return true
     }
@@ -101,8 +116,8 @@ package struct StillDecoding {
         _ faults: inout StillFaults
     ) throws -> Picture {
         guard try survey(bytes, &faults) else { throw WorkTime.isUp ? WorkTime.failure : refusal }
-        var hasEnd = true
-        return try run(bytes, header, isLenient: true, hasEnd: &hasEnd)
+        var end = DataEnd()
+        return try run(bytes, header, isLenient: true, end: &end)
     }
 
     /// A PNG's or a TIFF's rows as far as they can be decoded.
@@ -114,6 +129,10 @@ package struct StillDecoding {
             throw AttachmentError.tooExpensive(resource: "memory", granted: "share")
         }
         let isPNG = format == .png
+        let dataEnd = unsafe bytes.withBytes { unsafe TIFFDirectory.dataEnd(in: $0) }
+        var refusal = refusal
+        // libtiff calls it a read error that data means nothing.
+        if !isPNG, let dataEnd, dataEnd <= bytes.count { refusal = Self.damagedTIFF }
         var rows = unsafe satchel_rows_found()
         let loaded = try bytes.load(format, SourceBytes.Loading(isLenient: isPNG))
         let picture = try unsafe withUnsafeMutablePointer(to: &rows) { rows throws(VipsFailure) in
@@ -148,6 +167,16 @@ package struct StillDecoding {
         _ bytes: borrowing SourceBytes, _ header: borrowing Picture, _ refusal: AttachmentError,
         _ faults: inout StillFaults
     ) throws -> Picture {
+        if try unsafe bytes.withMutableBytes({ unsafe WebPChunks.dropAlpha(from: $0) }) {
+            // Its colours may be whole: a picture without its transparency is more than none.
+            var end = DataEnd()
+            if let opaque = try? run(bytes, bytes.load(.webp), end: &end) {
+                faults.losses.append(Loss("its transparency", because: "its data is damaged"))
+                return opaque
+            }
+            if WorkTime.isUp { throw WorkTime.failure }
+            throw refusal
+        }
         let (size, bands) = (facts.storedSize, header.bands)
         guard bands == 3 || bands == 4, header.pixelBytes == bands else { throw refusal }
         var pixels = [UInt8](repeating: bands == 4 ? 0 : 0x80, count: Int(size.area) * bands)
@@ -170,10 +199,10 @@ package struct StillDecoding {
     }
 
     private func run(
-        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, isLenient: Bool = false, hasEnd: inout Bool
+        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, isLenient: Bool = false, end: inout DataEnd
     ) throws(VipsFailure) -> Picture {
         try finished(
-            facts.downscaler(at: speed).decoded(self, bytes, header, isLenient: isLenient, hasEnd: &hasEnd))
+            facts.downscaler(at: speed).decoded(self, bytes, header, isLenient: isLenient, end: &end))
     }
 
     /// The part of the stored picture that is wanted.

@@ -1,5 +1,13 @@
 import Attachments
 
+/// What follows the last row of a still, where its decoder tells.
+struct DataEnd: Hashable, Sendable {
+    /// Whether the file has its end marker.
+    var hasMarker = true
+    /// Bytes that no row asked for.
+    var leftOver = 0
+}
+
 /// Brings a still to the sizes of its renditions.
 ///
 /// Which one does is decided in one place, ``StillFacts/downscaler(at:)``.
@@ -8,11 +16,11 @@ protocol StillDownscaler: Sendable {
     ///
     /// - Parameters:
     ///   - isLenient: What is damaged or missing is no failure, where the decoder can leave it grey.
-    ///   - hasEnd: Becomes false where all rows were read and the file has no end marker behind them.
+    ///   - end: Becomes what follows the last row, where all rows were read.
     /// - Returns: Its own colour space, with its colour profile where that is needed.
     func decoded(
         _ decoding: StillDecoding, _ bytes: borrowing SourceBytes, _ header: borrowing Picture, isLenient: Bool,
-        hasEnd: inout Bool
+        end: inout DataEnd
     ) throws(VipsFailure) -> Picture
 
     /// `region` of a picture scaled to exactly `size`; in memory.

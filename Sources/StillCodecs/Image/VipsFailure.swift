@@ -34,6 +34,9 @@ package struct VipsFailure: Error, Hashable {
             return .tooExpensive(resource: "memory", granted: "share")
         }
         if let refusal = UnsupportedPicture.refusal(of: format, saying: text) { return refusal }
+        if text.contains("bad image dimensions") || text.contains("size signaled") {
+            return .corrupt(reason: "its header claims other sides than its picture has")
+        }
         let signsOfAnEnd = [
             "premature", "truncated", "unexpected end", "end of file", "end of stream", "eof", "read error",
             "too short",

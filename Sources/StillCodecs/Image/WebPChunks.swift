@@ -66,6 +66,30 @@ enum WebPChunks {
         }
     }
 
+    /// Takes the transparency that is coded by itself out of a still, where it is there as a whole.
+    ///
+    /// - Returns: Whether there was any.
+    static func dropAlpha(from file: UnsafeMutableRawBufferPointer) -> Bool {
+        var position = 12
+        var flags: Int?
+        while position + 8 < file.count {
+            let end = unsafe position + 8 + number(in: file, at: position + 4)
+            guard end < file.count else { return false }
+            switch unsafe String(decoding: file[position..<position + 4], as: UTF8.self) {
+            case "VP8X": flags = position + 8
+            case "ALPH":
+                guard let flags else { return false }
+                unsafe file[flags] &= ~0x10
+                // What has no meaning is passed over.
+                unsafe file[position] = UInt8(ascii: "-")
+                return true
+            default: break
+            }
+            position = end + end % 2
+        }
+        return false
+    }
+
     private static func set(_ value: Int, at place: Int, in file: UnsafeMutableRawBufferPointer) {
         for byte in 0..<4 { unsafe file[place + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte)) }
     }

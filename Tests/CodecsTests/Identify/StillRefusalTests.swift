@@ -126,6 +126,32 @@ import Testing
                     reason: "this is \(name), which is not taken", advice: "Convert it to JPEG or PNG."))
     }
 
+    @Test func `a PNG of an iOS app is named, and so is a JPEG without a number of rows`() throws {
+        let png = try refusal(
+            "f",
+            """
+            data = open(args[1] + '/png/coffee.png', 'rb').read()
+            open(args[0] + '/f', 'wb').write(data[:8] + struct.pack('>I', 4) + b'CgBI' + bytes(8) + data[8:])
+            """)
+        #expect(
+            png
+                == .unsupportedFeature(
+                    reason: "this is a PNG as Xcode packs it into iOS apps (CgBI), which is not taken",
+                    advice: "Export it as an ordinary PNG."))
+        let jpeg = try refusal(
+            "f",
+            """
+            data = bytearray(open(args[1] + '/jpeg/coffee.jpg', 'rb').read())
+            at = data.index(b'\\xff\\xc0'); data[at + 5:at + 7] = bytes(2)
+            open(args[0] + '/f', 'wb').write(data)
+            """)
+        #expect(
+            jpeg
+                == .unsupportedFeature(
+                    reason: "its header leaves open how many rows it has, which is not taken",
+                    advice: "Convert it to JPEG or PNG."))
+    }
+
     // MARK: BMP
 
     /// Masks of red, green, blue and alpha, bits a pixel and bytes of the header.

@@ -251,4 +251,80 @@ import Testing
         let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
         #expect(salvaged.ending.losses.count == 1)
     }
+
+    // MARK: Changed codes
+
+    @Test(arguments: ["baseline.jpg", "full-chroma.jpg", "progressive.jpg"])
+    func `a JPEG of which bits are left over is never called whole`(whole: String) throws {
+        // Changes of one bit that djpeg complains of, though it finds a code for every block.
+        let names = try PictureJudge.run(
+            """
+            data, rng = open(args[1], 'rb').read(), np.random.default_rng(11)
+            start, found = data.index(b'\\xff\\xda') + 20, 0
+            for place in rng.integers(start, len(data) - 2, 400):
+                if 255 in data[place - 1:place + 2]: continue
+                changed = bytearray(data); changed[place] ^= 1 << int(rng.integers(8))
+                if 255 in changed[place - 1:place + 2]: continue
+                told = subprocess.run(['djpeg', '-outfile', os.devnull], input=bytes(changed), capture_output=True).stderr
+                if b'extraneous' not in told or b'bad' in told or b'premature' in told: continue
+                open(f'{args[0]}/changed-{found}.jpg', 'wb').write(changed); say(f'changed-{found}.jpg'); found += 1
+                if found == 6: break
+            """, [directory.path, try source(whole).path])
+        try #require(names.count >= 3)
+        for name in names {
+            let file = directory.url.appending(path: name)
+            guard try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.refuse)) == nil else {
+                continue
+            }
+            let losses = try Rendered.of(file, in: directory.url, profile: Self.profile(.refuse)).ending.losses
+            let isTold = losses.contains { $0.reason.hasSuffix("bytes of its data are left over") }
+            #expect(isTold || losses.contains { $0.what.hasSuffix("rows") }, "\(name): \(losses)")
+        }
+    }
+
+    @Test(arguments: [0, 0xff])
+    func `what fills a JPEG up behind its last row is no damage`(byte: Int) throws {
+        let file = directory.url.appending(path: "filled.jpg")
+        var data = try Data(contentsOf: source("baseline.jpg"))
+        data.insert(contentsOf: [UInt8](repeating: UInt8(byte), count: 40), at: data.count - 2)
+        try data.write(to: file)
+        #expect(try Rendered.of(file, in: directory.url).ending.losses == [])
+    }
+
+    @Test func `a WebP whose transparency alone is damaged is delivered without it`() throws {
+        let file = directory.url.appending(path: "alpha.webp")
+        try PictureJudge.run(
+            """
+            photo = Image.open(args[0]).convert('RGB'); photo.putalpha(photo.convert('L'))
+            out = io.BytesIO(); photo.save(out, 'WEBP', quality=80)
+            data = bytearray(out.getvalue()); at = data.index(b'ALPH'); Image.open(args[0]).save(args[1] + '.png')
+            for i in range(at + 9, at + 60): data[i] ^= 0xa5
+            open(args[1], 'wb').write(data)
+            """, [source("baseline.jpg").path, file.path])
+        let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile(.refuse))
+        #expect(rendered.ending.losses == [Loss("its transparency", because: "its data is damaged")])
+        let difference = try PictureJudge.difference(rendered.path(.main), file.path + ".png")
+        #expect(difference.mean < 3 && difference.alpha == 0, "\(difference)")
+    }
+
+    @Test func `of a TIFF whose data is damaged nobody says that it ends too early`() throws {
+        let file = directory.url.appending(path: "damaged.tiff")
+        var data = try Data(contentsOf: source("deflate.tiff"))
+        for index in 0..<64 { data[data.count / 2 + index] ^= 0x5a }
+        try data.write(to: file)
+        let refusal = try #require(try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.refuse)))
+        #expect(refusal.code == .corrupt && refusal.message.contains("missing: its data is damaged within them"))
+    }
+
+    @Test func `a HEIC whose header claims other sides than its picture has is told so`() throws {
+        let file = directory.url.appending(path: "sides.heic")
+        var data = try Data(contentsOf: Repository.media.appending(path: "heic/coffee-gps.heic"))
+        let place = try #require(data.range(of: Data("ispe".utf8))).upperBound + 4
+        // Twice as wide.
+        let width = data[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } * 2
+        for index in 0..<4 { data[place + index] = UInt8(truncatingIfNeeded: width >> (8 * (3 - index))) }
+        try data.write(to: file)
+        let refusal = try #require(try Rendered.refusal(of: file, in: directory.url))
+        #expect(refusal == .corrupt(reason: "its header claims other sides than its picture has"))
+    }
 }

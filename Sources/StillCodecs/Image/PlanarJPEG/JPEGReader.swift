@@ -57,9 +57,9 @@ struct JPEGReader: ~Copyable {
     /// - Parameters:
     ///   - area: In pixels of the picture as stored.
     ///   - whole: The size of the picture as stored.
-    ///   - hasEnd: Becomes false where all rows were read and the file has no end marker behind them.
+    ///   - end: Becomes what follows the last row, where all rows were read.
     consuming func scaled(
-        _ area: Area, of whole: PixelSize, to size: PixelSize, hasEnd: inout Bool
+        _ area: Area, of whole: PixelSize, to size: PixelSize, end: inout DataEnd
     ) throws(VipsFailure) -> Picture {
         var scalers: [RowScaler] = []
         var buffers: [[UInt8]] = []
@@ -82,7 +82,10 @@ struct JPEGReader: ~Copyable {
                 tops[index] = end
             }
         }
-        if tops[0] >= Int(planes[0].height) { hasEnd = unsafe satchel_jpeg_has_end(handle) != 0 }
+        if tops[0] >= Int(planes[0].height) {
+            end.hasMarker = unsafe satchel_jpeg_has_end(handle) != 0
+            end.leftOver = unsafe satchel_jpeg_left_over(handle)
+        }
         let pixels = try PixelMemory(size)
         let isHalved = chroma == .half
         let stride = isHalved ? (size.width + 1) / 2 : size.width

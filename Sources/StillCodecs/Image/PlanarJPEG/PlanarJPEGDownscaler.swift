@@ -18,7 +18,7 @@ struct PlanarJPEGDownscaler: StillDownscaler {
 
     func decoded(
         _ decoding: StillDecoding, _ bytes: borrowing SourceBytes, _ header: borrowing Picture, isLenient: Bool,
-        hasEnd: inout Bool
+        end: inout DataEnd
     ) throws(VipsFailure) -> Picture {
         let target = decoding.target
         guard
@@ -28,11 +28,11 @@ struct PlanarJPEGDownscaler: StillDownscaler {
                         bytes, shrink: decoding.shrinkOnLoad.shrink, chroma: decoding.chroma, isLenient: isLenient)
                 else { return nil }
                 return try reader.scaled(
-                    Area(decoding.storedRegion), of: decoding.facts.storedSize, to: target, hasEnd: &hasEnd)
+                    Area(decoding.storedRegion), of: decoding.facts.storedSize, to: target, end: &end)
             })
         else {
             return try VipsDownscaler(speed: speed).decoded(
-                decoding, bytes, header, isLenient: isLenient, hasEnd: &hasEnd)
+                decoding, bytes, header, isLenient: isLenient, end: &end)
         }
         // Most need nothing else.
         guard header.needsProfile || decoding.facts.orientation != 1 else { return planes }
