@@ -337,7 +337,8 @@ extension ClipFacts {
     /// The same where nobody knows how much it is; nil where the part ends before.
     fileprivate func openEnd(_ part: ClipPart) -> Loss? {
         guard isOpen, !part.isLimited, part.end >= duration else { return nil }
-        return Loss("\(subject) after \(rounded(duration)) s", because: "the file ends within a page")
+        return Loss(
+            "\(subject) after \(rounded(duration)) s", because: "the file ends before its last page is complete")
     }
 
     private var subject: String { kind == .video ? "the video" : "its sound" }

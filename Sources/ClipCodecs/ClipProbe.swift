@@ -20,13 +20,19 @@ struct ProbedClip: ~Copyable {
         guard bytes <= limits.clipBytes else { throw .sourceTooLarge(bytes: bytes, limit: limits.clipBytes) }
         do throws(FFmpegFailure) {
             let opened = try open(descriptor, bytes: bytes, demuxers: demuxers)
-            guard let demuxer = opened else { return nil }
+            guard let demuxer = opened else {
+                if let refusal = refusalOfTag(descriptor, bytes: bytes) { throw FFmpegFailure(refusal: refusal) }
+                return nil
+            }
             return try examine(
                 demuxer, sniffed: sniffed, isExpected: demuxers.isExpected, limits: limits,
                 believesHeader: believesHeader)
         } catch {
             if let refusal = error.refusal { throw refusal }
             if error.code == satchel_averror_invaliddata && !demuxers.isExpected { return nil }
+            if error.code == satchel_averror_invaliddata, !WorkTime.isUp {
+                throw .corrupt(reason: "its container can't be read: it is damaged, or the file ends too early")
+            }
             throw error.refusal(of: "reading its container")
         }
     }
@@ -50,6 +56,20 @@ struct ProbedClip: ~Copyable {
         let length = head[6..<10].reduce(0) { $0 << 7 | Int($1 & 0x7f) }
         guard unsafe pread(descriptor, &head, 2, length + 10) == 2, head[0] == 0xff else { return nil }
         return head[1] & 0xf6 == 0xf0 ? "aac" : (head[1] & 0xe0 == 0xe0 ? "mp3" : nil)
+    }
+
+    /// Of a file that is an ID3 tag (title, cover and the like) with nothing but zeros behind it.
+    private static func refusalOfTag(_ descriptor: Int32, bytes: Int64) -> AttachmentError? {
+        guard let head = try? readBytes(descriptor, count: 1 << 16), head.count > 10,
+            head.starts(with: Array("ID3".utf8))
+        else { return nil }
+        let length = 10 + head[6..<10].reduce(0) { $0 << 7 | Int($1 & 0x7f) }
+        guard length >= bytes || head.count == bytes && head[length...].allSatisfy({ $0 == 0 }) else { return nil }
+        let isCut = length > bytes
+        return .corrupt(
+            reason: isCut
+                ? "the file ends within the tag before its sound"
+                : "there is no sound behind its tag of \(length) bytes")
     }
 
     private static func examine(

@@ -36,6 +36,6 @@ extension Coding {
     static let refusedVideo = [
         Coding("flv1", "Sorenson H.263"), Coding("svq1", "Sorenson Video"), Coding("svq3", "Sorenson Video 3"),
         Coding("vvc", "H.266", tags: ["vvc1", "vvi1"], transportTypes: [0x33]),
-        Coding("dvh1", "Dolby Vision", tags: ["dvh1"]), Coding("apv", "APV", tags: ["apv1"]),
+        Coding("ffv1", "FFV1"), Coding("dvh1", "Dolby Vision", tags: ["dvh1"]), Coding("apv", "APV", tags: ["apv1"]),
     ]
 }

@@ -67,8 +67,8 @@ enum DeclaredSize {
         return (all & mask == mask ? nil : all & mask, count)
     }
 
-    /// Of Ogg, by the last bytes of a file: where its last page ends, as from their beginning (RFC 3533, section 6). Nil where
-    /// there is none, or something else behind it.
+    /// Of Ogg, by the last bytes of a file: where its last page ends, as from their beginning (RFC 3533, section 6); beyond
+    /// them where the last one isn't marked as the end of its stream. Nil where there is none, or something else behind it.
     static func pages(_ tail: [UInt8]) -> Int? {
         let mark = Array("OggS".utf8)
         var at = 0
@@ -78,7 +78,8 @@ enum DeclaredSize {
             let segments = page + 27 + Int(tail[page + 26])
             guard segments <= tail.count else { return tail.count + 1 }
             at = tail[page + 27..<segments].reduce(segments) { $0 + Int($1) }
-            if at >= tail.count { return at }
+            let isMarked = tail[page + 5] & 4 != 0
+            if at >= tail.count { return isMarked ? at : tail.count + 1 }
         }
         return at > 0 && mark.starts(with: tail[at...]) ? tail.count + 1 : nil
     }

@@ -218,7 +218,7 @@ import Testing
         arguments: [
             ("a.avi", ["-c:v", "cinepak"], "Cinepak"),
             ("b.mov", ["-c:v", "svq1", "-pix_fmt", "yuv410p"], "Sorenson Video"),
-            ("c.mkv", ["-c:v", "ffv1"], "FFmpeg video codec #1"), ("d.ogv", ["-c:v", "libtheora"], "Theora"),
+            ("c.mkv", ["-c:v", "ffv1"], "FFV1"), ("d.ogv", ["-c:v", "libtheora"], "Theora"),
         ])
     func `the coding of pictures that isn't taken is named, whatever sound there is`(
         name: String, encoding: [String], coding: String
@@ -291,5 +291,21 @@ import Testing
         #expect(
             try refusal(wave)
                 == .unsupportedFeature(reason: "it holds no sound", advice: "Send a file with sound in it."))
+    }
+
+    @Test func `a tag without sound behind it is no sound under another name`() throws {
+        let source = file("tag.mp3")
+        let tag = Data("ID3".utf8) + [4, 0, 0, 0, 0, 8, 0]
+        try (tag + Data(count: 1024)).write(to: source)
+        #expect(try refusal(source) == .corrupt(reason: "there is no sound behind its tag of 1034 bytes"))
+        try (tag + Data(count: 500)).write(to: source)
+        #expect(try refusal(source) == .corrupt(reason: "the file ends within the tag before its sound"))
+    }
+
+    @Test func `a container that can't be read says what is the matter with it`() throws {
+        let source = file("start.webm")
+        try Data(contentsOf: Repository.media.appending(path: "webm/film.webm")).prefix(200).write(to: source)
+        let reason = "its container can't be read: it is damaged, or the file ends too early"
+        #expect(try refusal(source) == .corrupt(reason: reason))
     }
 }
