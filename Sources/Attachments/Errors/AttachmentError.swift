@@ -95,8 +95,10 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "The origin did not give the file: \(reason). Try again later, or upload the file."
         case .fetchTimeout(let seconds):
             "The origin took longer than \(Self.number(seconds)) s. Try again later, or upload the file."
+        case .unrecognizedType(let sniffed?) where sniffed == Self.emptyType:
+            "The file is empty. Send it again."
         case .unrecognizedType(let sniffed?) where sniffed != "application/octet-stream":
-            "This is no picture, sound or video that Satchel takes (it looks like \(sniffed)). Convert it first."
+            "This is no picture, sound or video that Satchel takes (it looks like \(sniffed)). \(Self.advice(on: sniffed))"
         case .unrecognizedType:
             "This is no picture, sound or video that Satchel takes. Convert it first."
         case .misnamed(let fileExtension, let sniffed):
@@ -144,6 +146,15 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         }
     }
 
+    /// What libmagic says of a file without a byte.
+    private static let emptyType = "application/x-empty"
+
+    /// What to do about a file of a type that isn't taken.
+    private static func advice(on sniffed: String) -> String {
+        let isText = sniffed.hasPrefix("text/") && sniffed != "text/rtf"
+        return isText ? "Send the picture, sound or video itself." : "Convert it first."
+    }
+
     /// ` (it looks like text/html)`, where that says anything.
     private static func likeness(_ sniffed: String?) -> String {
         sniffed.flatMap { $0 == "application/octet-stream" ? nil : " (it looks like \($0))" } ?? ""
@@ -152,7 +163,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     /// This error, of a file that was called `name` or declared as `type`: where no decoder took it and they promise one
     /// that would have, that is what its sender should know.
     public func ofFile(named name: String?, declared type: String?) -> AttachmentError {
-        guard case .unrecognizedType(let sniffed) = self else { return self }
+        guard case .unrecognizedType(let sniffed) = self, sniffed != Self.emptyType else { return self }
         let ending = name.flatMap { name in name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } }
         // A type that nobody named an extension of is told by its usual one.
         if let ending, MediaType(declared: ending) != nil { return .misnamed(fileExtension: ending, sniffed: sniffed) }

@@ -62,7 +62,8 @@ public struct Damage: Hashable, Sendable {
     public func loss(because reason: String, when damaged: WhenDamaged) throws(AttachmentError) -> Loss? {
         guard missing > 0 else { return nil }
         guard isTolerable || damaged == .salvage else {
-            throw .corrupt(reason: "\(what) \(unit == .detail ? "is" : "are") missing: \(reason)")
+            let isOne = unit == .detail || (unit == .frames && missing == 1)
+            throw .corrupt(reason: "\(what) \(isOne ? "is" : "are") missing: \(reason)")
         }
         return Loss(what, because: reason)
     }
