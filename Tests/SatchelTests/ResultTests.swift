@@ -54,6 +54,29 @@ import Testing
         }
     }
 
+    @Test func `what is skipped says why, once for all of a kind, and what is passed over is counted by itself`() {
+        func line(_ name: String, _ error: AttachmentError) -> ResultLine {
+            var line = ResultLine(path: Data(name.utf8), refused: error, skipped: true)
+            line.finishedAt = Instant(milliseconds: 0)
+            return line
+        }
+        var summary = Summary()
+        for name in ["a.txt", "b.txt", "c.txt"] { summary.add(line(name, .unrecognizedType(sniffed: "text/plain"))) }
+        summary.add(line("d.pdf", .unrecognizedType(sniffed: "application/pdf")))
+        summary.add(line("e.jpg", .unrecognizedType(sniffed: "application/x-empty")))
+        summary.add(ResultLine(path: Data("link".utf8), refused: .invalidSource(reason: "it is a link"), skipped: true))
+        let no = "This is no picture, sound or video that Satchel takes"
+        #expect(
+            summary.lines(profile: .notification, elapsed: .seconds(1)) == [
+                "Skipped:",
+                "  a.txt and 2 more: \(no) (it looks like text/plain). Send the picture, sound or video itself.",
+                "  d.pdf: \(no) (it looks like application/pdf). Convert it first.",
+                "  e.jpg: The file is empty. Send it again.",
+                "6 files: 0 delivered, 5 skipped (no media, or empty), 1 passed over (links and the like).",
+            ])
+        #expect(summary.lines(profile: .notification, elapsed: .seconds(1), isQuiet: true).isEmpty)
+    }
+
     @Test func `a cell with commas, quotes or line feeds is quoted`() {
         #expect(CSV.row(["a", "b,c", "d\"e", "f\ng"]) == "a,\"b,c\",\"d\"\"e\",\"f\ng\"")
     }

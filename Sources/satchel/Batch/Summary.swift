@@ -8,6 +8,8 @@ struct Summary {
     /// Delivered, but not in full, with the reason.
     private var shortfalls: [(path: String, reason: String)] = []
     private var reduced = 0
+    /// Looked at and not taken, by what is said of them; the path is the first one's.
+    private var skips: [(path: String, reason: String, count: Int)] = []
     private var unchangedFailures = 0
     /// Without a look.
     private var passedOver = 0
@@ -29,11 +31,20 @@ struct Summary {
                 if shortfalls.count < Self.listed { shortfalls.append((line.shownPath, reason)) }
             }
         }
-        if line.state == .skipped && !line.isNews { passedOver += 1 }
+        if line.state == .skipped { line.isNews ? addSkip(line) : (passedOver += 1) }
         if line.isFailure, let error = line.error {
             codes[error.code, default: 0] += 1
             if line.state == .unchanged { unchangedFailures += 1 }
             if failures.count < Self.listed { failures.append((line.shownPath, error)) }
+        }
+    }
+
+    private mutating func addSkip(_ line: ResultLine) {
+        guard let reason = line.error?.message else { return }
+        if let index = skips.firstIndex(where: { $0.reason == reason }) {
+            skips[index].count += 1
+        } else {
+            skips.append((line.shownPath, reason, 1))
         }
     }
 
@@ -47,10 +58,20 @@ struct Summary {
         if isQuiet && failed == 0 && reduced == 0 { return [] }
         var lines = failures.map { "  \($0.path): \($0.error.code.rawValue). \($0.error.message)" }
         if !lines.isEmpty { lines.insert("Not delivered:", at: 0) }
-        if failed > failures.count { lines.append("  … and \(failed - failures.count) more.") }
+        if failed > failures.count {
+            lines.append("  … and \(failed - failures.count) more; --format jsonl or --report has all of them.")
+        }
         if !shortfalls.isEmpty { lines.append("Delivered, but not in full:") }
         lines += shortfalls.map { "  \($0.path): \($0.reason)." }
         if reduced > shortfalls.count { lines.append("  … and \(reduced - shortfalls.count) more.") }
+        if !isQuiet, !skips.isEmpty {
+            lines.append("Skipped:")
+            lines += skips.prefix(Self.listed).map { skip in
+                "  \(skip.path)\(skip.count > 1 ? " and \(skip.count - 1) more" : ""): \(skip.reason)"
+            }
+            let rest = skips.dropFirst(Self.listed).reduce(0) { $0 + $1.count }
+            if rest > 0 { lines.append("  … and \(rest) more.") }
+        }
         let delivered = counts[.delivered] ?? 0
         let unchanged = counts[.unchanged] ?? 0
         if total == 0 {
@@ -63,7 +84,9 @@ struct Summary {
             var parts = ["\(delivered) delivered"]
             let fresh = counts[.failed] ?? 0
             if fresh > 0 { parts.append("\(fresh) failed") }
-            if let skipped = counts[.skipped] { parts.append("\(skipped) skipped (no media, or empty)") }
+            let skipped = (counts[.skipped] ?? 0) - passedOver
+            if skipped > 0 { parts.append("\(skipped) skipped (no media, or empty)") }
+            if passedOver > 0 { parts.append("\(passedOver) passed over (links and the like)") }
             if unchanged > 0 { parts.append("\(unchanged) unchanged") }
             lines.append("\(Quantity.count(total, "file")): " + parts.joined(separator: ", ") + ".")
         }
