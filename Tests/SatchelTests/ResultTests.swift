@@ -39,7 +39,7 @@ import Testing
             id: .generate(), tenant: .local, job: .generate(), identifier: "a", state: .delivered,
             source: SourceFacts(bytes: 10), options: DisplayOptions(), createdAt: Instant(milliseconds: 0))
         record.fidelity = .reduced
-        let reason = "reduced, as 3 of 480 rows missing: the file ends within them"
+        let reason = "reduced, as it lacks 3 of 480 rows: the file ends within them"
         record.steps = [Step(name: Step.fidelity, seconds: 0, note: reason)]
         let line = ResultLine(path: Data("a.jpg".utf8), record: record, attempt: 1, isUnchanged: false)
         let object = try #require(try JSONSerialization.jsonObject(with: try JSON.encode(line)) as? [String: Any])
@@ -61,7 +61,9 @@ import Testing
             return line
         }
         var summary = Summary()
-        for name in ["a.txt", "b.txt", "c.txt"] { summary.add(line(name, .unrecognizedType(sniffed: "text/plain"))) }
+        for name in ["a", "b", "c", "d", "e", "f", "g"] {
+            summary.add(line(name, .unrecognizedType(sniffed: "text/plain")))
+        }
         summary.add(line("d.pdf", .unrecognizedType(sniffed: "application/pdf")))
         summary.add(line("e.jpg", .unrecognizedType(sniffed: "application/x-empty")))
         summary.add(ResultLine(path: Data("link".utf8), refused: .invalidSource(reason: "it is a link"), skipped: true))
@@ -69,10 +71,10 @@ import Testing
         #expect(
             summary.lines(profile: .notification, elapsed: .seconds(1)) == [
                 "Skipped:",
-                "  a.txt and 2 more: \(no) (it looks like text/plain). Send the picture, sound or video itself.",
+                "  a, b, c, d, e and 2 more: \(no) (it looks like text/plain). Send the picture, sound or video itself.",
                 "  d.pdf: \(no) (it looks like application/pdf). Convert it first.",
                 "  e.jpg: The file is empty. Send it again.",
-                "6 files: 0 delivered, 5 skipped (no media, or empty), 1 passed over (links and the like).",
+                "10 files: 0 delivered, 9 skipped (no media, or empty), 1 passed over (links and the like).",
             ])
         #expect(summary.lines(profile: .notification, elapsed: .seconds(1), isQuiet: true).isEmpty)
     }

@@ -8,8 +8,8 @@ struct Summary {
     /// Delivered, but not in full, with the reason.
     private var shortfalls: [(path: String, reason: String)] = []
     private var reduced = 0
-    /// Looked at and not taken, by what is said of them; the path is the first one's.
-    private var skips: [(path: String, reason: String, count: Int)] = []
+    /// Looked at and not taken, by what is said of them, with the first paths.
+    private var skips: [(paths: [String], reason: String, count: Int)] = []
     private var unchangedFailures = 0
     /// Without a look.
     private var passedOver = 0
@@ -19,6 +19,8 @@ struct Summary {
 
     /// Failures, and what was delivered with less, that are listed one by one; the report and the store have them all.
     private static let listed = 20
+    /// Files that are named of those that were skipped for one reason.
+    private static let named = 5
 
     mutating func add(_ line: ResultLine) {
         counts[line.state, default: 0] += 1
@@ -43,8 +45,9 @@ struct Summary {
         guard let reason = line.error?.message else { return }
         if let index = skips.firstIndex(where: { $0.reason == reason }) {
             skips[index].count += 1
+            if skips[index].paths.count < Self.named { skips[index].paths.append(line.shownPath) }
         } else {
-            skips.append((line.shownPath, reason, 1))
+            skips.append(([line.shownPath], reason, 1))
         }
     }
 
@@ -67,7 +70,8 @@ struct Summary {
         if !isQuiet, !skips.isEmpty {
             lines.append("Skipped:")
             lines += skips.prefix(Self.listed).map { skip in
-                "  \(skip.path)\(skip.count > 1 ? " and \(skip.count - 1) more" : ""): \(skip.reason)"
+                let rest = skip.count - skip.paths.count
+                return "  \(skip.paths.joined(separator: ", "))\(rest > 0 ? " and \(rest) more" : ""): \(skip.reason)"
             }
             let rest = skips.dropFirst(Self.listed).reduce(0) { $0 + $1.count }
             if rest > 0 { lines.append("  … and \(rest) more.") }
