@@ -31,7 +31,9 @@ struct ProbedClip: ~Copyable {
             if let refusal = error.refusal { throw refusal }
             if error.code == satchel_averror_invaliddata && !demuxers.isExpected { return nil }
             if error.code == satchel_averror_invaliddata, !WorkTime.isUp {
-                throw .corrupt(reason: "its container can't be read: it is damaged, or the file ends too early")
+                let reason = lackOfIndex(descriptor, bytes: bytes)
+                throw .corrupt(
+                    reason: reason ?? "its container can't be read: it is damaged, or the file ends too early")
             }
             throw error.refusal(of: "reading its container")
         }
@@ -70,6 +72,19 @@ struct ProbedClip: ~Copyable {
             reason: isCut
                 ? "the file ends within the tag before its sound"
                 : "there is no sound behind its tag of \(length) bytes")
+    }
+
+    /// What is the matter with an MP4 whose index is missing, as of a recording that was interrupted; nil of all else.
+    private static func lackOfIndex(_ descriptor: Int32, bytes: Int64) -> String? {
+        let boxes = FileBoxes.of(bytes) { count, offset in
+            var read = [UInt8](repeating: 0, count: count)
+            return unsafe pread(descriptor, &read, count, off_t(offset)) == count ? read : nil
+        } _: {
+            $0.boxes(in: $0.whole)
+        }
+        guard boxes.first?.type == "ftyp", !boxes.contains(where: { $0.type == "moov" }) else { return nil }
+        let why = boxes.last?.isWhole == false ? "the file ends before it" : "it was never written, or overwritten"
+        return "its index is missing, without which nothing of it can be decoded: \(why)"
     }
 
     private static func examine(
@@ -174,6 +189,7 @@ private struct Streams {
     private var foreignPictures: [String] = []
     private var hasForeignDefault = false
     private var pictureIsDefault = false
+    private var hasTransparency = false
     private var tracks: [AudioTrack] = []
     /// A stream of an accepted coding, be it empty.
     private var hasAcceptedCoding = false
@@ -212,6 +228,8 @@ private struct Streams {
                     }
                     picture = facts
                     pictureIsDefault = isDefault
+                    let isMarked = unsafe demuxer.tag("alpha_mode", of: stream) == "1"
+                    hasTransparency = unsafe isMarked || Self.hasAlpha(parameters)
                 }
             case AVMEDIA_TYPE_AUDIO:
                 let isTaken = decoder.map(Decoders.audio.contains) ?? false
@@ -237,10 +255,17 @@ private struct Streams {
                     "\(audio.unmixed) of its \(audio.channels) channels",
                     because: "the mix of two has no place for them"))
         }
-        notes = [choice.note].compactMap(\.self)
+        notes = [choice.note, hasTransparency ? "its transparency was left out: MP4 has none" : nil]
+            .compactMap(\.self)
         if picture != nil, !pictureIsDefault, hasForeignDefault {
             losses.append(Loss("its default pictures", because: "\(foreignPictures[0]) is not taken"))
         }
+    }
+
+    private static func hasAlpha(_ parameters: UnsafeMutablePointer<AVCodecParameters>) -> Bool {
+        let format = unsafe AVPixelFormat(parameters.pointee.format)
+        guard let description = unsafe av_pix_fmt_desc_get(format) else { return false }
+        return unsafe description.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
     }
 
     /// There is something to make a clip of.

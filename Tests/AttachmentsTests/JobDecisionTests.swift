@@ -123,7 +123,7 @@ import Testing
         let reason = try #require(achievement.reason)
         #expect(reason.count <= 200 && reason.hasPrefix("reduced, as "))
         if effort == .full {
-            #expect(reason.hasPrefix("reduced, as 1 of 900 frames missing: its packets"), "\(reason)")
+            #expect(reason.hasPrefix("reduced, as it lacks 1 of 900 frames: its packets"), "\(reason)")
         }
         if reason.firstMatch(of: /; and [0-9] more$/) == nil, !reason.hasSuffix("…") {
             for loss in losses { #expect(reason.contains(loss.what), "\(reason)") }

@@ -97,6 +97,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "The origin took longer than \(Self.number(seconds)) s. Try again later, or upload the file."
         case .unrecognizedType(let sniffed?) where sniffed == Self.emptyType:
             "The file is empty. Send it again."
+        case .unrecognizedType(let sniffed?) where sniffed == Self.notesType:
+            "This is what macOS notes beside a file, and not the file. Send the one without '._' before its name."
         case .unrecognizedType(let sniffed?) where sniffed != "application/octet-stream":
             "This is no picture, sound or video that Satchel takes (it looks like \(sniffed)). \(Self.advice(on: sniffed))"
         case .unrecognizedType:
@@ -149,8 +151,17 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     /// What libmagic says of a file without a byte.
     private static let emptyType = "application/x-empty"
 
+    /// AppleDouble, as which macOS keeps what other file systems have no place for (RFC 1740).
+    public static let notesType = "multipart/appledouble"
+
+    private static let archives: Set = [
+        "application/zip", "application/gzip", "application/x-7z-compressed", "application/x-rar",
+        "application/vnd.rar", "application/x-tar", "application/x-bzip2", "application/x-xz", "application/zstd",
+    ]
+
     /// What to do about a file of a type that isn't taken.
     private static func advice(on sniffed: String) -> String {
+        if archives.contains(sniffed) { return "Unpack it, and send what is in it." }
         let isText = sniffed.hasPrefix("text/") && sniffed != "text/rtf"
         return isText ? "Send the picture, sound or video itself." : "Convert it first."
     }
@@ -163,7 +174,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     /// This error, of a file that was called `name` or declared as `type`: where no decoder took it and they promise one
     /// that would have, that is what its sender should know.
     public func ofFile(named name: String?, declared type: String?) -> AttachmentError {
-        guard case .unrecognizedType(let sniffed) = self, sniffed != Self.emptyType else { return self }
+        guard case .unrecognizedType(let sniffed) = self, ![Self.emptyType, Self.notesType].contains(sniffed)
+        else { return self }
         let ending = name.flatMap { name in name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } }
         // A type that nobody named an extension of is told by its usual one.
         if let ending, MediaType(declared: ending) != nil { return .misnamed(fileExtension: ending, sniffed: sniffed) }

@@ -2,14 +2,18 @@
 public struct ForeignClip: Hashable, Sendable {
     /// With an article where people say one: `RealMedia`, `a MIDI file`.
     public let name: String
-    /// What its files begin with.
+    /// What its files have at `place`.
     let sign: [UInt8]
-    let hasPictures: Bool
+    let place: Int
+    let advice: String
 
-    private init(_ name: String, sign: [UInt8], hasPictures: Bool = true) {
+    private init(
+        _ name: String, at place: Int = 0, sign: [UInt8], hasPictures: Bool = true, advice: String? = nil
+    ) {
         self.name = name
         self.sign = sign
-        self.hasPictures = hasPictures
+        self.place = place
+        self.advice = advice ?? (hasPictures ? "Convert it to MP4." : "Convert it to M4A, MP3 or FLAC.")
     }
 
     /// Bytes that the longest sign takes.
@@ -17,19 +21,22 @@ public struct ForeignClip: Hashable, Sendable {
 
     /// The one as which `head` begins.
     public init?(head: [UInt8]) {
-        guard let kind = Self.all.first(where: { head.starts(with: $0.sign) }) else { return nil }
+        guard let kind = Self.all.first(where: { head.dropFirst($0.place).starts(with: $0.sign) }) else { return nil }
         self = kind
     }
 
     public var refusal: AttachmentError {
-        .unsupportedFeature(
-            reason: "this is \(name), which is not taken",
-            advice: hasPictures ? "Convert it to MP4." : "Convert it to M4A, MP3 or FLAC.")
+        .unsupportedFeature(reason: "this is \(name), which is not taken", advice: advice)
     }
+
+    private static let segmentAdvice = "Send the whole stream as one file, beginning with its first part."
 
     private static let all = [
         // The key of a header partition (SMPTE 377).
         ForeignClip("MXF", sign: [0x06, 0x0e, 0x2b, 0x34, 0x02, 0x05, 0x01, 0x01, 0x0d, 0x01, 0x02]),
+        // What a player loads piece by piece (ISO/IEC 14496-12, clause 8.16): how it is coded stands elsewhere.
+        ForeignClip("a segment of a stream", at: 4, sign: Array("styp".utf8), advice: segmentAdvice),
+        ForeignClip("a segment of a stream", at: 4, sign: Array("moof".utf8), advice: segmentAdvice),
         ForeignClip("RealMedia", sign: Array(".RMF".utf8)),
         ForeignClip("RealAudio", sign: Array(".ra".utf8) + [0xfd], hasPictures: false),
         // The first block's header, of 60 and of 50 fields a second (IEC 61834).

@@ -59,7 +59,7 @@ public struct Achievement: Hashable, Sendable {
                 let names = clause.roles.map(\.rawValue).joined(separator: " and ")
                 let verb = "\(clause.roles.count == 1 ? "was" : "were") \(clause.isMade ? "reduced" : "left out")"
                 return "\(names) \(verb): \(clause.cause)"
-            } + losses.map { "\($0.what) missing: \($0.reason)" }
+            } + losses.map { "it lacks \($0.what): \($0.reason)" }
         var note = "\(fidelity.rawValue), as "
         for (index, text) in texts.enumerated() {
             guard note.count + text.count + 2 <= Self.noteLength - 12 else {

@@ -41,6 +41,9 @@ package struct AnimationFacts: Hashable, Sendable {
         }
     }
 
+    /// `for ever`, `once`, `3 times`.
+    var playsText: String { plays == 0 ? "for ever" : plays == 1 ? "once" : "\(plays) times" }
+
     /// What a file of `type` can't say of how the animation plays, for the steps.
     func unsaid(by type: MediaType) -> [String] {
         guard let output = type.format.animation else { return [] }
@@ -49,7 +52,7 @@ package struct AnimationFacts: Hashable, Sendable {
         if let most = output.mostPlays {
             if plays > most { notes.append("it plays \(plays) times; \(name) can say \(most) at most") }
         } else if plays != 1 {
-            notes.append("it plays \(plays == 0 ? "for ever" : "\(plays) times"); \(name) has no loops")
+            notes.append("it plays \(playsText); \(name) has no loops")
         }
         let before = delays.reduce(0, +)
         if delays.contains(where: { $0 % output.delayUnit != 0 }) {

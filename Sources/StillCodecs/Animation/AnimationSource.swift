@@ -80,7 +80,7 @@ package struct AnimationSource: ~Copyable {
         }
         let format = facts.type.format
         var note = "\(format.picture?.animation?.name ?? format.name), \(facts.size.width)×\(facts.size.height)"
-        note += ", \(facts.frames) frames, \(facts.plays == 0 ? "for ever" : "\(facts.plays) times")"
+        note += ", \(facts.frames) frames, \(facts.playsText)"
         return ProbeResult(
             kind: .animation, type: facts.type, sniffedType: facts.sniffedType, size: facts.size, frames: facts.frames,
             duration: facts.duration, note: note, planned: policies.roles,

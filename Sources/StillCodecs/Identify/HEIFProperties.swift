@@ -24,6 +24,33 @@ struct HEIFProperties: Hashable, Sendable {
         }
     }
 
+    /// What a picture is coded as where that is none of what libheif decodes; nil where it is.
+    static func foreignCoding(of file: UnsafeRawBufferPointer) -> String? {
+        let parts = unsafe Bytes(whole: file).boxes.first { $0.type == "meta" }?.body.dropped(4)?.boxes ?? []
+        guard let primary = parts.first(where: { $0.type == "pitm" }).flatMap({ $0.body.identifier(at: 4) }),
+            let items = parts.first(where: { $0.type == "iinf" })?.body
+        else { return nil }
+        // A count of two bytes, or of four.
+        let entries = items.dropped(items.number(at: 0, bytes: 1) == 0 ? 6 : 8)?.boxes ?? []
+        let types = entries.filter { $0.type == "infe" }.compactMap { entry -> (item: Int, type: String)? in
+            let isLong = entry.body.number(at: 0, bytes: 1) == 3
+            guard let item = entry.body.number(at: 4, bytes: isLong ? 4 : 2),
+                let type = entry.body.text(at: isLong ? 10 : 8)
+            else { return nil }
+            return (item, type)
+        }
+        guard let own = types.first(where: { $0.item == primary })?.type else { return nil }
+        let isDerived = ["grid", "iden", "iovl"].contains(own)
+        let codings = isDerived ? types.map(\.type) : [own]
+        guard !codings.contains(where: ["hvc1", "av01"].contains) else { return nil }
+        return codings.lazy.compactMap { foreignCodings[$0] }.first
+    }
+
+    /// By the types of items (ISO/IEC 23008-12, annexes).
+    private static let foreignCodings = [
+        "vvc1": "H.266", "avc1": "H.264", "evc1": "EVC", "j2k1": "JPEG 2000", "unci": "uncompressed", "jpeg": "JPEG",
+    ]
+
     private static func colour(_ boxes: [Bytes.Box]) -> CodedColour? {
         for box in boxes where box.type == "colr" && box.body.text(at: 0) == "nclx" {
             if let primaries = box.body.number(at: 4, bytes: 2), let transfer = box.body.number(at: 6, bytes: 2) {

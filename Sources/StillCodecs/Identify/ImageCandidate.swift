@@ -99,7 +99,14 @@ package struct ImageCandidate: Sendable {
             if let pixels = unsafe bytes.withBytes({ unsafe AnnouncedSize.pixels(format, $0) }), pixels > limit {
                 throw .tooManyPixels(pixels: pixels, limit: limit)
             }
-            throw error.damage(of: format.name)
+            let refusal = error.damage(of: MediaType(declared: sniffed.type)?.format.name ?? format.name)
+            if format == .heif, case .corrupt = refusal,
+                let coding = unsafe bytes.withBytes({ unsafe HEIFProperties.foreignCoding(of: $0) })
+            {
+                throw .unsupportedFeature(
+                    reason: "its picture is \(coding), which is not taken", advice: "Export it as JPEG.")
+            }
+            throw refusal
         }
     }
 }

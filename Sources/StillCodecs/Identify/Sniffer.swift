@@ -66,9 +66,13 @@ struct Sniffer: ~Copyable {
     /// Names the type of an open file, by its first bytes.
     static func sniff(_ descriptor: Int32) throws(AttachmentError) -> Sniffed {
         let head = try readBytes(descriptor, count: headBytes)
+        if head.starts(with: notesSign) { return Sniffed(type: AttachmentError.notesType, head: head) }
         let type = shared.withLock { sniffer in sniffer?.type(of: head) }
         return Sniffed(type: type ?? "application/octet-stream", head: head)
     }
+
+    /// libmagic doesn't know it everywhere.
+    private static let notesSign: [UInt8] = [0, 0x05, 0x16, 0x07, 0, 2, 0, 0]
 
     private func type(of head: [UInt8]) -> String? {
         unsafe head.withUnsafeBytes { bytes in

@@ -308,4 +308,36 @@ import Testing
         let reason = "its container can't be read: it is damaged, or the file ends too early"
         #expect(try refusal(source) == .corrupt(reason: reason))
     }
+
+    @Test func `of an MP4 whose recording was interrupted the missing index is named`() throws {
+        let (source, cut) = (file("film.mp4"), file("cut.mp4"))
+        try Tool.ffmpeg(Self.pictures + Self.h264, to: source)
+        let data = try Data(contentsOf: source)
+        let lack = "its index is missing, without which nothing of it can be decoded"
+        try data.prefix(data.count * 3 / 5).write(to: cut)
+        #expect(try refusal(cut) == .corrupt(reason: "\(lack): the file ends before it"))
+        let index = try #require(data.range(of: Data("moov".utf8))).lowerBound - 4
+        try (data.prefix(index) + Data(count: data.count - index)).write(to: cut)
+        #expect(try refusal(cut) == .corrupt(reason: "\(lack): it was never written, or overwritten"))
+    }
+
+    @Test func `a segment of a stream is named`() throws {
+        let (source, segment) = (file("whole.mp4"), file("segment.m4s"))
+        try Tool.ffmpeg(Self.pictures + Self.h264 + ["-movflags", "frag_keyframe+empty_moov", "-g", "10"], to: source)
+        let data = try Data(contentsOf: source)
+        try data.suffix(from: #require(data.range(of: Data("moof".utf8))).lowerBound - 4).write(to: segment)
+        #expect(
+            try refusal(segment)
+                == .unsupportedFeature(
+                    reason: "this is a segment of a stream, which is not taken",
+                    advice: "Send the whole stream as one file, beginning with its first part."))
+    }
+
+    @Test(arguments: [["-c:v", "prores_ks", "-profile:v", "4", "-pix_fmt", "yuva444p10le"], ["-c:v", "libx264"]])
+    func `transparency that MP4 has no place for is mentioned`(encoding: [String]) throws {
+        let source = file("title.mov")
+        try Tool.ffmpeg(Self.pictures + encoding, to: source)
+        let notes = try #require(try Clips.render(source)).ending.notes
+        #expect(notes == (encoding[1] == "libx264" ? [] : ["its transparency was left out: MP4 has none"]))
+    }
 }

@@ -152,6 +152,28 @@ import Testing
                     advice: "Convert it to JPEG or PNG."))
     }
 
+    @Test func `a HEIF whose picture is coded as nothing that is taken is named`() throws {
+        let error = try refusal(
+            "f",
+            """
+            data = bytearray(open(args[1] + '/heic/coffee-gps.heic', 'rb').read())
+            while b'hvc1' in data: data[data.index(b'hvc1'):data.index(b'hvc1') + 4] = b'vvc1'
+            open(args[0] + '/f', 'wb').write(data)
+            """)
+        #expect(
+            error
+                == .unsupportedFeature(
+                    reason: "its picture is H.266, which is not taken", advice: "Export it as JPEG."))
+    }
+
+    @Test func `what macOS notes beside a file isn't taken for the file`() throws {
+        let error = try refusal(
+            "f", "open(args[0] + '/f', 'wb').write(bytes([0, 5, 22, 7, 0, 2, 0, 0]) + b'Mac OS X' + bytes(99))")
+        let notes = AttachmentError.unrecognizedType(sniffed: AttachmentError.notesType)
+        #expect(error == notes)
+        #expect(notes.ofFile(named: "._IMG_0042.HEIC", declared: "image/heic").message.contains("'._'"))
+    }
+
     // MARK: BMP
 
     /// Masks of red, green, blue and alpha, bits a pixel and bytes of the header.
