@@ -126,7 +126,14 @@ struct ProbedClip: ~Copyable {
                 unsafe stream.pointee.discard = AVDISCARD_ALL
             }
         }
-        if !isExpected, try !decodes(demuxer, chosen, maximumPixels: limits.framePixels) { return nil }
+        if !isExpected, try !decodes(demuxer, chosen, maximumPixels: limits.framePixels) {
+            // A transport stream's table of what is in it is no accident.
+            let programs = unsafe demuxer.raw.pointee.nb_programs
+            if demuxer.format == .mpegTS, programs > 0, let index = chosen.picture?.stream {
+                throw FFmpegFailure(refusal: try demuxer.pictureless(index))
+            }
+            return nil
+        }
         let length = try ClipLength.measure(demuxer, picture: chosen.picture?.stream, audio: chosen.audio?.stream)
         let facts = ClipFacts(
             kind: chosen.picture == nil ? .audio : .video,

@@ -32,7 +32,7 @@ public struct Codec: Sendable {
     public static let stills = Codec(
         linked: [.libvips(reading: PictureFormat.all.filter { $0.needs == .common })],
         images: [
-            .jpeg: ImageOpener { image throws(AttachmentError) in .still(try image.still(image.bytes())) },
+            .jpeg: ImageOpener { image throws(AttachmentError) in .still(try image.jpeg()) },
             .png: ImageOpener { image throws(AttachmentError) in
                 try image.png { _, _ throws(AttachmentError) in throw beyondDecoderSet }
             },

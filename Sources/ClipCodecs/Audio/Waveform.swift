@@ -187,10 +187,17 @@ struct WaveformReader {
             }
         }
 
+        // Where the last packet ended.
+        var end: Double?
         while try demuxer.read(packet) {
             guard packet.stream == audio.stream else { continue }
             let time = packet.pts ?? packet.dts
             let start = time.map(seconds) ?? 0
+            // Pages whose checksum is wrong are passed over, and nothing else leaves a gap in Ogg.
+            if demuxer.format == .ogg, let end, start - end > Self.gap, end >= 0 {
+                damage.add(time: nil, isDamaged: true, lasting: min(start, part.duration) - min(end, part.duration))
+            }
+            end = start + audio.timeBase.seconds(packet.duration)
             if start > part.reach { break }
             let errors = FFmpegLibraries.errorCount
             var failures = try decoder.send(packet) ? 0 : 1
@@ -211,6 +218,9 @@ struct WaveformReader {
             waveform: heard > 0 ? Waveform(peaks: peaks.peaks, bars: bars.peaks) : nil, damage: damage, packets: packets
         )
     }
+
+    /// Seconds between two packets that no rounding explains.
+    private static let gap = 0.05
 
     /// Frames of MP3 in which another's data may begin, at most: those of the lowest bit rates.
     private static let reservoir = 10

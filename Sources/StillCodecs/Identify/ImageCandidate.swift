@@ -22,6 +22,27 @@ package struct ImageCandidate: Sendable {
             bytes, format: format, header: header, sniffed: sniffed, limits: limits, losses: losses)
     }
 
+    /// Of a file that was reserved and not filled up, as a download leaves it, only what is there: zeros are codes as well.
+    func jpeg() throws(AttachmentError) -> StillSource {
+        let bytes = try bytes()
+        let end = unsafe bytes.withBytes { unsafe Self.filledBytes($0) }
+        guard let end else { return try still(bytes) }
+        var still = try still(SourceBytes(copying: unsafe bytes.withBytes { unsafe Array($0[..<end]) }))
+        still.facts.isFilledUp = true
+        return still
+    }
+
+    /// A JPEG's bytes before the zeros at its end; nil where it has its end marker or not so many.
+    private static func filledBytes(_ file: UnsafeRawBufferPointer) -> Int? {
+        var end = file.count
+        while end > 0, unsafe file[end - 1] == 0 { end -= 1 }
+        // A sector's worth.
+        guard end >= 4, file.count - end >= 512 else { return nil }
+        let (last, before) = unsafe (file[end - 1], file[end - 2])
+        if before == 0xff, last == 0xd9 { return nil }
+        return last == 0xff ? end + 1 : end
+    }
+
     func tiff() throws(AttachmentError) -> StillSource {
         let bytes = try bytes()
         try unsafe bytes.withBytes { (bytes) throws(AttachmentError) in try unsafe TIFFSamples.check(bytes) }
@@ -96,15 +117,18 @@ package struct ImageCandidate: Sendable {
         } catch {
             // Libraries have limits of their own, and say of what is beyond them that it is broken.
             let limit = limits.stillPixels
-            if let pixels = unsafe bytes.withBytes({ unsafe AnnouncedSize.pixels(format, $0) }), pixels > limit {
-                throw .tooManyPixels(pixels: pixels, limit: limit)
-            }
+            let pixels = unsafe bytes.withBytes { unsafe AnnouncedSize.pixels(format, $0) }
+            if let pixels, pixels > limit { throw .tooManyPixels(pixels: pixels, limit: limit) }
             let refusal = error.damage(of: MediaType(declared: sniffed.type)?.format.name ?? format.name)
             if format == .heif, case .corrupt = refusal,
                 let coding = unsafe bytes.withBytes({ unsafe HEIFProperties.foreignCoding(of: $0) })
             {
                 throw .unsupportedFeature(
                     reason: "its picture is \(coding), which is not taken", advice: "Export it as JPEG.")
+            }
+            if let pixels, case .tooExpensive(let resource, let granted) = refusal {
+                let claim = "\(resource) (its header claims \(pixels) pixels in \(bytes.count) bytes)"
+                throw .tooExpensive(resource: claim, granted: granted)
             }
             throw refusal
         }

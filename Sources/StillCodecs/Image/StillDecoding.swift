@@ -69,6 +69,7 @@ package struct StillDecoding {
 
     private static let lackOfEnd = "the file has no end marker, and nothing else is missing"
     package static let cut = "the file ends within them"
+    private static let zeros = "the file holds nothing but zeros from there on"
     private static let damagedTIFF = AttachmentError.corrupt(
         reason: "its TIFF data cannot be decoded: it is damaged")
     private static let damage = "its data is damaged within them"
@@ -96,7 +97,7 @@ package struct StillDecoding {
         let missing = Double(found.missing)
         switch (found.is_cut != 0, found.has_several_scans != 0) {
         case (true, true): try note(missing, "the file ends before its last scans", &faults, unit: .detail)
-        case (true, false): try note(missing, Self.cut, &faults)
+        case (true, false): try note(missing, facts.isFilledUp ? Self.zeros : Self.cut, &faults)
         case (false, _): try note(missing, found.ends_early != 0 ? Self.early : Self.damage, &faults)
         }
         let odd = max(leftOver, Int(found.left_over))

@@ -24,6 +24,8 @@ package struct StillFacts: Hashable, Sendable {
     var heif: HEIFProperties?
     /// Whether a WebP's pixels end with the file.
     var isCut = false
+    /// Whether a JPEG's end is nothing but zeros.
+    var isFilledUp = false
     /// What is left out, for the record: clauses.
     package var notes: [String] = []
     /// Bytes of the file.

@@ -231,6 +231,24 @@ import Testing
         #expect(try Clips.render(source)?.ending.losses.first?.reason == loss.reason)
     }
 
+    @Test func `a page of an Ogg file that is passed over is missing`() throws {
+        let source = file("damaged.ogg")
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100:duration=8", "-c:a", "libvorbis"], to: source)
+        var data = try Data(contentsOf: source)
+        data[data.count / 2] ^= 0xff
+        try data.write(to: source)
+        let refusal = try #require(try refusal(source))
+        #expect(refusal.code == .corrupt && refusal.message.contains("of 8.00 s of its sound are missing"))
+        // As much as FFmpeg's own decoder doesn't give.
+        let text = try Tool.text(
+            "ffprobe",
+            ["-v", "quiet", "-show_entries", "frame=nb_samples", "-of", "csv=p=0", source.path])
+        let samples = text.split(whereSeparator: { !$0.isNumber }).compactMap { Int($0) }.reduce(0, +)
+        let missing = try #require(refusal.message.firstMatch(of: /([0-9.]+) s of 8.00 s/)?.1)
+        #expect(abs((Double(missing) ?? 0) - (8 - Double(samples) / 44_100)) < 0.1, "\(refusal.message), \(samples)")
+    }
+
     @Test func `of a FLAC that is cut off the packet in which it ends is missing too`() throws {
         let source = file("sound.flac")
         try Tool.ffmpeg(

@@ -327,4 +327,24 @@ import Testing
         let refusal = try #require(try Rendered.refusal(of: file, in: directory.url))
         #expect(refusal == .corrupt(reason: "its header claims other sides than its picture has"))
     }
+
+    @Test(arguments: ["baseline.jpg", "grey.jpg", "cmyk.jpg"])
+    func `a JPEG whose end is zeros, as a download reserves them, lacks its rows`(whole: String) throws {
+        let file = directory.url.appending(path: "reserved.jpg")
+        let data = try Data(contentsOf: source(whole))
+        for (share, isTaken) in [(0.5, false), (0.99, true)] {
+            let kept = Int(Double(data.count) * share)
+            try (data.prefix(kept) + Data(count: max(600, data.count - kept))).write(to: file)
+            let lack = "the file holds nothing but zeros from there on"
+            if let refusal = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.refuse)) {
+                #expect(!isTaken && refusal.message.contains("rows are missing: \(lack)"), "\(refusal.message)")
+            } else {
+                let losses = try Rendered.of(file, in: directory.url, profile: Self.profile(.refuse)).ending.losses
+                #expect(isTaken && losses.map(\.reason) == [lack], "\(losses)")
+            }
+        }
+        // Behind the end marker they mean nothing.
+        try (data + Data(count: 4096)).write(to: file)
+        #expect(try Rendered.of(file, in: directory.url).ending.losses == [])
+    }
 }
