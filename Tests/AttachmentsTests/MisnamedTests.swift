@@ -31,4 +31,9 @@ import Testing
         let error = AttachmentError.corrupt(reason: "it ends")
         #expect(error.ofFile(named: "cat.gif", declared: nil) == error)
     }
+
+    @Test func `a file that begins as its name says isn't told that it doesn't`() {
+        let named = AttachmentError.unrecognizedType(sniffed: "image/gif").ofFile(named: "a.gif", declared: nil)
+        #expect(named.message.hasPrefix("This is named .gif and begins like one, but nothing behind that can be read."))
+    }
 }

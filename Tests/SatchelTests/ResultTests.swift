@@ -79,6 +79,21 @@ import Testing
         #expect(summary.lines(profile: .notification, elapsed: .seconds(1), isQuiet: true).isEmpty)
     }
 
+    @Test func `sentences are wrapped at words, and indented further`() {
+        let line = "  a.jpg: corrupt. 177 of 400 rows are missing: the file ends within them."
+        for width in 1...100 {
+            let lines = line.wrapped(to: width).components(separatedBy: "\n")
+            let words = lines.map { $0.trimmingCharacters(in: .whitespaces) }
+            let longest = words.map(\.count).max() ?? 0
+            #expect(lines.allSatisfy { $0.count <= max(width, 4 + longest) })
+            #expect(lines.dropFirst().allSatisfy { $0.hasPrefix("    ") && !$0.hasPrefix("     ") })
+            #expect("  " + words.joined(separator: " ") == line)
+            if width > 20 { #expect(lines.allSatisfy { $0.count <= width }) }
+        }
+        #expect(line.wrapped(to: 100) == line)
+        #expect("  東京東京 東京".wrapped(to: 10) == "  東京東京\n    東京")
+    }
+
     @Test func `a cell with commas, quotes or line feeds is quoted`() {
         #expect(CSV.row(["a", "b,c", "d\"e", "f\ng"]) == "a,\"b,c\",\"d\"\"e\",\"f\ng\"")
     }

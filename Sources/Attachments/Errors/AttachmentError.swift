@@ -103,6 +103,9 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "This is no picture, sound or video that Satchel takes (it looks like \(sniffed)). \(Self.advice(on: sniffed))"
         case .unrecognizedType:
             "This is no picture, sound or video that Satchel takes. Convert it first."
+        case .misnamed(let fileExtension, let sniffed?)
+        where MediaType(declared: sniffed) == MediaType(declared: fileExtension):
+            "This is named .\(fileExtension) and begins like one, but nothing behind that can be read. Check that it is the right file, whole and not encrypted."
         case .misnamed(let fileExtension, let sniffed):
             "This is named .\(fileExtension), but it doesn't begin like one\(Self.likeness(sniffed)). Check that it is the right file, whole and not encrypted."
         case .unsupportedFeature(let reason, let advice):

@@ -2,11 +2,12 @@ import Attachments
 
 /// The size that a file announces, where its decoder refuses to open it. For messages only: nothing is decoded by it.
 enum AnnouncedSize {
-    /// The pixels of a JPEG's frame, or of the largest picture of a HEIF; nil of other formats and where nothing is found.
+    /// The pixels of a JPEG's frame, of a WebP, or of the largest picture of a HEIF; nil of other formats and where nothing is found.
     static func pixels(_ format: PictureFormat, _ bytes: UnsafeRawBufferPointer) -> Int64? {
         switch format {
         case .jpeg: unsafe jpeg(bytes)
         case .heif: unsafe heif(bytes)
+        case .webp: unsafe webp(bytes)
         default: nil
         }
     }
@@ -23,6 +24,20 @@ enum AnnouncedSize {
             position += 2 + Int(unsafe number(bytes, position + 2, 2))
         }
         return nil
+    }
+
+    /// RFC 9649, 2.5 to 2.7, and RFC 6386, 9.1: by the first chunk.
+    private static func webp(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        guard bytes.count >= 30 else { return nil }
+        func little(_ position: Int, _ count: Int) -> Int64 {
+            (0..<count).reversed().reduce(0) { unsafe $0 << 8 | Int64(bytes[position + $1]) }
+        }
+        return switch unsafe String(decoding: bytes[12..<16], as: UTF8.self) {
+        case "VP8X": area(little(24, 3) + 1, little(27, 3) + 1)
+        case "VP8L": area(little(21, 4) & 0x3fff + 1, little(21, 4) >> 14 & 0x3fff + 1)
+        case "VP8 ": area(little(26, 2) & 0x3fff, little(28, 2) & 0x3fff)
+        default: nil
+        }
     }
 
     /// ISO/IEC 23008-12, 6.5.3: a box `ispe` has its flags, the width and the height.

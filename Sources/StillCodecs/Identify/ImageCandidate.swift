@@ -88,13 +88,14 @@ package struct ImageCandidate: Sendable {
 
     /// A still, or an animation where its header says so and libvips gives its frames.
     package func jxl(isAnimated: Bool) throws(AttachmentError) -> Identified.Content {
+        let bytes = try bytes()
+        // What is no picture needs no newer library.
+        let header = try header(of: bytes)
         if isAnimated, let feature = format.animation?.needs,
             !CodecLibrary(.libvips, version: Libvips.version).isAtLeast(feature.since)
         {
             throw feature.refusal
         }
-        let bytes = try bytes()
-        let header = try header(of: bytes)
         // Pages without delays are a document's.
         if isAnimated, header.pages > 1, header.integers("delay") != nil {
             return .animation(

@@ -141,7 +141,7 @@ struct Batch: AsyncParsableCommand {
         }
         await workshop.close()
         for line in summary.lines(profile: profile, elapsed: ContinuousClock.now - start, isQuiet: quiet) {
-            Console.say(line)
+            Console.say(Terminal.errors.width.map { line.wrapped(to: $0) } ?? line)
         }
         if let maxFailures, summary.failed >= maxFailures {
             throw CommandFailure(

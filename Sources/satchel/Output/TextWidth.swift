@@ -44,6 +44,23 @@ extension StringProtocol {
 }
 
 extension String {
+    /// The same in lines of at most `width` columns, but where a single word has more; what is wrapped is indented further.
+    func wrapped(to width: Int) -> String {
+        guard columns > width else { return self }
+        let indent = String(prefix { $0 == " " })
+        var lines = [indent]
+        var isEmpty = true
+        for word in dropFirst(indent.count).split(separator: " ", omittingEmptySubsequences: false) {
+            if !isEmpty, lines[lines.count - 1].columns + 1 + word.columns > width {
+                lines.append(indent + "  ")
+                isEmpty = true
+            }
+            lines[lines.count - 1] += (isEmpty ? "" : " ") + word
+            isEmpty = false
+        }
+        return lines.joined(separator: "\n")
+    }
+
     /// The same in at most `width` columns: where it has more, its middle is left out. The end of a path tells more than
     /// its middle.
     func shortened(to width: Int) -> String {

@@ -328,6 +328,27 @@ import Testing
         #expect(refusal == .corrupt(reason: "its header claims other sides than its picture has"))
     }
 
+    @Test func `what only begins like an animated JPEG XL needs no newer library`() throws {
+        let file = directory.url.appending(path: "noise.jxl")
+        // Noise, of which the bit for animations is set.
+        let noise: [UInt8] = [
+            0xff, 0x0a, 0xac, 0xf4, 0x8e, 0xea, 0xf7, 0xc4, 0x46, 0xf5, 0x2b, 0x42, 0xc0, 0x5e, 0x9c, 0xe2,
+        ]
+        try Data(noise + [UInt8](repeating: 0, count: 300)).write(to: file)
+        let refusal = try #require(try Rendered.refusal(of: file, in: directory.url))
+        #expect(refusal.code == .corrupt, "\(refusal.message)")
+    }
+
+    @Test(
+        arguments: [
+            ("webp/cat.webp", 450 * 300), ("webp/lossless-alpha.webp", 300 * 200), ("webp/private.webp", 300 * 200),
+        ])
+    func `what a WebP claims to be is read from its header, for messages`(path: String, pixels: Int) throws {
+        let data = try Data(contentsOf: Repository.media.appending(path: path))
+        let announced = unsafe data.withUnsafeBytes { unsafe AnnouncedSize.pixels(.webp, $0) }
+        #expect(announced == Int64(pixels))
+    }
+
     @Test(arguments: ["baseline.jpg", "grey.jpg", "cmyk.jpg"])
     func `a JPEG whose end is zeros, as a download reserves them, lacks its rows`(whole: String) throws {
         let file = directory.url.appending(path: "reserved.jpg")
