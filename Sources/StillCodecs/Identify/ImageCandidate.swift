@@ -128,8 +128,7 @@ package struct ImageCandidate: Sendable {
                     reason: "its picture is \(coding), which is not taken", advice: "Export it as JPEG.")
             }
             if let pixels, case .tooExpensive(let resource, let granted) = refusal {
-                let claim = "\(resource) (its header claims \(pixels) pixels in \(bytes.count) bytes)"
-                throw .tooExpensive(resource: claim, granted: granted)
+                throw .tooExpensive(resource: "\(resource) (for \(pixels) pixels)", granted: granted)
             }
             throw refusal
         }
