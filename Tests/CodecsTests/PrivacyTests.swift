@@ -10,15 +10,12 @@ import Testing
 /// `Tests/privacy/judge.py` accounts for every byte of what came out, with exiftool and ffprobe.
 @Suite struct PrivacyTests: ~Copyable {
     let directory: TemporaryDirectory
-    private var sources: URL { directory.url.appending(path: "sources") }
     private var outputs: URL { directory.url.appending(path: "outputs") }
 
     init() throws {
         directory = try TemporaryDirectory()
-        for folder in ["sources", "outputs"] {
-            try? FileManager.default.createDirectory(
-                at: directory.url.appending(path: folder), withIntermediateDirectories: false)
-        }
+        try? FileManager.default.createDirectory(
+            at: directory.url.appending(path: "outputs"), withIntermediateDirectories: false)
     }
 
     private static let tools = Repository.root.appending(path: "Tests/privacy")
@@ -28,14 +25,18 @@ import Testing
         try Tool.text("python3", [Self.tools.appending(path: "judge.py").path, folder.path])
     }
 
-    /// Makes sources full of canaries.
-    ///
-    /// - Returns: The places of each.
-    private borrowing func embed(_ group: String) throws -> [String: [String]] {
-        _ = try Tool.text("python3", [Self.tools.appending(path: "embed.py").path, sources.path, group])
+    /// Sources full of canaries, with the places of each.
+    private typealias Embedded = (sources: URL, places: [String: [String]])
+
+    private static let pictures = Result { try embedded("pictures") }
+    private static let clips = Result { try embedded("clips") }
+
+    private static func embedded(_ group: String) throws -> Embedded {
+        let sources = try SharedDirectory().url
+        _ = try Tool.text("python3", [tools.appending(path: "embed.py").path, sources.path, group])
         let list = sources.appending(path: "places.json")
         defer { try? FileManager.default.removeItem(at: list) }
-        return try JSONDecoder().decode([String: [String]].self, from: try Data(contentsOf: list))
+        return (sources, try JSONDecoder().decode([String: [String]].self, from: try Data(contentsOf: list)))
     }
 
     /// Renders a source, and puts what came out among the outputs, under names that tell its origin.
@@ -61,7 +62,7 @@ import Testing
     }
 
     @Test func `no canary, and nothing that isn't needed, is in any rendition of a picture full of canaries`() throws {
-        let places = try embed("pictures")
+        let (sources, places) = try Self.pictures.get()
         #expect(places.count >= 15)
         #expect(places.values.joined().count > 380)
         var webp = Profile.message
@@ -70,7 +71,7 @@ import Testing
         webp.image?.types = [.webp]
         for name in places.keys.sorted() {
             for profile in Sweep.of([Profile.notification, .message, .archive, webp], every: 2, from: name.utf8.count) {
-                try check(name, profile)
+                try check(sources.appending(path: name), profile)
             }
         }
         let verdict = try verdict(outputs)
@@ -78,17 +79,19 @@ import Testing
     }
 
     @Test func `no canary, and nothing that isn't needed, is in any rendition of a clip full of canaries`() throws {
-        let places = try embed("clips")
+        let (sources, places) = try Self.clips.get()
         #expect(places.count >= 20)
         #expect(places.values.joined().count > 600)
         for name in places.keys.sorted() {
-            try check(name, .notification)
-            try check(name, .archive)
+            try check(sources.appending(path: name), .notification)
+            try check(sources.appending(path: name), .archive)
             // The clock of a chained stream begins anew: it can't be searched.
             if name.hasSuffix(".ogg") { continue }
             // Off a keyframe, and on one.
             for start in Sweep.of([0.35, 1], every: 2, from: name.utf8.count) {
-                try check(name, .notification, RenditionRequest(trim: TrimRequest(start: start, duration: 0.8)))
+                try check(
+                    sources.appending(path: name), .notification,
+                    RenditionRequest(trim: TrimRequest(start: start, duration: 0.8)))
             }
         }
         let verdict = try verdict(outputs)
@@ -96,12 +99,13 @@ import Testing
     }
 
     private borrowing func check(
-        _ name: String, _ profile: Profile, _ request: RenditionRequest = RenditionRequest()
+        _ source: URL, _ profile: Profile, _ request: RenditionRequest = RenditionRequest()
     ) throws {
+        let name = source.lastPathComponent
         let label = "\(name).\(profile.name).\(request.trim?.start ?? 0)"
         let rendered: Rendered
         do {
-            rendered = try render(sources.appending(path: name), as: label, profile, request)
+            rendered = try render(source, as: label, profile, request)
         } catch {
             Issue.record("\(label): \(error)")
             return
@@ -113,7 +117,7 @@ import Testing
     @Test(arguments: ["pictures", "clips"])
     func `the judge finds what it looks for`(group: String) throws {
         // Every source is a file that says too much.
-        let places = try embed(group)
+        let (sources, places) = try (group == "clips" ? Self.clips : Self.pictures).get()
         let complaints = try verdict(sources)
         for name in places.keys {
             #expect(complaints.contains("\(name): "), "\(name)")

@@ -26,13 +26,18 @@ public struct Program: Sendable {
     }
 
     /// A tool of the system, by its name or its path; where it is missing, running it fails.
+    ///
+    /// The distribution's own is taken, which `install-dependencies.sh` installs, also where something else stands before it:
+    /// a version manager's shim alone takes longer than most of the tools do.
     public static func tool(_ name: String) -> Program {
-        if name.hasPrefix("/") { return Program(URL(filePath: name)) }
-        let places = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-        let found = places.map { URL(filePath: String($0)).appending(path: name) }
+        if name.hasPrefix("/") { return Program(URL(filePath: name), environment: ["PATH": searchPath]) }
+        let found = searchPath.split(separator: ":").map { URL(filePath: String($0)).appending(path: name) }
             .first { FileManager.default.isExecutableFile(atPath: $0.path(percentEncoded: false)) }
-        return Program(found ?? URL(filePath: "/usr/bin/\(name)"))
+        return Program(found ?? URL(filePath: "/usr/bin/\(name)"), environment: ["PATH": searchPath])
     }
+
+    /// Where tools look for tools: the distribution's first.
+    static let searchPath = "/usr/bin:/bin:" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/sbin:/sbin")
 
     /// Starts the program; see ``RunningProgram/wait()``.
     public func start(_ arguments: [String], input: Data? = nil) throws -> RunningProgram {

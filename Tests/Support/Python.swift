@@ -20,6 +20,7 @@ public enum Python {
             process = Process()
             process.executableURL = URL(filePath: "/usr/bin/python3")
             process.arguments = ["-c", Python.loop, "\(Python.limit)"]
+            process.environment = ProcessInfo.processInfo.environment.merging(["PATH": Program.searchPath]) { $1 }
             process.standardInput = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
             try process.run()
         }
@@ -82,12 +83,15 @@ public enum Python {
     private static let loop = """
         import json, os, signal, sys
         os.environ['OPENBLAS_NUM_THREADS'] = '1'
-        import io, math, random, struct, subprocess, types, zlib
+        import gc, io, math, random, struct, subprocess, traceback, types, zlib
         import numpy, numpy.fft, numpy.random
         from PIL import Image, ImageCms, ImageDraw, ImageFile, ImageFont, ImageOps, ImageSequence
         Image.init()
         os.environ.pop('OPENBLAS_NUM_THREADS')
         limit = int(sys.argv[1])
+        # What forks share they would copy where a collection writes to it.
+        gc.collect()
+        gc.freeze()
         for line in sys.stdin:
             job = json.loads(line)
             if os.fork():
@@ -110,8 +114,19 @@ public enum Python {
             sys.argv = ['-c', *job['arguments']]
             break
         else: sys.exit()
-        # Of a module's names files are closed at the end.
         sys.modules['__main__'] = main = types.ModuleType('__main__')
-        exec(compile(job['script'], '<script>', 'exec'), main.__dict__)
+        status = 0
+        try: exec(compile(job['script'], '<script>', 'exec'), main.__dict__)
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+            if isinstance(end.code, str): print(end.code, file=sys.stderr)
+        except BaseException:
+            status = 1
+            traceback.print_exc()
+        # Files are closed. An end as Python makes it would take NumPy apart, which takes longer than most scripts do.
+        main.__dict__.clear()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
         """
 }

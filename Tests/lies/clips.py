@@ -44,24 +44,20 @@ def sequence(width: int, height: int) -> bytes:
 
 class Samples:
     def __init__(self, directory: pathlib.Path):
-        def made(name: str, *arguments) -> bytes:
-            path = directory / name
-            ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=10:duration=1", *arguments, path)
-            data = path.read_bytes()
-            path.unlink()
-            return data
-
         plain = ["-pix_fmt", "yuv420p", "-c:v", "libx264", "-profile:v", "baseline", "-bf", "0"]
-        self.h264 = made("a.h264", *plain)
-        self.mp4 = made("a.mp4", *plain)
-        self.mkv = made("a.mkv", *plain)
-        self.webm = made("a.webm", "-c:v", "libvpx")
-        self.vp9 = made("a-vp9.webm", "-c:v", "libvpx-vp9", "-cpu-used", "8")
-        self.mjpeg = made("a.avi", "-c:v", "mjpeg", "-pix_fmt", "yuvj420p")
-        self.raw = made("b.avi", "-c:v", "rawvideo", "-pix_fmt", "bgr24")
-        self.mpeg4 = made("c.avi", "-c:v", "mpeg4")
-        self.mpeg2 = made("a.mpg", "-r", "25", "-c:v", "mpeg2video")
-        self.prores = made("a.mov", "-c:v", "prores_ks", "-pix_fmt", "yuv422p10le")
+        samples = {
+            "h264": ("a.h264", plain), "mp4": ("a.mp4", plain), "mkv": ("a.mkv", plain), "webm": ("a.webm", ["-c:v", "libvpx"]),
+            "vp9": ("a-vp9.webm", ["-c:v", "libvpx-vp9", "-cpu-used", "8"]),
+            "mjpeg": ("a.avi", ["-c:v", "mjpeg", "-pix_fmt", "yuvj420p"]),
+            "raw": ("b.avi", ["-c:v", "rawvideo", "-pix_fmt", "bgr24"]), "mpeg4": ("c.avi", ["-c:v", "mpeg4"]),
+            "mpeg2": ("a.mpg", ["-r", "25", "-c:v", "mpeg2video"]),
+            "prores": ("a.mov", ["-c:v", "prores_ks", "-pix_fmt", "yuv422p10le"]),
+        }
+        outputs = [word for name, arguments in samples.values() for word in [*arguments, directory / name]]
+        ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=10:duration=1", *outputs)
+        for sample, (name, _) in samples.items():
+            setattr(self, sample, (directory / name).read_bytes())
+            (directory / name).unlink()
         self.directory = directory
 
     def remuxed(self, data: bytes, name: str) -> bytes:

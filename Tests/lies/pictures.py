@@ -40,7 +40,7 @@ def png(width: int, height: int, kind: int = 2, interlaced: int = 0, more: bytes
 
 
 def apng(width: int, height: int, frames: int, real: int | None = None) -> bytes:
-    body, number = b"", 0
+    body, number = bytearray(), 0
     pixels = zlib.compress(bytes((1 + 3 * 8) * 8))
     for index in range(frames if real is None else real):
         body += chunk(b"fcTL", struct.pack(">IIIIIHHBB", number, 8, 8, 0, 0, 1, 10, 0, 0))

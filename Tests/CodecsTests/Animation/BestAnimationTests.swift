@@ -33,7 +33,12 @@ import Testing
         ("webp/animated-alpha.webp", 24),
     ]
 
-    @Test(arguments: samples, [MediaType.gif, .webp])
+    /// Each sample as both types; the order has every other pair hold each sample and both types.
+    private static let pairs = samples.enumerated().flatMap { index, sample in
+        [MediaType.gif, .webp].indices.map { (sample, [MediaType.gif, .webp][(index + $0) % 2]) }
+    }
+
+    @Test(arguments: Sweep.of(pairs, every: 2))
     func `next to nothing is more like the source, and frames, delays, loops and transparency are the same`(
         sample: (path: String, side: Int), type: MediaType
     ) throws {
@@ -109,7 +114,7 @@ import Testing
     }
 
     /// Frames beyond the screen, interlaced, with holes and every disposal, at random.
-    @Test(arguments: 0..<6)
+    @Test(arguments: 0..<Sweep.count(6, else: 3))
     func `frames that libvips shows otherwise are made by us`(seed: Int) throws {
         let source = directory.url.appending(path: "random-\(seed).gif")
         try Tool.run("/usr/bin/python3", ["-c", AnimationFramesTests.randomGIF, source.path, "\(seed)"])

@@ -19,9 +19,16 @@ import Testing
         }
     }
 
+    /// FFmpeg's lists, each asked for once.
+    private static let lists = ["codecs", "decoders", "demuxers", "muxers"].reduce(into: [:]) { lists, name in
+        lists[name] = Result { try Tool.text("ffmpeg", ["-v", "error", "-\(name)"]).split(separator: "\n") }
+    }
+
+    private func lines(_ list: String) throws -> [Substring] { try #require(Self.lists[list]).get() }
+
     /// The second words of one of FFmpeg's lists, which may be several names.
     private func names(_ list: String) throws -> Set<String> {
-        let lines = try Tool.text("ffmpeg", ["-v", "error", "-\(list)"]).split(separator: "\n")
+        let lines = try lines(list)
         let words = lines.compactMap { $0.split(separator: " ").dropFirst().first }
         return Set(words.flatMap { $0.split(separator: ",").map(String.init) })
     }
@@ -40,8 +47,9 @@ import Testing
     @Test(arguments: Coding.all.filter { !$0.decoders.isEmpty })
     func `a coding that is taken is FFmpeg's, and its decoders decode it`(coding: Coding) throws {
         // DEV.LS h264  H.264 / AVC (decoders: h264 h264_v4l2m2m ) (encoders: libx264 )
-        let lines = try Tool.text("ffmpeg", ["-v", "error", "-codecs"]).split(separator: "\n")
-        let line = lines.first { $0.split(separator: " ").dropFirst().first == Substring(coding.identifier) }
+        let line = try lines("codecs").first {
+            $0.split(separator: " ").dropFirst().first == Substring(coding.identifier)
+        }
         let words = String(try #require(line))
         let listed = words.firstMatch(of: /\(decoders: ([^)]*)\)/)?.output.1.split(separator: " ").map(String.init)
         let decoders = listed ?? [coding.identifier]

@@ -19,16 +19,25 @@ import Testing
     /// Colours that change along both sides, so that a shift or a wrong share of half a sample shows, of sides that no
     /// block divides.
     private func make(_ name: String, sampling: String, progressive: Bool = false) throws -> String {
-        try PictureJudge.run(
-            """
-            h, w = 611, 917
-            y, x = np.mgrid[0:h, 0:w].astype(float)
-            planes = [128 + 90 * np.sin(x / a + y / b) for a, b in ((23, 31), (41, -19), (-29, 37))]
-            Image.fromarray(np.stack(planes, -1).astype(np.uint8)).save(args[0] + '.png')
-            subprocess.run(['convert', args[0] + '.png', '-quality', '97', '-sampling-factor', args[1],
-                '-interlace', args[2], args[0]], check=True)
-            """, [path(name), sampling, progressive ? "Plane" : "None"])
+        try Tool.run(
+            "convert",
+            [
+                try Self.waves.get().url.appending(path: "waves.png").path, "-quality", "97", "-sampling-factor",
+                sampling, "-interlace", progressive ? "Plane" : "None", path(name),
+            ])
         return path(name)
+    }
+
+    private static let waves = Result {
+        try SharedDirectory { directory in
+            try PictureJudge.run(
+                """
+                h, w = 611, 917
+                y, x = np.mgrid[0:h, 0:w].astype(float)
+                planes = [128 + 90 * np.sin(x / a + y / b) for a, b in ((23, 31), (41, -19), (-29, 37))]
+                Image.fromarray(np.stack(planes, -1).astype(np.uint8)).save(args[0])
+                """, [directory.appending(path: "waves.png").path])
+        }
     }
 
     /// Decibels to Lanczos 3 over Pillow's full decode.

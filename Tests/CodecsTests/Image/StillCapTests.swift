@@ -62,7 +62,7 @@ import Testing
         var files: [URL] = []
         var said: [String] = []
         let place = (StillContent.allCases.firstIndex(of: content) ?? 0) + types.count
-        for cap in Sweep.of([floor, 700, 3_000, 20_000, 1_000_000], every: 2, from: place) {
+        for cap in Sweep.of([floor, 700, 3_000, 20_000, 1_000_000], every: 5, from: place) {
             var profile = Profile.notification
             profile.image?.types = types
             profile.image?.aim = nil

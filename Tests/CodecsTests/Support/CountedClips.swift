@@ -52,6 +52,13 @@ enum CountedClips {
         "48000", "-ac", "1", "-i", sound.path,
     ]
 
+    /// Makes clips by one call of FFmpeg, each as its arguments say.
+    static func make(_ clips: [(arguments: [String], output: URL)]) throws {
+        try Tool.run(
+            "ffmpeg",
+            ["-v", "error", "-nostdin", "-y"] + inputs + clips.flatMap { $0.arguments + [$0.output.path] })
+    }
+
     /// What a player shows and lets hear of a file, by FFmpeg.
     struct Shown {
         struct Picture {

@@ -72,12 +72,22 @@ import Testing
         let sniffed = try Clips.sniff(plain)
         var problems: [String] = []
         var count = 0
-        for (index, edited) in Self.cases.enumerated() where hasAudio || edited.pictures != nil {
+        let place = Self.codings.firstIndex { $0.0 == name } ?? 0
+        let cases = Sweep.of(Self.cases.enumerated(), every: 2, from: place).filter {
+            hasAudio || $0.element.pictures != nil
+        }
+        let files = try cases.map { index, edited in
             let file = directory.url.appending(path: "\(index)-\(name)")
             try EditLists.write(hasAudio ? [edited.pictures, edited.audio] : [edited.pictures], into: plain, as: file)
+            return file
+        }
+        // By one process, unless it complains of one.
+        let sources = try? CountedClips.shown(files, hasAudio: hasAudio, in: directory.url)
+        for (place, (index, edited)) in cases.enumerated() {
+            let file = files[place]
             let source: CountedClips.Shown
             do {
-                source = try CountedClips.shown(file, hasAudio: hasAudio, in: directory.url)
+                source = try sources?[place] ?? CountedClips.shown(file, hasAudio: hasAudio, in: directory.url)
             } catch {
                 // Of leading pictures FFmpeg's own times may run backwards where one part follows another: no judge.
                 guard name == "open.mov", (edited.pictures?.count ?? 0) > 1 else { throw error }

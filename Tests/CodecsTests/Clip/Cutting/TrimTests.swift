@@ -42,7 +42,7 @@ import Testing
     /// The sound 0.4 s later than it was.
     private static let delayed = "-itsoffset 0.4 -i $FILE -map 0:v -map 1:a -c copy"
     /// Every picture of the first second, then every third, then all but each fourth.
-    private static let varied = "-vf select=lt(n\\,25)+gt(n\\,60)*mod(n\\,4)+not(mod(n\\,3))*lt(n\\,61) -vsync vfr"
+    private static let varied = "-vf select=lt(n\\,25)+gt(n\\,60)*mod(n\\,4)+not(mod(n\\,3))*lt(n\\,61) -fps_mode vfr"
 
     static let sources = [
         Source("bf0.mp4", "\(x264) -g 250 -bf 0"),
@@ -99,8 +99,7 @@ import Testing
     func `a part is exact to a frame and to 20 ms of sound, and nothing outside it is in the file`(
         source: Source
     ) throws {
-        let file = try make(source)
-        let shown = try CountedClips.shown(file, hasAudio: source.hasAudio, in: directory.url)
+        let (file, shown) = try #require(try Self.made.get()[source.name])
         var trims = [TrimRequest(start: 1.48, duration: 1.2)]
         if source.arguments.contains("libx264") && source.name.count > 5 {
             trims += [TrimRequest(start: 0.5), TrimRequest(start: 2, duration: 1)]
@@ -110,15 +109,26 @@ import Testing
         }
     }
 
-    private borrowing func make(_ source: Source) throws -> URL {
-        let file = directory.url.appending(path: source.name)
-        try Tool.ffmpeg(
-            CountedClips.inputs + ["-pix_fmt", "yuv420p"] + source.arguments, to: file)
-        guard let remux = source.remux else { return file }
-        let other = directory.url.appending(path: remux.name)
-        try Tool.ffmpeg(
-            remux.before + ["-i", file.path] + remux.after.map { $0 == "$FILE" ? file.path : $0 }, to: other)
-        return other
+    /// Each source by its name, with what is shown of it: FFmpeg takes longer to start than to make most of them.
+    private static let made = Result {
+        let directory = try SharedDirectory().url
+        try CountedClips.make(
+            sources.map { (["-pix_fmt", "yuv420p"] + $0.arguments, directory.appending(path: $0.name)) })
+        let files = try sources.map { source in
+            let file = directory.appending(path: source.name)
+            guard let remux = source.remux else { return file }
+            let other = directory.appending(path: remux.name)
+            try Tool.ffmpeg(
+                remux.before + ["-i", file.path] + remux.after.map { $0 == "$FILE" ? file.path : $0 }, to: other)
+            return other
+        }
+        var made: [String: (file: URL, shown: CountedClips.Shown)] = [:]
+        for hasAudio in [false, true] {
+            let some = zip(sources, files).filter { $0.0.hasAudio == hasAudio }
+            let shown = try CountedClips.shown(some.map(\.1), hasAudio: hasAudio, in: directory)
+            for ((source, file), shown) in zip(some, shown) { made[source.name] = (file, shown) }
+        }
+        return made
     }
 
     /// Cuts `file`, and compares what is shown with what is shown of the source.
