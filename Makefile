@@ -39,7 +39,7 @@ test: dependencies lint ## Run every test.
 check: build ## Run the codec side's tests and the demo on Debian 13, in a root of its own.
 	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec,satchel-stills ./Tests/debian13.sh swift build --build-tests
 	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec,satchel-stills ./Tests/debian13.sh ./Tests/bounded.sh $(if $(filter full,$(SATCHEL_TESTS)),40,20) \
-	    swift test --skip-build --parallel
+	    ./Tests/codecs.sh
 	rm -rf .demo
 	SATCHEL_CODEC=.build/debug ./Tests/debian13.sh Media/demo.sh /mnt/built/debug/satchel
 	rm -rf .demo
@@ -58,7 +58,8 @@ docker-check: build ## Check the image's runtime stage in a fresh Debian, withou
 
 .PHONY: test-codecs
 test-codecs: dependencies ## Run the tests of the codec side alone, which builds in seconds.
-	SATCHEL_TARGETS=GIFTests,CodecsTests $(SWIFT) test --scratch-path .build-codecs
+	SATCHEL_TARGETS=GIFTests,CodecsTests $(SWIFT) build --build-tests --scratch-path .build-codecs
+	./Tests/codecs.sh .build-codecs
 
 .PHONY: sanitize
 sanitize: dependencies ## Run the tests of the codec side with every use of memory checked.

@@ -5,7 +5,8 @@
 #
 # Each target has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
 # waits for a program would keep them from running. Where tests of one target would disturb each other so, they run one
-# by one. Where no target is named, the service is held to its description at the end, and used by a client made of it.
+# by one. The codec side's share nothing and take long: they run in two processes (Tests/codecs.sh), with GIF's among them.
+# Where no target is named, the service is held to its description at the end, and used by a client made of it.
 #
 # Each has minutes, too, of which it takes a fraction on two idle cores. What runs over is ended and named, with the tests
 # that it had not finished.
@@ -15,7 +16,7 @@ swift=${1:-swift}
 [ $# -gt 0 ] && shift
 all=no
 [ $# -gt 0 ] || all=yes
-[ $all = no ] || set -- AttachmentsTests PayloadsTests GIFTests CodecsTests StoresTests FetchingTests IsolationTests \
+[ $all = no ] || set -- AttachmentsTests PayloadsTests CodecsTests StoresTests FetchingTests IsolationTests \
     APITests SatchelClientTests ServeTests DurabilityTests SatchelTests
 scratch=$(mktemp -d)
 part=""
@@ -69,8 +70,13 @@ for target in "$@"; do
     parallel=--parallel
     case "$target" in SatchelTests | SatchelClientTests | ServeTests) parallel=--no-parallel ;; esac
     minutes=15
-    case "$target" in SatchelTests) minutes=20 ;; CodecsTests) [ "$sweeps" = sampled ] || minutes=30 ;; esac
-    run "$target" $minutes "$swift" test --skip-build $parallel --filter "^$target\\."
+    [ "$target" != SatchelTests ] || minutes=20
+    if [ "$target" = CodecsTests ]; then
+        [ $sweeps = sampled ] || minutes=30
+        run "$target" $minutes ./Tests/codecs.sh
+    else
+        run "$target" $minutes "$swift" test --skip-build $parallel --filter "^$target\\."
+    fi
 done
 if [ $all = yes ]; then
     run openapi-client 5 ./Tests/openapi-client.sh .build/debug

@@ -14,9 +14,13 @@ import Testing
 
         var testDescription: String { rawValue }
 
-        /// Made by tools, large enough.
-        func make(in directory: URL) throws -> URL {
+        private static let directory = Result { try SharedDirectory() }
+
+        /// Made by tools, large enough; once, as tests come one by one.
+        func make() throws -> URL {
+            let directory = try Self.directory.get().url
             let file = directory.appending(path: "source.\(fileExtension)")
+            guard !FileManager.default.fileExists(atPath: file.path) else { return file }
             switch self {
             case .progressive: try Self.noise(width: 5000, height: 4000, in: directory, "jpegsave", file)
             case .interlaced: try Self.noise(width: 3000, height: 2000, in: directory, "pngsave", file)
@@ -70,7 +74,7 @@ import Testing
     @Test(arguments: Source.allCases)
     func `work whose time is up ends by itself, soon, and without an error`(source: Source) throws {
         let directory = try TemporaryDirectory()
-        let file = try source.make(in: directory.url)
+        let file = try source.make()
         let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile, secondsLeft: 0.02)
         // Alone on a machine it takes a few hundredths of a second; beside other tests, more.
         #expect(rendered.seconds < 1, "it went on for \(rendered.seconds) s")
@@ -94,7 +98,7 @@ import Testing
     @Test(arguments: [Source.progressive, .animation, .clip])
     func `what is given up or reduced for the time says why, with the figures of the estimate`(source: Source) throws {
         let directory = try TemporaryDirectory()
-        let file = try source.make(in: directory.url)
+        let file = try source.make()
         var causes: Set<String> = []
         for left in [0.05, 0.2, 0.6, 1.5] {
             let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile, secondsLeft: left)

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import zlib
 
+from PIL import Image
+
 import structure
 from canary import MARK
 
@@ -94,8 +96,8 @@ def hidden_colours(file: pathlib.Path, data: bytes):
     # What a lossy WebP shows there is smeared from what is beside it.
     if not (data.startswith(b"\x89PNG") or data[8:12] == b"WEBP" and b"VP8L" in data[:60]):
         return
-    pixels = subprocess.run(["ffmpeg", "-v", "error", "-i", str(file), "-f", "rawvideo", "-pix_fmt", "rgba", "-"],
-                            capture_output=True).stdout
+    with Image.open(file) as image:
+        pixels = image.convert("RGBA").tobytes()
     mask = int.from_bytes(pixels[3::4].translate(bytes([255]) + bytes(255)), "big")
     if any(int.from_bytes(pixels[channel::4], "big") & mask for channel in range(3)):
         yield "colours under full transparency"
