@@ -161,8 +161,10 @@ import Testing
                 """, [source, ours])
             let values = try #require(lines.first).split(separator: " ").compactMap { Double($0) }
             #expect(values.count == 3)
-            // libjpeg's own scaling lets a little more through.
-            #expect(values[0] <= values[1] + (type == "png" ? 0.25 : 4), "at \(side): \(values)")
+            // libjpeg's own scaling lets a little more through, and bytes are rounded between columns and rows, but for small
+            // pictures.
+            let more = type == "jpg" ? 4 : side == 150 ? 0.25 : 0.5
+            #expect(values[0] <= values[1] + more, "at \(side): \(values)")
         }
     }
 
