@@ -335,7 +335,7 @@ import Testing
             }, "\(made.ending.warnings)")
     }
 
-    @Test(arguments: [1, 10, 100, 3000])
+    @Test(arguments: Sweep.of([1, 10, 100, 3000], every: 3))
     func `junk before the first MP3 frame is passed over`(count: Int) throws {
         let whole = file("whole.mp3")
         try Tool.ffmpeg(
@@ -390,7 +390,11 @@ import Testing
         #expect(asked.ending.notes == [])
     }
 
-    @Test(arguments: ["late.mp4", "late.mkv", "late.ts"], [2.0, 6.0])
+    @Test(
+        arguments: Sweep.of(
+            [
+                ("late.mp4", 2.0), ("late.mp4", 6), ("late.mkv", 6), ("late.mkv", 2), ("late.ts", 2), ("late.ts", 6),
+            ], every: 2))
     func `sound before the first picture is kept, or its loss is told`(name: String, late: Double) throws {
         let source = file(name)
         try Tool.ffmpeg(

@@ -24,7 +24,7 @@ import Testing
         let samples = manifest.files.filter { $0.expect.state == "delivered" }.map(\.path)
         let plain =
             samples.map { Case(path: $0, profile: .notification) }
-            + Sweep.of(samples, every: 4).map { Case(path: $0, profile: .message) }
+            + Sweep.of(samples, every: 6).map { Case(path: $0, profile: .message) }
         let crops: [Crop] = [
             .rect(UnitRect(x: 0.1, y: 0.2, width: 0.5, height: 0.6)), .focalPoint(x: 0.25, y: 0.8), .attention,
         ]

@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import Synchronization
 import TestSupport
 
 @testable import ClipCodecs
@@ -170,7 +171,21 @@ struct Probe: Decodable {
     var audio: Stream? { streams.first { $0.codecType == "audio" } }
     var duration: Double { Double(format.duration ?? "") ?? -1 }
 
+    /// What it said of a file, by the file's path, size and time, and by whether frames were asked for.
+    private static let known = Mutex<[String: Probe]>([:])
+
+    /// Asks once, as long as the file stays as it is.
     static func of(_ url: URL, frames: Bool = false) throws -> Probe {
+        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        let written = (attributes[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
+        let name = "\(url.path) \(attributes[.size] ?? 0) \(written) \(frames)"
+        if let probe = known.withLock({ $0[name] }) { return probe }
+        let probe = try asked(url, frames: frames)
+        known.withLock { $0[name] = probe }
+        return probe
+    }
+
+    private static func asked(_ url: URL, frames: Bool) throws -> Probe {
         var arguments = ["-v", "error", "-of", "json", "-show_streams", "-show_format", "-show_chapters"]
         if frames { arguments += ["-show_frames", "-select_streams", "v:0"] }
         let data = try Tool.run("ffprobe", arguments + [url.path])

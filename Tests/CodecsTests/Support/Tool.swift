@@ -31,7 +31,7 @@ enum Tool {
     ///
     /// Of pictures and sound that FFmpeg draws up itself it is made once for all tests.
     static func ffmpeg(_ arguments: [String], to output: URL) throws {
-        let name = arguments.joined(separator: " ") + " " + output.pathExtension
+        let name = name(arguments, output.pathExtension)
         if let bytes = made.withLock({ $0[name] }) {
             try bytes.write(to: output)
             return
@@ -40,6 +40,32 @@ enum Tool {
         guard !name.contains("/satchel-") else { return }
         let bytes = try Data(contentsOf: output)
         if bytes.count < 4_000_000 { made.withLock { $0[name] = bytes } }
+    }
+
+    /// Makes by one call what tests then ask ``ffmpeg(_:to:)`` for one by one: FFmpeg takes longer to start than to make
+    /// most of it.
+    ///
+    /// - Parameters:
+    ///   - input: Arguments up to the last input.
+    ///   - outputs: Each with the arguments that follow, and a name for its extension.
+    static func prepare(_ input: [String], _ outputs: [(arguments: [String], name: String)]) throws {
+        let directory = try TemporaryDirectory()
+        var arguments = ["-v", "error", "-nostdin", "-y"] + input
+        var files: [(name: String, file: URL)] = []
+        for (index, output) in outputs.enumerated() {
+            let file = directory.url.appending(path: "\(index)-\(output.name)")
+            arguments += output.arguments + [file.path]
+            files.append((name(input + output.arguments, file.pathExtension), file))
+        }
+        try run("ffmpeg", arguments)
+        for (name, file) in files {
+            let bytes = try Data(contentsOf: file)
+            made.withLock { $0[name] = bytes }
+        }
+    }
+
+    private static func name(_ arguments: [String], _ type: String) -> String {
+        arguments.joined(separator: " ") + " " + type
     }
 
     /// By the command, what other tests may want again.

@@ -18,13 +18,20 @@ import Testing
 
     /// A tone that sounds from 1 s to 2 s, and silence around it.
     private borrowing func tone(_ name: String, seconds: Double = 4, _ encoding: [String]) throws -> URL {
+        _ = Self.tones
         let output = file(name)
-        try Tool.ffmpeg(
-            [
-                "-f", "lavfi", "-i", "aevalsrc='if(between(t,1,2),0.8*sin(2*PI*440*t),0)':s=44100:d=\(seconds)",
-            ] + encoding, to: output)
+        try Tool.ffmpeg(Self.toneInput(seconds: seconds) + encoding, to: output)
         return output
     }
+
+    private static func toneInput(seconds: Double) -> [String] {
+        ["-f", "lavfi", "-i", "aevalsrc='if(between(t,1,2),0.8*sin(2*PI*440*t),0)':s=44100:d=\(seconds)"]
+    }
+
+    /// At once; one by one where that fails.
+    private static let tones: Void = {
+        try? Tool.prepare(toneInput(seconds: 4), kinds.map { ($0.1, $0.0) } + cuts.map { ($0.1, $0.0) })
+    }()
 
     /// When the tone begins and ends in what a decoder gives.
     private func heard(_ url: URL) throws -> (from: Double, to: Double) {
@@ -36,15 +43,16 @@ import Testing
         return (Double(from) / 44100, Double(to) / 44100)
     }
 
-    @Test(
-        arguments: [
-            ("a.mp3", ["-c:a", "libmp3lame"], MediaType.mp3), ("b.m4a", ["-c:a", "aac"], .m4a),
-            ("c.aac", ["-c:a", "aac"], .aac), ("d.wav", ["-c:a", "pcm_s16le"], .wav),
-            ("e.aiff", ["-c:a", "pcm_s16be"], .aiff), ("f.caf", ["-c:a", "alac"], .caf),
-            ("g.flac", ["-c:a", "flac"], .flac), ("h.opus", ["-c:a", "libopus"], .ogg),
-            ("i.ogg", ["-c:a", "libvorbis"], .ogg), ("j.mp4", ["-c:a", "aac"], .m4a),
-            ("k.webm", ["-c:a", "libopus"], .webm), ("l.mka", ["-c:a", "flac"], .matroska),
-        ] as [(String, [String], MediaType)])
+    static let kinds: [(String, [String], MediaType)] = [
+        ("a.mp3", ["-c:a", "libmp3lame"], MediaType.mp3), ("b.m4a", ["-c:a", "aac"], .m4a),
+        ("c.aac", ["-c:a", "aac"], .aac), ("d.wav", ["-c:a", "pcm_s16le"], .wav),
+        ("e.aiff", ["-c:a", "pcm_s16be"], .aiff), ("f.caf", ["-c:a", "alac"], .caf),
+        ("g.flac", ["-c:a", "flac"], .flac), ("h.opus", ["-c:a", "libopus"], .ogg),
+        ("i.ogg", ["-c:a", "libvorbis"], .ogg), ("j.mp4", ["-c:a", "aac"], .m4a),
+        ("k.webm", ["-c:a", "libopus"], .webm), ("l.mka", ["-c:a", "flac"], .matroska),
+    ]
+
+    @Test(arguments: kinds)
     func `each kind of sound is recognised, and delivered as something a phone plays`(
         name: String, encoding: [String], type: MediaType
     ) throws {
@@ -68,11 +76,12 @@ import Testing
         #expect(peaks[36...].allSatisfy { $0 < 20 })
     }
 
-    @Test(
-        arguments: [
-            ("a.m4a", ["-c:a", "aac"]), ("b.wav", ["-c:a", "pcm_s16le"]), ("c.flac", ["-c:a", "flac"]),
-            ("d.opus", ["-c:a", "libopus"]), ("e.mp3", ["-c:a", "libmp3lame"]), ("f.aac", ["-c:a", "aac"]),
-        ])
+    static let cuts: [(String, [String])] = [
+        ("a.m4a", ["-c:a", "aac"]), ("b.wav", ["-c:a", "pcm_s16le"]), ("c.flac", ["-c:a", "flac"]),
+        ("d.opus", ["-c:a", "libopus"]), ("e.mp3", ["-c:a", "libmp3lame"]), ("f.aac", ["-c:a", "aac"]),
+    ]
+
+    @Test(arguments: cuts)
     func `a cut is exact within 20 ms at both ends`(name: String, encoding: [String]) throws {
         let source = try tone(name, encoding)
         let original = try heard(source)
@@ -148,25 +157,30 @@ import Testing
 
     /// Two seconds of silence with a click at the sample 50,000.
     private borrowing func click(_ name: String, _ encoding: [String]) throws -> URL {
+        _ = Self.clickSounds
         let output = file(name)
-        try Tool.ffmpeg(
-            ["-f", "lavfi", "-i", "aevalsrc='if(between(n,49990,50010),0.9*cos((n-50000)/10),0)':s=44100:d=2"]
-                + encoding,
-            to: output)
+        try Tool.ffmpeg(Self.clickInput + encoding, to: output)
         return output
     }
 
-    @Test(
-        arguments: [
-            ("a.mp3", ["-c:a", "libmp3lame", "-b:a", "192k"], MediaType.mp3), ("b.m4a", ["-c:a", "aac"], .m4a),
-            ("c.m4a", ["-c:a", "alac"], .m4a), ("d.wav", ["-c:a", "pcm_s16le"], .wav),
-            ("e.wav", ["-c:a", "pcm_u8"], .m4a),
-            ("f.wav", ["-c:a", "pcm_s24le"], .m4a), ("g.wav", ["-c:a", "pcm_f32le"], .m4a),
-            ("h.aiff", ["-c:a", "pcm_s16be"], .m4a), ("i.flac", ["-c:a", "flac"], .m4a),
-            ("j.opus", ["-c:a", "libopus"], .m4a), ("k.ogg", ["-c:a", "libvorbis"], .m4a),
-            ("l.aac", ["-c:a", "aac"], .m4a), ("m.caf", ["-c:a", "alac"], .m4a),
-            ("n.flac", ["-ar", "96000", "-c:a", "flac"], .m4a),
-        ] as [(String, [String], MediaType)])
+    private static let clickInput = [
+        "-f", "lavfi", "-i", "aevalsrc='if(between(n,49990,50010),0.9*cos((n-50000)/10),0)':s=44100:d=2",
+    ]
+
+    private static let clickSounds: Void = { try? Tool.prepare(clickInput, clicks.map { ($0.1, $0.0) }) }()
+
+    static let clicks: [(String, [String], MediaType)] = [
+        ("a.mp3", ["-c:a", "libmp3lame", "-b:a", "192k"], MediaType.mp3), ("b.m4a", ["-c:a", "aac"], .m4a),
+        ("c.m4a", ["-c:a", "alac"], .m4a), ("d.wav", ["-c:a", "pcm_s16le"], .wav),
+        ("e.wav", ["-c:a", "pcm_u8"], .m4a),
+        ("f.wav", ["-c:a", "pcm_s24le"], .m4a), ("g.wav", ["-c:a", "pcm_f32le"], .m4a),
+        ("h.aiff", ["-c:a", "pcm_s16be"], .m4a), ("i.flac", ["-c:a", "flac"], .m4a),
+        ("j.opus", ["-c:a", "libopus"], .m4a), ("k.ogg", ["-c:a", "libvorbis"], .m4a),
+        ("l.aac", ["-c:a", "aac"], .m4a), ("m.caf", ["-c:a", "alac"], .m4a),
+        ("n.flac", ["-ar", "96000", "-c:a", "flac"], .m4a),
+    ]
+
+    @Test(arguments: clicks)
     func `a click stays at its sample, and the length is exact`(name: String, encoding: [String], type: MediaType)
         throws
     {

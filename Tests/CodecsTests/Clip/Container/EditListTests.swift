@@ -60,14 +60,20 @@ import Testing
         ("silent4.mp4", "-c:v mpeg4 -q:v 2 -g 25 -an"),
     ]
 
+    private static func words(_ arguments: String) -> [String] {
+        ["-vf", "scale=64:48", "-pix_fmt", "yuv420p", "-t", "3"] + arguments.split(separator: " ").map(String.init)
+    }
+
+    /// At once; one by one where that fails.
+    private static let made: Void = { try? Tool.prepare(CountedClips.inputs, codings.map { (words($0.1), $0.0) }) }()
+
     @Test(arguments: codings)
     func `what an edit list shows is delivered, as it is forecast, wholly and in parts`(
         name: String, arguments: String
     ) throws {
         let plain = directory.url.appending(path: name)
-        try Tool.ffmpeg(
-            CountedClips.inputs + ["-vf", "scale=64:48", "-pix_fmt", "yuv420p", "-t", "3"]
-                + arguments.split(separator: " ").map(String.init), to: plain)
+        _ = Self.made
+        try Tool.ffmpeg(CountedClips.inputs + Self.words(arguments), to: plain)
         let hasAudio = !arguments.hasSuffix("-an")
         let sniffed = try Clips.sniff(plain)
         var problems: [String] = []

@@ -40,14 +40,20 @@ import Testing
 
     private static let frames = 44
 
+    private static func words(_ arguments: String) -> [String] {
+        ["-vf", "scale=64:48", "-pix_fmt", "yuv420p", "-t", "1.76"] + arguments.split(separator: " ").map(String.init)
+    }
+
+    /// At once; one by one where that fails.
+    private static let made: Void = { try? Tool.prepare(CountedClips.inputs, sources.map { (words($0.1), $0.0) }) }()
+
     @Test(arguments: sources)
     func `a part shows and lets hear what the whole does then, whichever picture it begins and ends with`(
         name: String, arguments: String
     ) throws {
         let file = directory.url.appending(path: name)
-        try Tool.ffmpeg(
-            CountedClips.inputs + ["-vf", "scale=64:48", "-pix_fmt", "yuv420p", "-t", "1.76"]
-                + arguments.split(separator: " ").map(String.init), to: file)
+        _ = Self.made
+        try Tool.ffmpeg(CountedClips.inputs + Self.words(arguments), to: file)
         let hasAudio = !arguments.hasSuffix("-an")
         let source = try CountedClips.shown(file, hasAudio: hasAudio, in: directory.url)
         #expect(source.pictures.map(\.number) == Array(0..<Self.frames))

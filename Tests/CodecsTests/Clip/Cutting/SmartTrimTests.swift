@@ -16,11 +16,20 @@ import Testing
 
     private borrowing func make(_ name: String, _ arguments: String) throws -> URL {
         let file = directory.url.appending(path: name)
-        let words = "-c:v libx264 -preset veryfast -sc_threshold 0 -pix_fmt yuv420p \(arguments) -an"
-        try Tool.ffmpeg(
-            CountedClips.inputs + words.split(separator: " ").map(String.init), to: file)
+        _ = Self.made
+        try Tool.ffmpeg(CountedClips.inputs + Self.words(arguments), to: file)
         return file
     }
+
+    private static func words(_ arguments: String) -> [String] {
+        "-c:v libx264 -preset veryfast -sc_threshold 0 -pix_fmt yuv420p \(arguments) -an".split(separator: " ")
+            .map(String.init)
+    }
+
+    /// At once; one by one where that fails.
+    private static let made: Void = {
+        try? Tool.prepare(CountedClips.inputs, sources.map { (words($0.arguments), $0.name) })
+    }()
 
     private borrowing func luma(of url: URL, threads: Int) throws -> Data {
         let output = directory.url.appending(path: "\(UUID().uuidString).gray")
@@ -40,17 +49,18 @@ import Testing
         return try #require(try Clips.render(url, profile: profile, request: RenditionRequest(trim: trim)))
     }
 
-    @Test(
-        arguments: [
-            ("high.mp4", "-g 25 -bf 3 -x264-params b-adapt=0:b-pyramid=0"),
-            ("pyramid.mkv", "-g 25 -bf 3 -refs 4 -x264-params b-adapt=0:b-pyramid=normal"),
-            ("main.mov", "-profile:v main -g 20 -bf 2 -x264-params b-adapt=0"),
-            ("baseline.ts", "-profile:v baseline -g 25 -refs 2"),
-            ("sliced.mp4", "-g 25 -bf 2 -x264-params slices=3:b-adapt=0"),
-            ("coloured.mp4", "-g 25 -bf 2 -color_primaries bt709 -color_trc bt709 -colorspace bt709 -color_range pc"),
-            ("wide.mp4", "-g 25 -bf 2 -vf setsar=4/3"),
-            ("buffered.ts", "-g 25 -bf 2 -maxrate 2M -bufsize 1M -x264-params nal-hrd=vbr:aud=1:sps-id=3"),
-        ])
+    static let sources: [(name: String, arguments: String)] = [
+        ("high.mp4", "-g 25 -bf 3 -x264-params b-adapt=0:b-pyramid=0"),
+        ("pyramid.mkv", "-g 25 -bf 3 -refs 4 -x264-params b-adapt=0:b-pyramid=normal"),
+        ("main.mov", "-profile:v main -g 20 -bf 2 -x264-params b-adapt=0"),
+        ("baseline.ts", "-profile:v baseline -g 25 -refs 2"),
+        ("sliced.mp4", "-g 25 -bf 2 -x264-params slices=3:b-adapt=0"),
+        ("coloured.mp4", "-g 25 -bf 2 -color_primaries bt709 -color_trc bt709 -colorspace bt709 -color_range pc"),
+        ("wide.mp4", "-g 25 -bf 2 -vf setsar=4/3"),
+        ("buffered.ts", "-g 25 -bf 2 -maxrate 2M -bufsize 1M -x264-params nal-hrd=vbr:aud=1:sps-id=3"),
+    ]
+
+    @Test(arguments: sources)
     func `decoders that share no code show the same pictures over the seams, and those of the source between them`(
         name: String, arguments: String
     ) throws {
