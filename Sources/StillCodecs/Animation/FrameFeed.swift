@@ -31,7 +31,8 @@ final class FrameFeed {
         } catch {
             if WorkTime.isUp { throw WorkTime.failure }
             // What stopped the frames is the reason; what the encoder then says is not.
-            throw failure ?? .codecCrashed(reason: "the \(type.format.name) encoder failed: \(error.text)")
+            throw failure ?? error.lack
+                ?? .codecCrashed(reason: "the \(type.format.name) encoder failed: \(error.text)")
         }
     }
 

@@ -52,7 +52,7 @@ struct StillEncoder {
             }
         } catch let failure as VipsFailure {
             if WorkTime.isUp { throw WorkTime.failure }
-            throw .codecCrashed(reason: "an encoder failed: \(failure.text)")
+            throw failure.lack ?? .codecCrashed(reason: "an encoder failed: \(failure.text)")
         } catch let error as AttachmentError {
             throw error
         } catch {
@@ -92,7 +92,7 @@ struct StillEncoder {
             } catch let error as VipsFailure where WorkTime.isUp && plan.best != nil {
                 failure = error
                 break
-            } catch let error as VipsFailure where attempt.type == .webp {
+            } catch let error as VipsFailure where attempt.type == .webp && error.lack == nil {
                 // libwebp refuses what its first partition of 512 KiB cannot hold.
                 failure = error
                 plan.record(.max)

@@ -12,6 +12,19 @@ package struct VipsFailure: Error, Hashable {
         return VipsFailure(text: text)
     }
 
+    /// The error where an operation, or an option of one, is missing: that libvips is older than the one this was written for.
+    /// Nil where it failed for anything else.
+    var lack: AttachmentError? {
+        let lines = text.split(separator: "\n")
+        let line = lines.first {
+            $0.contains("no property named") || $0.contains("class \"") && $0.contains("not found")
+        }
+        guard let line else { return nil }
+        return .unsupportedFeature(
+            reason: "the installed libvips is too old for it (\(line))",
+            advice: "Whoever runs Satchel finds in satchel doctor which version that is.")
+    }
+
     /// What is said of a file that ends too early.
     package static func cut(_ format: String) -> AttachmentError {
         .corrupt(reason: "the file ends before its \(format) picture is complete")
@@ -21,7 +34,7 @@ package struct VipsFailure: Error, Hashable {
     func damage(of format: String) -> AttachmentError {
         // What was stopped looks like damage.
         if WorkTime.isUp { return WorkTime.failure }
-        if let refusal = NewerFeature.refusal(of: self.text) { return refusal }
+        if let refusal = NewerFeature.refusal(of: self.text) ?? lack { return refusal }
         let text = self.text.lowercased()
         // libheif calls its limits a failure to get memory.
         if text.contains("number of sequence frames exceeded") {

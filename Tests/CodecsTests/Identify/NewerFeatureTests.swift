@@ -52,4 +52,16 @@ import Testing
         let ffmpeg = try Tool.text("ffmpeg", ["-version"])
         #expect(ffmpeg.contains(libraries[1].version))
     }
+
+    @Test func `an option or an operation that libvips lacks is named, and isn't called a crash or damage`() throws {
+        let said = try Program.tool("vips").run(
+            ["copy", Repository.media.appending(path: "png/alpha.png").path, directory.url.path + "/o.png[newest=1]"])
+        for text in [said.errorText, "VipsOperation: class \"newestload\" not found\n"] {
+            let failure = VipsFailure(text: text)
+            for error in [failure.lack, failure.damage(of: "PNG")] {
+                #expect(error?.code == .unsupportedFeature && error?.message.contains("newest") == true, "\(text)")
+            }
+        }
+        #expect(VipsFailure(text: "pngload: end of stream").lack == nil)
+    }
 }
