@@ -61,7 +61,7 @@ struct ResultWriter {
 
 extension ResultLine {
     /// The main rendition's bytes, else those of all together.
-    private var deliveredBytes: Int64? {
+    var deliveredBytes: Int64? {
         renditions[.main]?.bytes ?? (renditions.isEmpty ? nil : renditions.values.reduce(0) { $0 + $1.bytes })
     }
 

@@ -26,7 +26,8 @@ struct Summary {
         counts[line.state, default: 0] += 1
         if line.state == .delivered {
             bytesIn += line.source.bytes ?? 0
-            bytesOut += line.renditions.values.reduce(0) { $0 + $1.bytes }
+            // What the rows say, without what is made beside: a thumbnail isn't what a file became.
+            bytesOut += line.deliveredBytes ?? 0
             if line.trim != nil { trimmed += 1 }
             if let reason = line.reason {
                 reduced += 1
