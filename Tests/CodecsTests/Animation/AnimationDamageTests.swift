@@ -102,7 +102,7 @@ import Testing
         let file = try written(try Data(contentsOf: source).dropLast(80), "cut.gif")
         #expect(
             try Rendered.refusal(of: file, in: directory.url, profile: Self.profile())
-                == .corrupt(reason: "1 of 20 frames are missing: the file ends within them"))
+                == .corrupt(reason: "1 of 20 frames is missing: the file ends within them"))
         for type in [.gif, .webp, .mp4] as [MediaType] {
             let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage, type: type))
             #expect(rendered.ending.losses.map(\.what) == ["1 of 20 frames"])

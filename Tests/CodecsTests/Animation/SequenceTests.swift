@@ -259,7 +259,7 @@ import Testing
         let file = directory.url.appending(path: "cut.avif")
         try Data(contentsOf: source).dropLast(1).write(to: file)
         let error = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.gif))
-        #expect(error?.message.contains("1 of 7 frames are missing") == true)
+        #expect(error?.message.contains("1 of 7 frames is missing") == true)
         let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.gif, .salvage))
         #expect(salvaged.probeResult.frames == 6)
         #expect(salvaged.ending.losses.map(\.what) == ["1 of 7 frames"])
