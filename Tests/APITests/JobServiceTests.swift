@@ -137,7 +137,7 @@ import Testing
                 #expect(heard.first == "started 1" && heard.last == "delivered")
                 #expect(heard.contains("11 of 11"))
                 #expect(Set(["fetch", "identify", "thumbnail", "main", "commit"]).isSubset(of: heard))
-                let report = try #require(bench.reports.list.first { $0.job == job })
+                let report = try await whenFound { bench.reports.list.first { $0.job == job } }
                 #expect(report.lane == .fetch && report.attempt == 1 && report.attachments[0].fidelity == .full)
                 #expect(report.stages.keys.contains("fetch"))
                 #expect((report.queueSeconds ?? -1) >= 0 && report.seconds >= report.workSeconds ?? 0)
@@ -216,7 +216,9 @@ import Testing
                 #expect(try await bench.text(of: .main, in: record) == "main at nice 10")
             }
             #expect(bench.pool.statistics.costlyPlacesPeak == 1)
-            let lanes = Dictionary(grouping: bench.reports.list, by: \.lane).mapValues(\.count)
+            // A job's record is there before its report is.
+            let reports = try await whenFound { bench.reports.list.count == 24 ? bench.reports.list : nil }
+            let lanes = Dictionary(grouping: reports, by: \.lane).mapValues(\.count)
             #expect(lanes == [.quick: 20, .expensive: 4])
         }
     }
