@@ -44,17 +44,17 @@ struct SampleRecords: Sendable {
 
     /// Two files of 4 and 2 kB, unlike all others, sealed and recorded.
     func deliver(_ claim: Claim) async throws -> JobRecord {
-        try await deliver(claim, try await seal(claim))
+        try await deliver(claim, try await commit(claim))
     }
 
-    func seal(_ claim: Claim) async throws -> [RenditionRole: SealedBlob] {
+    func commit(_ claim: Claim) async throws -> [RenditionRole: CommittedBlob] {
         [
-            .main: try await seal(claim.job.rawValue, bytes: 4096),
-            .thumbnail: try await seal("thumbnail" + claim.job.rawValue, bytes: 2048),
+            .main: try await commit(claim.job.rawValue, bytes: 4096),
+            .thumbnail: try await commit("thumbnail" + claim.job.rawValue, bytes: 2048),
         ]
     }
 
-    func deliver(_ claim: Claim, _ blobs: [RenditionRole: SealedBlob]) async throws -> JobRecord {
+    func deliver(_ claim: Claim, _ blobs: [RenditionRole: CommittedBlob]) async throws -> JobRecord {
         let renditions = blobs.mapValues { blob in
             DeliveredRendition(
                 rendition: Rendition(
@@ -77,13 +77,13 @@ struct SampleRecords: Sendable {
         return try await store.records.deliver([outcome], under: claim)
     }
 
-    private func seal(_ text: String, bytes: Int) async throws -> SealedBlob {
+    private func commit(_ text: String, bytes: Int) async throws -> CommittedBlob {
         var file = try store.blobs.stage()
         do {
             let writer = file.takeWriter()
             let content = Array(text.utf8) + [UInt8](repeating: 0x61, count: bytes - text.utf8.count)
             guard unsafe write(writer.number, content, bytes) == bytes else { complain("a blob can't be written") }
         }
-        return try await store.blobs.seal(file, expecting: Int64(bytes), writersAreDead: true)
+        return try await store.blobs.commit(file, expecting: Int64(bytes), writersAreDead: true)
     }
 }

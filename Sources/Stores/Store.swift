@@ -172,7 +172,7 @@ public struct Store: Sendable {
         return true
     }
 
-    /// Gives up blobs that were sealed and will not be delivered. One that a record refers to stays.
+    /// Gives up blobs that were committed and will not be delivered. One that a record refers to stays.
     public func abandon(_ names: [BlobName]) async throws(AttachmentError) {
         try blobs.remove(await records.markRemoved(names))
     }

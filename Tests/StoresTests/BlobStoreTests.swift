@@ -13,7 +13,7 @@ import Testing
         let fixture = try Fixture(backend, onDisk: true)
         var generator = SeededGenerator(seed: 1)
         let data = Data((0..<3_000_017).map { _ in UInt8.random(in: 0...255, using: &generator) })
-        let blob = try await fixture.store.seal(data)
+        let blob = try await fixture.store.commit(data)
         let hash = SHA256.hash(data: data).map { String(format: "%02x", $0) }.joined()
         #expect(blob.sha256 == hash)
         #expect(blob.name.rawValue.hasPrefix(hash + "."))
@@ -25,8 +25,8 @@ import Testing
     @Test(arguments: Backend.allCases)
     func `the same bytes get another name each time`(backend: Backend) async throws {
         let fixture = try Fixture(backend, onDisk: true)
-        let first = try await fixture.store.seal("same")
-        let second = try await fixture.store.seal("same")
+        let first = try await fixture.store.commit("same")
+        let second = try await fixture.store.commit("same")
         #expect(first.sha256 == second.sha256)
         #expect(first.name != second.name)
         #expect(Set(try fixture.store.blobs.list().map(\.name)) == [first.name, second.name])
@@ -85,7 +85,7 @@ import Testing
             let writer = file.takeWriter()
             #expect(unsafe write(writer.number, "12345", 5) == 5)
         }
-        let blob = try await blobs.seal(file, expecting: 5, writersAreDead: false)
+        let blob = try await blobs.commit(file, expecting: 5, writersAreDead: false)
         #expect(try FileManager.default.contentsOfDirectory(atPath: staging).isEmpty)
         #expect(try fixture.store.text(of: blob.name) == "12345")
     }
@@ -95,7 +95,7 @@ import Testing
         var file = try fixture.store.blobs.stage()
         #expect(unsafe write(file.reader.number, "x", 1) == -1)
         do { _ = file.takeWriter() }
-        let blob = try await fixture.store.blobs.seal(file, expecting: 0, writersAreDead: false)
+        let blob = try await fixture.store.blobs.commit(file, expecting: 0, writersAreDead: false)
         let path = try #require(fixture.store.files.path(of: blob.name))
         let mode = try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
         #expect(mode == 0o400)
@@ -120,7 +120,7 @@ import Testing
     @Test(arguments: Backend.allCases)
     func `what was removed is gone, and removing it again is no error`(backend: Backend) async throws {
         let fixture = try Fixture(backend, onDisk: true)
-        let blob = try await fixture.store.seal("text")
+        let blob = try await fixture.store.commit("text")
         try fixture.store.blobs.remove([blob.name])
         try fixture.store.blobs.remove([blob.name])
         let error = #expect(throws: AttachmentError.self) { _ = try fixture.store.blobs.open(blob.name) }
@@ -132,7 +132,7 @@ extension Store {
     /// The code with which sealing is refused; nil where it isn't.
     fileprivate func refusal(of file: consuming StagedFile, expecting bytes: Int64) async -> ErrorCode? {
         do throws(AttachmentError) {
-            _ = try await blobs.seal(file, expecting: bytes, writersAreDead: false)
+            _ = try await blobs.commit(file, expecting: bytes, writersAreDead: false)
             return nil
         } catch {
             return error.code

@@ -78,18 +78,18 @@ extension Store {
 
 extension Store {
     /// Stages and seals `text`, as a codec process and the service would.
-    func seal(_ text: String) async throws -> SealedBlob {
-        try await seal(Data(text.utf8))
+    func commit(_ text: String) async throws -> CommittedBlob {
+        try await commit(Data(text.utf8))
     }
 
-    func seal(_ data: Data) async throws -> SealedBlob {
+    func commit(_ data: Data) async throws -> CommittedBlob {
         var file = try blobs.stage()
         do {
             let writer = FileHandle(fileDescriptor: file.takeWriter().release(), closeOnDealloc: true)
             try writer.write(contentsOf: data)
             try writer.close()
         }
-        return try await blobs.seal(file, expecting: Int64(data.count), writersAreDead: false)
+        return try await blobs.commit(file, expecting: Int64(data.count), writersAreDead: false)
     }
 
     func text(of name: BlobName) throws -> String {
@@ -107,8 +107,8 @@ extension Store {
             try await records.claim(
                 ClaimRoom(1), from: .run(run), by: WorkerID(rawValue: run.rawValue), for: .seconds(60)
             ).first)
-        var blobs: [RenditionRole: SealedBlob] = [:]
-        for (role, text) in texts { blobs[role] = try await seal(text) }
+        var blobs: [RenditionRole: CommittedBlob] = [:]
+        for (role, text) in texts { blobs[role] = try await commit(text) }
         let job = try await records.deliver([.delivered(claim.attachments[0], blobs)], under: claim)
         return try #require(job.attachments.first)
     }
@@ -133,7 +133,7 @@ extension JobSubmission {
 }
 
 extension AttachmentOutcome {
-    static func delivered(_ id: AttachmentID, _ blobs: [RenditionRole: SealedBlob]) -> AttachmentOutcome {
+    static func delivered(_ id: AttachmentID, _ blobs: [RenditionRole: CommittedBlob]) -> AttachmentOutcome {
         AttachmentOutcome(
             id: id,
             result: .success(

@@ -108,7 +108,7 @@ struct Question: Sendable {
         Question("deliver") { store in
             let first = try await store.claim()
             let claim = try #require(first)
-            let blob = try await store.store.seal(claim.job.rawValue)
+            let blob = try await store.store.commit(claim.job.rawValue)
             _ = try await store.records.deliver([.delivered(claim.attachments[0], [.main: blob])], under: claim)
         },
         Question("deliver a failure") { store in
@@ -262,7 +262,7 @@ struct FilledStore: ~Copyable {
         try await withThrowingTaskGroup { group in
             for claim in claims {
                 group.addTask {
-                    let blob = try await store.seal(claim.job.rawValue)
+                    let blob = try await store.commit(claim.job.rawValue)
                     _ = try await records.deliver([.delivered(claim.attachments[0], [.main: blob])], under: claim)
                 }
             }

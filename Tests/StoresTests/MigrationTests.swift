@@ -95,7 +95,7 @@ import Testing
             })
         // The same bytes come once more: no hash finds those from before, which may be several tenants'.
         let hash = String(repeating: "a", count: 64)
-        let new = SealedBlob(name: BlobName(rawValue: hash + ".y"), sha256: hash, bytes: 7)
+        let new = CommittedBlob(name: BlobName(rawValue: hash + ".y"), sha256: hash, bytes: 7)
         _ = try await records.deliver([.delivered(claims[1].attachments[0], [.main: new])], under: claims[1])
         #expect(try await records.blob(of: .main, of: claims[1].attachments[0], tenant: .local) == new.name)
         #expect(try await records.statistics().blobBytes == 14)

@@ -148,7 +148,7 @@ private struct Drive: ~Copyable {
         case "delete": try await delete()
         case "sweep": try await sweep()
         case "abandon":
-            let orphan = try await current.seal(text())
+            let orphan = try await current.commit(text())
             try await current.abandon([orphan.name])
         case "crash": try await crash()
         default: clock.advance(.milliseconds(Int.random(in: 0...8_000, using: &generator)))
@@ -248,7 +248,7 @@ private struct Drive: ~Copyable {
                 outcomes.append(.failed(id, .corrupt(reason: "chance")))
             } else {
                 let text = text()
-                let blob = try await current.seal(text)
+                let blob = try await current.commit(text)
                 sealed.append(blob.name)
                 outcomes.append(.delivered(id, [.main: blob]))
                 results[id] = text
@@ -338,7 +338,7 @@ private struct Drive: ~Copyable {
             store = try open()
             return try await check()
         }
-        let orphan = try await current.seal("orphan")
+        let orphan = try await current.commit("orphan")
         let old = path
         copies += 1
         #expect(try Program.tool("cp").run(["-a", old, path]).status == 0)

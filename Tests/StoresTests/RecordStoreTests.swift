@@ -36,8 +36,8 @@ import Testing
         #expect(claim.submission == submission)
         #expect(claim.attempt == 1)
         #expect(!claim.isLate)
-        let main = try await fixture.store.seal("main")
-        let thumbnail = try await fixture.store.seal("thumbnail")
+        let main = try await fixture.store.commit("main")
+        let thumbnail = try await fixture.store.commit("thumbnail")
         let job = try await fixture.records.deliver(
             [
                 .delivered(claim.attachments[0], [.main: main, .thumbnail: thumbnail]),
@@ -66,7 +66,7 @@ import Testing
         let fixture = try Fixture(backend)
         _ = try await fixture.records.submit([.sample()], SubmissionOptions())
         let claim = try await fixture.claim()
-        let blob = try await fixture.store.seal("main")
+        let blob = try await fixture.store.commit("main")
         let outcome = AttachmentOutcome.delivered(claim.attachments[0], [.main: blob])
         let first = try await fixture.records.deliver([outcome], under: claim)
         fixture.clock.advance(.seconds(3600))
@@ -107,7 +107,7 @@ import Testing
         fixture.clock.advance(.seconds(3600))
         let end = try await fixture.records.heartbeat(first, for: .seconds(60))
         #expect(end == fixture.clock.now + .seconds(60))
-        let blob = try await fixture.store.seal("late")
+        let blob = try await fixture.store.commit("late")
         let job = try await fixture.records.deliver([.delivered(second.attachments[0], [.main: blob])], under: second)
         #expect(job.state == .delivered)
         #expect(try await fixture.records.claim(ClaimRoom(5), from: .lane(.fetch), by: me, for: .seconds(60)).isEmpty)
@@ -189,7 +189,7 @@ import Testing
         _ = try await fixture.records.submit(
             [.sample(mode: .strict, identifiers: ["good", "bad"])], SubmissionOptions())
         let claim = try await fixture.claim()
-        let blob = try await fixture.store.seal("main")
+        let blob = try await fixture.store.commit("main")
         let job = try await fixture.records.deliver(
             [
                 .delivered(claim.attachments[0], [.main: blob]),
@@ -266,7 +266,7 @@ import Testing
         let retry = try #require(
             try await fixture.records.claim(ClaimRoom(1), from: .run(first), by: me, for: .seconds(60)).first)
         #expect(retry.attempt == 1)
-        let blob = try await fixture.store.seal("main")
+        let blob = try await fixture.store.commit("main")
         _ = try await fixture.records.deliver([.delivered(retry.attachments[0], [.main: blob])], under: retry)
         guard case .unchanged(let delivered) = try await submit(second, retryFailed: true) else { throw Unexpected() }
         #expect(delivered.state == .delivered)
@@ -284,7 +284,7 @@ import Testing
         let first = JobSubmission.sample(id: id, identifiers: ["a"])
         _ = try await fixture.records.submit([first], SubmissionOptions())
         let claim = try await fixture.claim()
-        let old = try await fixture.store.seal("old")
+        let old = try await fixture.store.commit("old")
         _ = try await fixture.records.deliver([.delivered(claim.attachments[0], [.main: old])], under: claim)
         guard case .unchanged = try await fixture.records.submit([first], SubmissionOptions()).first else {
             throw Unexpected()
@@ -297,7 +297,7 @@ import Testing
         #expect(renewed.generation == 2)
         #expect(try await fixture.records.attachment(claim.attachments[0], of: .local)?.state == .delivered)
         let next = try await fixture.claim()
-        let new = try await fixture.store.seal("new")
+        let new = try await fixture.store.commit("new")
         let job = try await fixture.records.deliver([.delivered(next.attachments[0], [.main: new])], under: next)
         #expect(job.attachments.map(\.identifier) == ["b"])
         #expect(try await fixture.records.attachment(claim.attachments[0], of: .local) == nil)

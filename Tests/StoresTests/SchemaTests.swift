@@ -161,7 +161,7 @@ extension Fixture {
         case .failed:
             _ = try await records.deliver([.failed(claim.attachments[0], .corrupt(reason: "x"))], under: claim)
         case .delivered:
-            let blob = try await store.seal("x")
+            let blob = try await store.commit("x")
             _ = try await records.deliver([.delivered(claim.attachments[0], [.main: blob])], under: claim)
         default: break
         }

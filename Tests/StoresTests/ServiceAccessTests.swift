@@ -18,7 +18,7 @@ import Testing
         let job = try await fixture.accepted(submission)
         let claim = try await fixture.claim()
         #expect(try await records.access(openedBy: job.id, of: .local).isEmpty)
-        let blob = try await fixture.store.seal("text")
+        let blob = try await fixture.store.commit("text")
         let outcomes: [AttachmentOutcome] = [
             .delivered(claim.attachments[0], [.main: blob]), .failed(claim.attachments[1], .corrupt(reason: "x")),
         ]

@@ -38,7 +38,7 @@ import Testing
         #expect(claim.lane == .fetch)
         // Nobody else gets it, and it is delivered under that claim.
         #expect(try await fixture.claimAll().isEmpty)
-        let blob = try await fixture.store.seal("bytes")
+        let blob = try await fixture.store.commit("bytes")
         let end = try await fixture.records.deliver([.delivered(claim.attachments[0], [.main: blob])], under: claim)
         #expect(end.state == .delivered)
 
@@ -76,7 +76,7 @@ import Testing
             let old = first.attachments[0].id
             #expect(try await fixture.records.blob(of: .main, of: old, tenant: .local) != nil)
             let next = try await fixture.claim()
-            let blob = try await fixture.store.seal("new")
+            let blob = try await fixture.store.commit("new")
             _ = try await fixture.records.deliver([.delivered(next.attachments[0], [.main: blob])], under: next)
             #expect(try await fixture.records.blob(of: .main, of: old, tenant: .local) == nil)
         }
@@ -123,7 +123,7 @@ import Testing
         #expect(try await fixture.records.usage(of: .local) == TenantUsage(pendingJobs: 2))
 
         for claim in try await fixture.claimAll(tenant: .local) {
-            let blob = try await fixture.store.seal("12345")
+            let blob = try await fixture.store.commit("12345")
             _ = try await fixture.records.deliver([.delivered(claim.attachments[0], [.main: blob])], under: claim)
         }
         // Equal bytes are kept once, and count twice.
@@ -237,7 +237,7 @@ import Testing
         let mixed = try await fixture.accepted(
             .sample(tenant: tenant, profile: .notification, digest: "b", identifiers: ["good", "bad"]))
         let claim = try #require(try await fixture.claimAll(tenant: tenant).first)
-        let blob = try await fixture.store.seal("x")
+        let blob = try await fixture.store.commit("x")
         _ = try await fixture.records.deliver(
             [
                 .delivered(claim.attachments[0], [.main: blob]),
@@ -357,7 +357,7 @@ extension Fixture {
         for id in claim.attachments {
             outcomes.append(
                 state == .failed
-                    ? .failed(id, error) : .delivered(id, [.main: try await store.seal("text")]))
+                    ? .failed(id, error) : .delivered(id, [.main: try await store.commit("text")]))
         }
         if state != .running { _ = try await records.deliver(outcomes, under: claim) }
         return claim

@@ -20,7 +20,7 @@ import Testing
         let key = IdempotencyKey(text: "k", bodyDigest: "a")
         _ = try await fixture.submit(submission, idempotency: key)
         let claim = try await fixture.claim()
-        let blob = try await fixture.store.seal("text")
+        let blob = try await fixture.store.commit("text")
         _ = try await records.deliver([.delivered(claim.attachments[0], [.main: blob])], under: claim)
         let attachment = claim.attachments[0]
         let done = JobID(rawValue: "done")

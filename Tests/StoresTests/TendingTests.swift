@@ -10,7 +10,7 @@ import Testing
     @Test(arguments: Backend.allCases)
     func `a sweep spares what is young, since it may be about to be delivered`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
-        let orphan = try await fixture.store.seal("orphan")
+        let orphan = try await fixture.store.commit("orphan")
         let report = try await fixture.store.sweep()
         #expect(report.orphans == 0)
         #expect(try fixture.store.text(of: orphan.name) == "orphan")
@@ -25,7 +25,7 @@ import Testing
             let store = try Store.open(at: directory.path + "/store", keys: directory.path + "/keys") { clock.now }
             _ = try await store.deliver([.main: "main", .thumbnail: "small"])
             kept = try store.blobs.list().map(\.name)
-            _ = try await store.seal("orphan")
+            _ = try await store.commit("orphan")
             try Data("x".utf8).write(to: URL(filePath: store.directory + "/staging/left"))
             try Data("x".utf8).write(to: URL(filePath: store.spool + "/left.part"))
             try Data("x".utf8).write(to: URL(filePath: store.spool + "/needed"))
@@ -51,13 +51,13 @@ import Testing
         let fixture = try Fixture(backend)
         _ = try await fixture.records.submit([.sample()], SubmissionOptions())
         let claim = try await fixture.claim()
-        let slow = try await fixture.store.seal("slow")
+        let slow = try await fixture.store.commit("slow")
         #expect(try await fixture.store.sweep(sparing: nil).orphans == 1)
         let error = await #expect(throws: AttachmentError.self) {
             try await fixture.records.deliver([.delivered(claim.attachments[0], [.main: slow])], under: claim)
         }
         #expect(error?.code == .storeFailed)
-        let again = try await fixture.store.seal("slow")
+        let again = try await fixture.store.commit("slow")
         let job = try await fixture.records.deliver([.delivered(claim.attachments[0], [.main: again])], under: claim)
         #expect(job.state == .delivered)
     }
@@ -86,7 +86,7 @@ import Testing
         let damaged = try await store.deliver([.main: "damaged"])
         let missing = try await store.deliver([.main: "missing"])
         #expect(try await store.verify().isSound)
-        let orphan = try await store.seal("orphan")
+        let orphan = try await store.commit("orphan")
         func name(_ attachment: AttachmentRecord) async throws -> BlobName {
             try #require(try await store.records.blob(of: .main, of: attachment.id, tenant: .local))
         }
@@ -220,7 +220,7 @@ import Testing
         let kept = try await store.deliver([.main: "kept"])
         try fill(disk + "/filler")
         // A codec process learns of it when it writes; the service when it names or accepts.
-        await #expect(throws: CocoaError.self) { _ = try await store.seal(Data(repeating: 7, count: 100_000)) }
+        await #expect(throws: CocoaError.self) { _ = try await store.commit(Data(repeating: 7, count: 100_000)) }
         var accepted = 0
         var refusal: AttachmentError?
         while refusal == nil, accepted < 10_000 {

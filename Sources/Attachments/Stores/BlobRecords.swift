@@ -8,7 +8,7 @@ public protocol BlobRecords: Sendable {
     func markRemoved(_ names: [BlobName]) async throws(AttachmentError) -> [BlobName]
 
     /// Every blob that a record refers to, with its hash and size.
-    func referencedBlobs() async throws(AttachmentError) -> [SealedBlob]
+    func referencedBlobs() async throws(AttachmentError) -> [CommittedBlob]
 
     /// These turned out damaged or missing: no new delivery refers to them.
     func markDamaged(_ names: [BlobName]) async throws(AttachmentError)

@@ -8,7 +8,7 @@ public struct BlobName: Hashable, Sendable, RawRepresentable, Codable {
 }
 
 /// A blob whose bytes and name are durable, and which no record refers to yet.
-public struct SealedBlob: Hashable, Sendable {
+public struct CommittedBlob: Hashable, Sendable {
     public var name: BlobName
     /// Lower-case hexadecimal.
     public var sha256: String
@@ -21,7 +21,7 @@ public struct SealedBlob: Hashable, Sendable {
     }
 }
 
-/// A file in the making. It disappears with its owner unless it is sealed.
+/// A file in the making. It disappears with its owner unless it is committed.
 public struct StagedFile: ~Copyable, Sendable {
     /// For the codec process alone: reading and writing. Given away with ``takeWriter()``.
     private var writer: Int32
@@ -34,7 +34,7 @@ public struct StagedFile: ~Copyable, Sendable {
 
     /// Takes over both descriptors.
     ///
-    /// - Parameter discard: Called at the end of its life, sealed or not, where the file needed a name to be staged.
+    /// - Parameter discard: Called at the end of its life, committed or not, where the file needed a name to be staged.
     public init(
         writer: consuming Descriptor, reader: consuming Descriptor, token: String,
         discard: (@Sendable () -> Void)? = nil
@@ -46,7 +46,7 @@ public struct StagedFile: ~Copyable, Sendable {
     }
 
     /// Hands over the only descriptor that can write. Closing it (and every copy that was sent elsewhere) is what
-    /// makes the file sealable.
+    /// makes the file ready to be committed.
     public mutating func takeWriter() -> Descriptor {
         precondition(writer >= 0, "the writer was already taken")
         defer { writer = -1 }
@@ -64,8 +64,8 @@ public protocol BlobStore: Sendable {
     /// A new, empty file with no name that outlives a crash.
     func stage() throws(AttachmentError) -> StagedFile
 
-    /// Whether a seal can prove by itself that no writer is left. Where it can't, because the file system has no read
-    /// leases, only files whose writers are dead can be sealed.
+    /// Whether a commit can prove by itself that no writer is left. Where it can't, because the file system has no read
+    /// leases, only files whose writers are dead can be committed.
     var provesClosing: Bool { get }
 
     /// Makes a staged file immutable and durable, under a name of its own.
@@ -76,14 +76,14 @@ public protocol BlobStore: Sendable {
     /// - Parameter writersAreDead: The process that had the writer has ended; stands in for the proof where there is
     ///   none: see ``provesClosing``.
     /// - Throws: `codec_crashed` when a writer is left or the size differs; `store_failed`, `store_full`.
-    func seal(
+    func commit(
         _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
-    ) async throws(AttachmentError) -> SealedBlob
+    ) async throws(AttachmentError) -> CommittedBlob
 
     /// Gives the bytes of a blob one more name, durable like the first; from then on each is removed for itself.
     ///
     /// - Returns: Nil where the bytes are gone, or can have no more names.
-    func duplicate(_ blob: SealedBlob) async throws(AttachmentError) -> SealedBlob?
+    func duplicate(_ blob: CommittedBlob) async throws(AttachmentError) -> CommittedBlob?
 
     /// Opens a blob for reading.
     func open(_ name: BlobName) throws(AttachmentError) -> Descriptor

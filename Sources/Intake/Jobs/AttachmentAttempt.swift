@@ -64,7 +64,7 @@ struct AttachmentAttempt: Sendable {
         var taken: [BlobName] = []
         for (role, delivered) in made.result.renditions {
             do {
-                let blob = SealedBlob(
+                let blob = CommittedBlob(
                     name: delivered.blob, sha256: delivered.rendition.sha256, bytes: delivered.rendition.bytes)
                 guard let own = try await pipeline.blobs.duplicate(blob) else {
                     try await abandon(taken)
@@ -138,17 +138,17 @@ struct AttachmentAttempt: Sendable {
     private func deliverable(_ progress: inout Progress, _ foundCostly: () -> Void) async throws -> AttachmentResult {
         let source = try await openedAtItsPlace(&progress)
         defer { pipeline.giveSourceBack(for: self) }
-        let sealing = Sealing(blobs: pipeline.blobs) { report in tell(.rendition(id, report)) }
+        let committer = OutputCommitter(blobs: pipeline.blobs) { report in tell(.rendition(id, report)) }
         let asked = progress.begin("identify")
         let turn: CodecPool.Turn = !isBulk ? .prompt : pipeline.configuration.isShared ? .bulk : .patient
-        var run = await render(source, into: sealing, turn: turn, since: asked)
+        var run = await render(source, into: committer, turn: turn, since: asked)
         if run.isCostly {
             guard claim.lane == .expensive else {
                 if case .url = submission.location { pipeline.handover.keep(source, for: id) }
                 throw Outgrown()
             }
             foundCostly()
-            run = await render(source, into: sealing, turn: .costly, since: asked)
+            run = await render(source, into: committer, turn: .costly, since: asked)
         }
         progress.note(run)
         if let probeResult = progress.probeResult,
@@ -158,7 +158,7 @@ struct AttachmentAttempt: Sendable {
             tell(.stage(id, step))
         }
         let rendered = ContinuousClock.now
-        var (made, sealingFailure) = await sealing.finished(writersAreDead: run.processIsDead)
+        var (made, sealingFailure) = await committer.finished(writersAreDead: run.processIsDead)
         if let sealingFailure {
             try? await abandon(made.delivered.values.map(\.blob))
             throw sealingFailure
@@ -177,7 +177,7 @@ struct AttachmentAttempt: Sendable {
         guard let probeResult = progress.probeResult else { throw AttachmentError.codecCrashed(reason: "no findings") }
         if profile.keepsOriginal {
             do {
-                let (report, blob) = try await sealing.keep(
+                let (report, blob) = try await committer.keep(
                     source.descriptor, bytes: source.bytes, as: probeResult, for: profile.name)
                 made.add(report, blob)
             } catch {
@@ -272,7 +272,7 @@ struct AttachmentAttempt: Sendable {
 
     /// - Parameter asked: When the source began to wait for a codec process.
     private func render(
-        _ source: borrowing OpenedSource, into sealing: Sealing, turn: CodecPool.Turn,
+        _ source: borrowing OpenedSource, into committer: OutputCommitter, turn: CodecPool.Turn,
         since asked: ContinuousClock.Instant
     ) async -> Run {
         let found = Mutex<ProbeResult?>(nil)
@@ -289,13 +289,13 @@ struct AttachmentAttempt: Sendable {
                     if turn != .costly, pipeline.configuration.isCostly(probeResult) { return .stop }
                     found.withLock { $0 = probeResult }
                     tell(.stage(id, probeResult.step))
-                    let outputs = try sealing.stage(probeResult.planned)
+                    let outputs = try committer.stage(probeResult.planned)
                     times.withLock { $0.told() }
                     return .proceed(effort: .full, outputs: outputs)
                 },
                 received: { report throws(AttachmentError) in
                     times.withLock { $0.received(report) }
-                    try sealing.begin(report)
+                    try committer.begin(report)
                 })
             times.withLock { $0.finished() }
             run.ending = result.ending

@@ -1,6 +1,6 @@
 public import Attachments
 
-/// The way of one claimed job: its sources are opened, processed in codec processes, sealed in the store, and recorded
+/// The way of one claimed job: its sources are opened, processed in codec processes, committed in the store, and recorded
 /// in one transaction.
 public struct Pipeline: Sendable {
     /// What bounds the work.
@@ -149,7 +149,7 @@ public struct Pipeline: Sendable {
         if isPending { tell(.postponed, of: claim) }
     }
 
-    /// Gives up blobs that were sealed and won't be recorded, so that no file is left behind.
+    /// Gives up blobs that were committed and won't be recorded, so that no file is left behind.
     func abandon(_ names: [BlobName]) async throws(AttachmentError) {
         guard !names.isEmpty else { return }
         // In a task of its own, as above.

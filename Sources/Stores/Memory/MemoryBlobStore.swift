@@ -40,29 +40,29 @@ public final class MemoryBlobStore: BlobStore {
 
     public var provesClosing: Bool { true }
 
-    public func seal(
+    public func commit(
         _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
-    ) async throws(AttachmentError) -> SealedBlob {
+    ) async throws(AttachmentError) -> CommittedBlob {
         let sha256 = try file.closed(expecting: bytes)
         do throws(SystemError) {
             let descriptor = try Files.reopenForReading(file.reader)
             let name = BlobName.make(sha256: sha256)
             let blob = Blob(file: SharedFile(descriptor), bytes: bytes, madeAt: .now)
             blobs.withLock { $0[name] = blob }
-            return SealedBlob(name: name, sha256: sha256, bytes: bytes)
+            return CommittedBlob(name: name, sha256: sha256, bytes: bytes)
         } catch {
             throw AttachmentError(error)
         }
     }
 
-    public func duplicate(_ blob: SealedBlob) async throws(AttachmentError) -> SealedBlob? {
+    public func duplicate(_ blob: CommittedBlob) async throws(AttachmentError) -> CommittedBlob? {
         let name = BlobName.make(sha256: blob.sha256)
         let isThere = blobs.withLock { blobs in
             guard let known = blobs[blob.name] else { return false }
             blobs[name] = Blob(file: known.file, bytes: known.bytes, madeAt: .now)
             return true
         }
-        return isThere ? SealedBlob(name: name, sha256: blob.sha256, bytes: blob.bytes) : nil
+        return isThere ? CommittedBlob(name: name, sha256: blob.sha256, bytes: blob.bytes) : nil
     }
 
     public func open(_ name: BlobName) throws(AttachmentError) -> Descriptor {

@@ -155,9 +155,9 @@ extension MemoryRecordStore {
         }
     }
 
-    public func referencedBlobs() async throws(AttachmentError) -> [SealedBlob] {
+    public func referencedBlobs() async throws(AttachmentError) -> [CommittedBlob] {
         read { tables, _ in
-            tables.blobs.map { SealedBlob(name: $0.key, sha256: $0.value.sha256, bytes: $0.value.bytes) }
+            tables.blobs.map { CommittedBlob(name: $0.key, sha256: $0.value.sha256, bytes: $0.value.bytes) }
         }
     }
 

@@ -166,14 +166,14 @@ struct StoredSubmission {
     var body: String
     var profile: String
     var digest: String
-    var headers: SealedHeaders?
+    var headers: EncryptedHeaders?
 
     init(_ submission: JobSubmission, keys: KeyRing) throws {
         profile = try ProfileColumn.text(submission.profile)
         let slim = Self.slim(submission)
         let text = try Column.text(slim)
         digest = submission.bodyDigest ?? Column.digest(text + profile)
-        headers = try SealedHeaders(of: submission, keys: keys)
+        headers = try EncryptedHeaders(of: submission, keys: keys)
         body = headers == nil ? text : try Column.text(slim.withoutHeaders)
     }
 

@@ -20,10 +20,10 @@ extension SQLiteRecordStore {
         }
     }
 
-    public func referencedBlobs() async throws(AttachmentError) -> [SealedBlob] {
+    public func referencedBlobs() async throws(AttachmentError) -> [CommittedBlob] {
         try await read { database, _ in
             try database.rows("SELECT name, sha256, bytes FROM blobs").map {
-                SealedBlob(name: BlobName(rawValue: $0["name"]), sha256: $0["sha256"], bytes: $0["bytes"])
+                CommittedBlob(name: BlobName(rawValue: $0["name"]), sha256: $0["sha256"], bytes: $0["bytes"])
             }
         }
     }

@@ -29,7 +29,7 @@ extension LiveService {
             let writer = FileHandle(fileDescriptor: file.takeWriter().release(), closeOnDealloc: true)
             try writer.write(contentsOf: data)
             try writer.close()
-            let blob = try await store.blobs.seal(file, expecting: Int64(data.count), writersAreDead: false)
+            let blob = try await store.blobs.commit(file, expecting: Int64(data.count), writersAreDead: false)
             renditions[role] = DeliveredRendition(
                 rendition: Rendition(
                     mediaType: type, width: 40, height: 30, duration: nil, bytes: blob.bytes, sha256: blob.sha256),

@@ -5,10 +5,10 @@ import Synchronization
 
 /// The outputs of one source on their way from staged files to durable blobs.
 ///
-/// A rendition is sealed as soon as it is reported, beside the codec's work on the next one, so that at the end only
+/// A rendition is committed as soon as it is reported, beside the codec's work on the next one, so that at the end only
 /// the record's transaction remains.
-final class Sealing: Sendable {
-    /// A staged file until it is sealed; a box, because noncopyable values can't live in a dictionary.
+final class OutputCommitter: Sendable {
+    /// A staged file until it is committed; a box, because noncopyable values can't live in a dictionary.
     private final class Staged: Sendable {
         private let file: Mutex<StagedFile?>
 
@@ -23,19 +23,19 @@ final class Sealing: Sendable {
 
     private struct State {
         var staged: [RenditionRole: Staged] = [:]
-        var sealing: [(report: RenditionReport, blob: Task<SealedBlob, any Error>)] = []
+        var committing: [(report: RenditionReport, blob: Task<CommittedBlob, any Error>)] = []
         /// Reported, and known to be closed only when their writer is dead.
         var unproven: [(report: RenditionReport, file: Staged)] = []
     }
 
     private let blobs: any BlobStore
-    private let sealed: @Sendable (RenditionReport) -> Void
+    private let committed: @Sendable (RenditionReport) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter sealed: Told of each rendition that is durable.
-    init(blobs: any BlobStore, sealed: @escaping @Sendable (RenditionReport) -> Void) {
+    /// - Parameter committed: Told of each rendition that is durable.
+    init(blobs: any BlobStore, committed: @escaping @Sendable (RenditionReport) -> Void) {
         self.blobs = blobs
-        self.sealed = sealed
+        self.committed = committed
     }
 
     /// A staged file for each rendition that will be made.
@@ -59,17 +59,17 @@ final class Sealing: Sendable {
             state.withLock { $0.unproven.append((report, file)) }
             return
         }
-        seal(file, report, writersAreDead: false)
+        commit(file, report, writersAreDead: false)
     }
 
-    private func seal(_ file: Staged, _ report: RenditionReport, writersAreDead: Bool) {
-        let task = Task { [blobs, sealed] in
+    private func commit(_ file: Staged, _ report: RenditionReport, writersAreDead: Bool) {
+        let task = Task { [blobs, committed] in
             guard let staged = file.take() else { throw CancellationError() }
-            let blob = try await blobs.seal(staged, expecting: report.bytes, writersAreDead: writersAreDead)
-            sealed(report)
+            let blob = try await blobs.commit(staged, expecting: report.bytes, writersAreDead: writersAreDead)
+            committed(report)
             return blob
         }
-        state.withLock { $0.sealing.append((report, task)) }
+        state.withLock { $0.committing.append((report, task)) }
     }
 
     /// Waits for all that was begun, and answers what of it is durable.
@@ -81,9 +81,11 @@ final class Sealing: Sendable {
         var made = MadeRenditions()
         var failure: (any Error)?
         if let writersAreDead {
-            for (report, file) in state.withLock({ $0.unproven }) { seal(file, report, writersAreDead: writersAreDead) }
+            for (report, file) in state.withLock({ $0.unproven }) {
+                commit(file, report, writersAreDead: writersAreDead)
+            }
         }
-        for (report, task) in state.withLock({ $0.sealing }) {
+        for (report, task) in state.withLock({ $0.committing }) {
             do {
                 made.add(report, try await task.value)
             } catch let error as AttachmentError where error.code == .storeFailed || error.code == .storeFull {
@@ -98,7 +100,7 @@ final class Sealing: Sendable {
     /// Copies the source itself into the store.
     func keep(
         _ source: borrowing Descriptor, bytes: Int64, as probeResult: ProbeResult, for profile: String
-    ) async throws -> (RenditionReport, SealedBlob) {
+    ) async throws -> (RenditionReport, CommittedBlob) {
         let start = ContinuousClock.now
         do {
             var file = try blobs.stage()
@@ -112,7 +114,7 @@ final class Sealing: Sendable {
             guard copied == bytes else {
                 throw AttachmentError.invalidSource(reason: "it changed while it was read")
             }
-            let blob = try await blobs.seal(file, expecting: bytes, writersAreDead: true)
+            let blob = try await blobs.commit(file, expecting: bytes, writersAreDead: true)
             let report = RenditionReport(
                 role: .original, type: probeResult.type, size: probeResult.size, duration: probeResult.duration,
                 bytes: bytes,
@@ -136,7 +138,7 @@ struct MadeRenditions: Sendable {
     private(set) var reports: [RenditionReport] = []
     private(set) var delivered: [RenditionRole: DeliveredRendition] = [:]
 
-    mutating func add(_ report: RenditionReport, _ blob: SealedBlob) {
+    mutating func add(_ report: RenditionReport, _ blob: CommittedBlob) {
         reports.append(report)
         delivered[report.role] = DeliveredRendition(
             rendition: Rendition(

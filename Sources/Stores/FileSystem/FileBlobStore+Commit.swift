@@ -13,7 +13,7 @@ extension FileBlobStore {
                 path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o400, to: "stage a file")
             let reader = try Files.open(path, O_RDONLY | O_NOFOLLOW, to: "open a staged file for reading")
             return StagedFile(writer: writer, reader: reader, token: path) {
-                // After a seal the name is gone, and there is nobody to tell of a failure: a sweep comes by.
+                // After a commit the name is gone, and there is nobody to tell of a failure: a sweep comes by.
                 _ = try? Files.remove(path)
             }
         } catch {
@@ -55,17 +55,17 @@ extension FileBlobStore {
         }
     }
 
-    public func seal(
+    public func commit(
         _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
-    ) async throws(AttachmentError) -> SealedBlob {
+    ) async throws(AttachmentError) -> CommittedBlob {
         let box = Box(file)
         return try await Offload.run { () throws(AttachmentError) in
-            guard let file = box.take() else { throw .storeFailed(reason: "the staged file was sealed before") }
-            return try sealNow(file, expecting: bytes, writersAreDead: writersAreDead)
+            guard let file = box.take() else { throw .storeFailed(reason: "the staged file was committed before") }
+            return try commitNow(file, expecting: bytes, writersAreDead: writersAreDead)
         }
     }
 
-    public func duplicate(_ blob: SealedBlob) async throws(AttachmentError) -> SealedBlob? {
+    public func duplicate(_ blob: CommittedBlob) async throws(AttachmentError) -> CommittedBlob? {
         try await Offload.run { () throws(AttachmentError) in
             let name = BlobName.make(sha256: blob.sha256)
             guard let old = path(of: blob.name), let new = path(of: name) else { return nil }
@@ -85,13 +85,13 @@ extension FileBlobStore {
             } catch {
                 throw .storeFailed(reason: "\(error)")
             }
-            return SealedBlob(name: name, sha256: blob.sha256, bytes: blob.bytes)
+            return CommittedBlob(name: name, sha256: blob.sha256, bytes: blob.bytes)
         }
     }
 
-    private func sealNow(
+    private func commitNow(
         _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
-    ) throws(AttachmentError) -> SealedBlob {
+    ) throws(AttachmentError) -> CommittedBlob {
         do {
             if !provesClosing && !writersAreDead {
                 throw AttachmentError.storeFailed(reason: "its file system can't tell whether an output is closed")
@@ -107,7 +107,7 @@ extension FileBlobStore {
                 _ = try? Files.remove(path)
                 throw error
             }
-            return SealedBlob(name: name, sha256: sha256, bytes: bytes)
+            return CommittedBlob(name: name, sha256: sha256, bytes: bytes)
         } catch let error as SystemError {
             throw AttachmentError(error)
         } catch let error as AttachmentError {

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 
 /// The headers of a submission's URLs, encrypted: they may be credentials, and a database keeps copies of what was
 /// deleted (in its log, in backups) for longer than anybody knows.
-struct SealedHeaders: Sendable {
+struct EncryptedHeaders: Sendable {
     /// Names the key, which is outside the store.
     var kid: String
     var box: Data
