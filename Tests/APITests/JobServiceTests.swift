@@ -31,7 +31,7 @@ import Testing
         /// Runs workers for as long as `body`.
         static func run(
             codecs: Int = 3, widths: JobService.Widths = .init(quick: 32, expensive: 4),
-            sharing: SharedWork.Settings? = SharedWork.Settings(), at place: Home? = nil,
+            sharing: RequestCoalescer.Settings? = RequestCoalescer.Settings(), at place: Home? = nil,
             _ body: (Bench) async throws -> Void
         ) async throws {
             let home = try place ?? Home()
@@ -357,7 +357,7 @@ import Testing
                 }
                 #expect(bench.pool.statistics.processes == 2)
             }
-            try await Bench.run(sharing: SharedWork.Settings(fetched: .zero)) { bench in
+            try await Bench.run(sharing: RequestCoalescer.Settings(fetched: .zero)) { bench in
                 for _ in 0..<3 { _ = try await bench.finished(try await bench.submit([url(origin.url("/y"))])) }
                 #expect(origin.count(of: "/y") == 3)
             }

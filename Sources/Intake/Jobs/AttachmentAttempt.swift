@@ -39,7 +39,7 @@ struct AttachmentAttempt: Sendable {
     }
 
     /// The outcome of an attachment that others wait for.
-    private func ownOutcome(leading lead: SharedWork.Lead) async throws -> AttachmentOutcome {
+    private func ownOutcome(leading lead: RequestCoalescer.Lead) async throws -> AttachmentOutcome {
         do {
             let outcome = try await ownOutcome(foundCostly: lead.turnedOutCostly)
             switch outcome.result {
@@ -58,7 +58,7 @@ struct AttachmentAttempt: Sendable {
 
     /// The outcome of an identical attachment as this one's, with blobs of its own; nil where the bytes are gone.
     private func takenOver(
-        _ made: SharedWork.Made, since start: ContinuousClock.Instant
+        _ made: RequestCoalescer.Made, since start: ContinuousClock.Instant
     ) async throws -> AttachmentOutcome? {
         var result = made.result
         var taken: [BlobName] = []

@@ -77,13 +77,13 @@ public final class JobService: Sendable {
     ///   - onFinished: Told of every job that came to its end here, for the log. Must not block.
     public init(
         records: any JobQueue & JobRecords, pipeline: Pipeline, events: JobEvents, worker: WorkerID, widths: Widths,
-        sharing: SharedWork.Settings? = SharedWork.Settings(), costlyFrom: Double = JobService.costlyFrom,
+        sharing: RequestCoalescer.Settings? = RequestCoalescer.Settings(), costlyFrom: Double = JobService.costlyFrom,
         onFinished: (@Sendable (JobReport) -> Void)? = nil
     ) {
         self.records = records
         self.pipeline = pipeline.with { configuration in
             configuration.events = events
-            configuration.sharing = sharing.map(SharedWork.init)
+            configuration.sharing = sharing.map(RequestCoalescer.init)
             configuration.costlyFrom = costlyFrom
             configuration.storePause = Self.pause
             // A few attachments for each job, but not all ten of all of them: each holds descriptors.

@@ -18,7 +18,7 @@ public struct Pipeline: Sendable {
         /// Who is told what happens.
         public var events: JobEvents?
         /// What lets identical attachments be worked on once.
-        public var sharing: SharedWork?
+        public var sharing: RequestCoalescer?
         /// Processor seconds, by the codec's estimate, from which a source is for the expensive lane; nil where there are
         /// no lanes.
         public var costlyFrom: Double?

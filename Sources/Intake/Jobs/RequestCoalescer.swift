@@ -5,7 +5,7 @@ import Synchronization
 
 /// Lets identical attachments of one tenant be worked on once: those that come meanwhile wait for the first, those that
 /// come soon after take over what it came to. Only what was delivered in full is taken over.
-public final class SharedWork: Sendable {
+public final class RequestCoalescer: Sendable {
     /// How long results are taken over.
     public struct Settings: Hashable, Sendable {
         /// What a URL held serves submissions that were made up to so long after its fetch began; zero: each submission
@@ -82,11 +82,11 @@ public final class SharedWork: Sendable {
 
     /// The duty of whoever works on it first.
     final class Lead: Sendable {
-        private let work: SharedWork
+        private let work: RequestCoalescer
         private let key: Key
         private let flight: Mutex<Flight?>
 
-        fileprivate init(_ work: SharedWork, _ key: Key, _ flight: Flight) {
+        fileprivate init(_ work: RequestCoalescer, _ key: Key, _ flight: Flight) {
             self.work = work
             self.key = key
             self.flight = Mutex(flight)
