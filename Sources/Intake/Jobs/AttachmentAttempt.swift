@@ -16,7 +16,7 @@ struct AttachmentAttempt: Sendable {
 
     /// What the attachment came to: its own work, or that of an identical one.
     ///
-    /// - Throws: ``StoreTrouble``, ``Outgrown``, or a cancellation.
+    /// - Throws: ``StoreUnavailable``, ``NeedsExpensiveLane``, or a cancellation.
     func outcome() async throws -> AttachmentOutcome {
         guard let sharing = pipeline.configuration.sharing,
             let key = sharing.key(of: submission, for: order, tenant: claim.tenant)
@@ -26,7 +26,7 @@ struct AttachmentAttempt: Sendable {
         switch try await sharing.turn(at: key, submittedAt: submittedAt, in: claim.lane, until: deadline?.end) {
         case .lead(let lead): return try await ownOutcome(leading: lead)
         case .alone: return try await ownOutcome()
-        case .outgrown: throw Outgrown()
+        case .outgrown: throw NeedsExpensiveLane()
         case .late:
             let source = SourceFacts(submission)
             return AttachmentOutcome(id: id, result: .failure(timeIsUp), kind: nil, source: source, steps: [])
@@ -51,7 +51,7 @@ struct AttachmentAttempt: Sendable {
             }
             return outcome
         } catch {
-            lead.end(error is Outgrown ? .outgrown : .abandoned)
+            lead.end(error is NeedsExpensiveLane ? .outgrown : .abandoned)
             throw error
         }
     }
@@ -74,7 +74,7 @@ struct AttachmentAttempt: Sendable {
                 result.renditions[role]?.blob = own.name
             } catch let error as AttachmentError {
                 try await abandon(taken)
-                throw StoreTrouble(cause: error)
+                throw StoreUnavailable(cause: error)
             }
         }
         if Task.isCancelled {
@@ -145,7 +145,7 @@ struct AttachmentAttempt: Sendable {
         if run.isCostly {
             guard claim.lane == .expensive else {
                 if case .url = submission.location { pipeline.handover.keep(source, for: id) }
-                throw Outgrown()
+                throw NeedsExpensiveLane()
             }
             foundCostly()
             run = await render(source, into: committer, turn: .costly, since: asked)
@@ -310,11 +310,11 @@ struct AttachmentAttempt: Sendable {
     }
 
     /// Gives up what was sealed and won't be delivered.
-    private func abandon(_ blobs: [BlobName]) async throws(StoreTrouble) {
+    private func abandon(_ blobs: [BlobName]) async throws(StoreUnavailable) {
         do {
             try await pipeline.abandon(blobs)
         } catch {
-            throw StoreTrouble(cause: error)
+            throw StoreUnavailable(cause: error)
         }
     }
 
@@ -350,7 +350,7 @@ struct AttachmentAttempt: Sendable {
 }
 
 /// A source turned out to be too costly for the quick lane.
-struct Outgrown: Error {}
+struct NeedsExpensiveLane: Error {}
 
 /// What is known of an attachment so far; the record shows it even where the attempt fails.
 private struct Progress {

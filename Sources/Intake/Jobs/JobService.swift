@@ -57,8 +57,8 @@ public final class JobService: Sendable {
     private let widths: Widths
     private let finished: (@Sendable (JobReport) -> Void)?
     private let supplies = Dictionary(uniqueKeysWithValues: JobLane.allCases.map { ($0, JobSupply()) })
-    private let underway = Underway()
-    private let begun = Begun()
+    private let underway = RunningJobs()
+    private let begun = StartedJobs()
     private let store = StoreHealth()
     /// Wakes whoever ends pending jobs at their deadlines.
     private let deadlines = JobSupply()
@@ -105,7 +105,7 @@ public final class JobService: Sendable {
     public func submit(
         _ job: JobSubmission, _ options: SubmissionOptions
     ) async throws(AttachmentError) -> SubmissionAnswer {
-        let kind = Underway.Kind(lane: job.lane, priority: job.priority)
+        let kind = RunningJobs.Kind(lane: job.lane, priority: job.priority)
         let hasPlace = begun.isOpen(job.lane) && underway.keepPlace(kind, for: job.tenant, of: widths)
         defer { if hasPlace { underway.giveBackPlace(kind, of: job.tenant) } }
         var options = options
@@ -136,7 +136,7 @@ public final class JobService: Sendable {
         let claimedAt = Instant.wallClock()
         let isBegun = begun.add(in: claim.lane) {
             let number = underway.start(claim) { [pipeline] in try await pipeline.run(claim) }
-            return Begun.Job(number: number, claim: claim, claimedAt: claimedAt)
+            return StartedJobs.Job(number: number, claim: claim, claimedAt: claimedAt)
         }
         if isBegun {
             supplies[claim.lane]?.added()
@@ -292,7 +292,7 @@ public final class JobService: Sendable {
         var failures = 0
         await withDiscardingTaskGroup { group in
             /// Waits for the end of what was started, and draws the conclusions.
-            func attend(_ job: Begun.Job) {
+            func attend(_ job: StartedJobs.Job) {
                 group.addTask {
                     let result = await self.underway.end(of: job.number)
                     await self.settle(result, of: job.claim, claimedAt: job.claimedAt)
@@ -323,7 +323,7 @@ public final class JobService: Sendable {
                 for claim in claims {
                     // Started here, so that it counts before the next claim.
                     let number = underway.start(claim) { [pipeline] in try await pipeline.run(claim) }
-                    attend(Begun.Job(number: number, claim: claim, claimedAt: claimedAt))
+                    attend(StartedJobs.Job(number: number, claim: claim, claimedAt: claimedAt))
                 }
                 if claims.isEmpty { await supply.wait() }
             }
@@ -339,7 +339,7 @@ public final class JobService: Sendable {
             let report = JobReport(record, claim, claimedAt: claimedAt)
             report.count(steps: record.attachments.flatMap(\.steps))
             finished?(report)
-        case .failure(is Outgrown):
+        case .failure(is NeedsExpensiveLane):
             await move(claim)
         case .failure(is ClaimError):
             // Another worker tells how it goes on, unless there is none.

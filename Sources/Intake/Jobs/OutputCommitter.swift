@@ -76,7 +76,7 @@ final class OutputCommitter: Sendable {
     ///
     /// - Parameter writersAreDead: Nil where the codec process didn't come to its end by itself: then what can't be
     ///   proven to be closed is given up.
-    /// - Returns: `failure` is a ``StoreTrouble`` when the store failed; `codec_crashed` when an output was not what was reported.
+    /// - Returns: `failure` is a ``StoreUnavailable`` when the store failed; `codec_crashed` when an output was not what was reported.
     func finished(writersAreDead: Bool?) async -> (made: MadeRenditions, failure: (any Error)?) {
         var made = MadeRenditions()
         var failure: (any Error)?
@@ -89,7 +89,7 @@ final class OutputCommitter: Sendable {
             do {
                 made.add(report, try await task.value)
             } catch let error as AttachmentError where error.code == .storeFailed || error.code == .storeFull {
-                failure = failure ?? StoreTrouble(cause: error)
+                failure = failure ?? StoreUnavailable(cause: error)
             } catch {
                 failure = failure ?? error
             }
@@ -124,11 +124,11 @@ final class OutputCommitter: Sendable {
         } catch CopyFailure.source(let error) {
             throw AttachmentError.invalidSource(reason: "the system \(error)")
         } catch CopyFailure.target(let error) {
-            throw StoreTrouble(cause: error.isOutOfSpace ? .storeFull : .storeFailed(reason: error.description))
+            throw StoreUnavailable(cause: error.isOutOfSpace ? .storeFull : .storeFailed(reason: error.description))
         } catch let error as SystemError {
-            throw StoreTrouble(cause: error.isOutOfSpace ? .storeFull : .storeFailed(reason: error.description))
+            throw StoreUnavailable(cause: error.isOutOfSpace ? .storeFull : .storeFailed(reason: error.description))
         } catch let error as AttachmentError where error.code == .storeFailed || error.code == .storeFull {
-            throw StoreTrouble(cause: error)
+            throw StoreUnavailable(cause: error)
         }
     }
 }

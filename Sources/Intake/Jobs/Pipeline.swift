@@ -56,7 +56,7 @@ public struct Pipeline: Sendable {
     let sources: SourceOpener
     let configuration: Configuration
     let commitTime = CommitTime()
-    let handover = Handover()
+    let handover = FetchedSourceCache()
     /// Nil where any number of sources may be open.
     let openSources: Turnstile?
     /// Nil where any number of sources may be fetched.
@@ -103,7 +103,7 @@ public struct Pipeline: Sendable {
     /// Carries a claimed job out and records what it came to.
     ///
     /// - Throws: ``ClaimError/lost`` when another worker has the job or it was cancelled; an ``AttachmentError`` when
-    ///   the store failed, in which case the job was handed back, pending; where there are lanes, ``Outgrown`` when it
+    ///   the store failed, in which case the job was handed back, pending; where there are lanes, ``NeedsExpensiveLane`` when it
     ///   belongs to the expensive one: it is still claimed.
     public func run(_ claim: Claim) async throws -> JobRecord {
         tell(.started(attempt: claim.attempt), of: claim)
@@ -119,12 +119,12 @@ public struct Pipeline: Sendable {
                     throw lost
                 } catch let error as AttachmentError {
                     try? await abandon(outcomes.flatMap(\.blobs))
-                    throw StoreTrouble(cause: error)
+                    throw StoreUnavailable(cause: error)
                 }
             }
             tell(.finished(record.state), of: claim)
             return record
-        } catch let error as StoreTrouble {
+        } catch let error as StoreUnavailable {
             // With a pause it is another attempt, whose time goes on; without one, the same made up for.
             let pause = configuration.storePause
             await handBack(claim, after: pause * Double.random(in: 0...1), countsAttempt: pause > .zero)
@@ -246,6 +246,6 @@ struct Budget: Sendable {
 }
 
 /// The store failed, which says nothing about the source: the job goes back to the queue.
-struct StoreTrouble: Error {
+struct StoreUnavailable: Error {
     var cause: AttachmentError
 }

@@ -2,7 +2,7 @@ import Attachments
 import Synchronization
 
 /// The jobs that are being carried out, so that each can be stopped, and the places that they take.
-final class Underway: Sendable {
+final class RunningJobs: Sendable {
     /// What takes a place of its own kind.
     struct Kind: Hashable, Sendable {
         var lane: JobLane

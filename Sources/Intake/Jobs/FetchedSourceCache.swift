@@ -4,7 +4,7 @@ import Synchronization
 /// Keeps what was fetched for an attachment that moves to the expensive lane, so that its origin isn't asked twice.
 ///
 /// Only what the same process claims again is found here; everything else is fetched anew.
-final class Handover: Sendable {
+final class FetchedSourceCache: Sendable {
     private final class Box: Sendable {
         let until: ContinuousClock.Instant
         private let source: Mutex<OpenedSource?>

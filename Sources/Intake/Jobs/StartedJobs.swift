@@ -2,9 +2,9 @@ import Attachments
 import Synchronization
 
 /// Jobs that were begun as they were submitted, until the loop of their lane attends to their end.
-final class Begun: Sendable {
+final class StartedJobs: Sendable {
     struct Job: Sendable {
-        /// Of ``Underway``.
+        /// Of ``RunningJobs``.
         var number: Int
         var claim: Claim
         var claimedAt: Instant
