@@ -17,7 +17,7 @@ public struct Service: Sendable {
     /// Decides who may be called back; asked as far as that needs no look at names.
     public let callbacks: FetchGuard
     /// Admits submissions; shared by all routes that take some.
-    public let intake: IntakeGate
+    public let intake: AdmissionController
 
     public init(
         store: Store, records: any RecordStore, spool: Spool, jobs: JobService, profiles: [Profile],
@@ -34,7 +34,7 @@ public struct Service: Sendable {
         self.health = health
         self.metrics = metrics
         self.callbacks = callbacks
-        intake = IntakeGate(records: records, spool: spool, directory: store.directory, settings: settings)
+        intake = AdmissionController(records: records, spool: spool, directory: store.directory, settings: settings)
     }
 
     /// A profile by its name.

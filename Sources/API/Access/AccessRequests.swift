@@ -34,7 +34,7 @@ struct AccessRequest {
             throw Problem(
                 .unsupportedMediaType, "unsupported_media_type", "This call takes JSON. Send it as 'application/json'.")
         }
-        let complaints = Complaints()
+        let complaints = ValidationErrors()
         let reader = try FieldReader(
             body: body.readableBytesView, known: fields.map(\.rawValue), complaints)
         if fields.contains(.attachment) {
@@ -49,7 +49,7 @@ struct AccessRequest {
         try complaints.check()
     }
 
-    private static func roles(_ reader: FieldReader, _ complaints: Complaints) -> [RenditionRole]? {
+    private static func roles(_ reader: FieldReader, _ complaints: ValidationErrors) -> [RenditionRole]? {
         guard let texts = reader.strings(Field.renditions.rawValue) else { return nil }
         var roles: [RenditionRole] = []
         for (pointer, text) in texts {

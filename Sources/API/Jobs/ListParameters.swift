@@ -16,7 +16,7 @@ struct ListParameters {
     /// - Parameter filters: Which of `state` and `kind` the list takes.
     /// - Throws: A problem that names every parameter which can't be taken.
     init(_ request: Request, filters: [String]) throws(Problem) {
-        let complaints = Complaints()
+        let complaints = ValidationErrors()
         let query = try Query(request).reader(known: filters + ["cursor", "limit"], complaints)
         state = query.choice("state", WorkState.self)
         kind = query.choice("kind", MediaKind.self)

@@ -9,7 +9,7 @@ struct SubmissionReader {
     let leaseTTL: Double
     /// Decides who may be called back.
     var callbacks = FetchGuard()
-    let complaints = Complaints()
+    let complaints = ValidationErrors()
 
     private static let jobFields = [
         "profile", "mode", "deadline", "priority", "lease_ttl", "delivery", "metadata", "callback", "attachments",

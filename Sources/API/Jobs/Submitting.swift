@@ -93,7 +93,7 @@ struct Submitting: Sendable {
 
     /// Every part is used, and every part that is used is there.
     private func checkParts(_ body: ReceivedBody, _ wording: SubmissionRequest) throws(Problem) {
-        let complaints = Complaints()
+        let complaints = ValidationErrors()
         var unused = Set(body.parts.keys).subtracting([ReceivedBody.wholeBody])
         for (index, attachment) in wording.attachments.enumerated() {
             guard case .part(let name) = attachment.source else { continue }

@@ -41,7 +41,7 @@ extension PayloadRequest {
 
     /// - Throws: A problem that names everything that can't be taken.
     init(_ request: Request) throws(Problem) {
-        let complaints = Complaints()
+        let complaints = ValidationErrors()
         func choice<Choice: RawRepresentable & CaseIterable>(
             _ name: String, _ text: String, _ value: inout Choice
         ) where Choice.RawValue == String {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 
 /// Everything that is wrong with a request, gathered while it is read to its end.
-final class Complaints {
+final class ValidationErrors {
     private(set) var fields: [Problem.Field] = []
     private var refusal: Problem?
 
@@ -45,11 +45,11 @@ struct FieldReader {
     }
 
     let naming: Naming
-    let complaints: Complaints
+    let complaints: ValidationErrors
     private let members: [String: JSONTree]
 
     /// - Parameter known: All fields that the object may have; nil where the names are the client's.
-    init(_ members: [JSONTree.Member], named naming: Naming, known: [String]?, _ complaints: Complaints) {
+    init(_ members: [JSONTree.Member], named naming: Naming, known: [String]?, _ complaints: ValidationErrors) {
         self.naming = naming
         self.complaints = complaints
         self.members = Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }
@@ -63,7 +63,7 @@ struct FieldReader {
     /// Reads a whole body.
     ///
     /// - Throws: A problem where it is no JSON or no object.
-    init(body: some Sequence<UInt8>, known: [String], _ complaints: Complaints) throws(Problem) {
+    init(body: some Sequence<UInt8>, known: [String], _ complaints: ValidationErrors) throws(Problem) {
         let tree: JSONTree
         do {
             tree = try JSONTree(body)
@@ -81,7 +81,7 @@ struct FieldReader {
         complaints.add(naming.name(field), detail)
     }
 
-    /// What is understood, but asks for what can't be done: see ``Complaints/refuse(_:_:_:)``.
+    /// What is understood, but asks for what can't be done: see ``ValidationErrors/refuse(_:_:_:)``.
     func refuse(_ field: String, _ code: String, _ detail: String) {
         complaints.refuse(naming.name(field), code, detail)
     }
@@ -200,7 +200,7 @@ struct FieldReader {
     }
 
     private static func object(
-        _ value: JSONTree, named pointer: String, known: [String]?, _ complaints: Complaints
+        _ value: JSONTree, named pointer: String, known: [String]?, _ complaints: ValidationErrors
     ) -> FieldReader? {
         guard case .object(let members) = value else {
             complaints.add(pointer, "This must be an object, not \(value.kind).")

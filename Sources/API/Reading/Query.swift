@@ -24,7 +24,7 @@ struct Query {
     }
 
     /// The parameters as fields; whatever is not `known` is a complaint.
-    func reader(known: [String], _ complaints: Complaints) -> FieldReader {
+    func reader(known: [String], _ complaints: ValidationErrors) -> FieldReader {
         FieldReader(
             parameters.map { JSONTree.Member(name: $0.name, value: .string($0.value)) }, named: .parameter(""),
             known: known, complaints)

@@ -9,7 +9,7 @@ import Synchronization
 /// Decides whether a submission may come in, before any of its body is read.
 ///
 /// Counts what this process receives; the queue and the quotas are the records' to know.
-public final class IntakeGate: Sendable {
+public final class AdmissionController: Sendable {
     private struct State {
         var uploads = 0
         /// Bytes that uploads underway have announced, or brought where they announced nothing.
@@ -154,11 +154,11 @@ public final class IntakeGate: Sendable {
 
 /// The place of an upload that is being received.
 final class UploadPlace: Sendable {
-    private let gate: IntakeGate
+    private let gate: AdmissionController
     private let announced: Int64?
     private let grown = Mutex<Int64>(0)
 
-    fileprivate init(gate: IntakeGate, announced: Int64?) {
+    fileprivate init(gate: AdmissionController, announced: Int64?) {
         self.gate = gate
         self.announced = announced
     }
