@@ -4,7 +4,7 @@ import Intake
 import Stores
 
 /// Everything that a command needs to process sources, put together in one place.
-struct Workshop {
+struct ProcessingContext {
     let store: Store
     let codecs: CodecPool
     let pipeline: Pipeline
@@ -15,7 +15,7 @@ struct Workshop {
     static func open(
         _ storeOptions: StoreOptions, _ codecOptions: CodecOptions, fetch: FetchOptions? = nil,
         timeLimit: Duration? = nil, expecting decoderSet: DecoderSet
-    ) async throws -> Workshop {
+    ) async throws -> ProcessingContext {
         let store = try openStore(storeOptions, create: true)
         let codecs = CodecPool(try codecOptions.poolConfiguration)
         try await startCodecs(codecs, decoderSet)
@@ -25,7 +25,7 @@ struct Workshop {
             sources: SourceOpener(spool: spool, fetcher: try fetch?.fetcher(into: spool)),
             configuration: Pipeline.Configuration(
                 limits: .commandLine, timeLimit: timeLimit, owner: CodecPool.Owner(name: TenantID.local.rawValue)))
-        return Workshop(store: store, codecs: codecs, pipeline: pipeline)
+        return ProcessingContext(store: store, codecs: codecs, pipeline: pipeline)
     }
 
     func close() async {

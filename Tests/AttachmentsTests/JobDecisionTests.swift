@@ -95,7 +95,7 @@ import Testing
         let planned = roles.filter { _ in Bool.random(using: &random) }
         let made = planned.filter { _ in Bool.random(using: &random) }
         let efforts = made.map { ($0, Bool.random(using: &random) ? Effort.full : .reduced) }
-        let achievement = Achievement(
+        let achievement = FidelityAssessment(
             planned: planned, made: Dictionary(uniqueKeysWithValues: efforts),
             keptOriginal: Bool.random(using: &random))
         #expect((achievement.fidelity == nil) == (achievement.best == nil))
@@ -117,7 +117,7 @@ import Testing
             return Loss("\($0 + 1) of 900 frames", because: why + "and more")
         }
         let effort: Effort = Bool.random(using: &random) ? .full : .reduced
-        let achievement = Achievement(
+        let achievement = FidelityAssessment(
             planned: [.main], made: [.main: effort], keptOriginal: false, losses: losses)
         #expect(achievement.fidelity == .reduced)
         let reason = try #require(achievement.reason)
@@ -140,7 +140,7 @@ import Testing
         let figures = Shortfall.estimate(needed: 4.12, left: 0.04)
         var seen: Set<Fidelity?> = []
         for index in 0..<(Way.allCases.count * Way.allCases.count * Way.allCases.count * Way.allCases.count * 2) {
-            var achievement = Achievement(planned: [], made: [:], keptOriginal: index.isMultiple(of: 2))
+            var achievement = FidelityAssessment(planned: [], made: [:], keptOriginal: index.isMultiple(of: 2))
             var rest = index / 2
             for role in roles {
                 let way = Way.allCases[rest % Way.allCases.count]

@@ -173,7 +173,7 @@ public final class CallbackSender: Sendable {
             case .again: "again"
             case .failed: "failed"
             }
-        Meters.count("callbacks_total", [("result", result)])
+        JobMetrics.count("callbacks_total", [("result", result)])
         return Ended.Call(result: CallbackResult(outcome, of: callback), isAnswered: isAnswered)
     }
 

@@ -64,10 +64,10 @@ public struct Fetcher: Sendable {
         do {
             let source = try await fetchUncounted(
                 url, headers: headers, trace: trace, within: limits, telling: report)
-            Meters.count("fetches_total", [("result", "fetched")])
+            JobMetrics.count("fetches_total", [("result", "fetched")])
             return source
         } catch {
-            Meters.count("fetches_total", [("result", error.code.rawValue)])
+            JobMetrics.count("fetches_total", [("result", error.code.rawValue)])
             throw error
         }
     }
@@ -81,7 +81,7 @@ public struct Fetcher: Sendable {
         if let trace, traced.contains(url) { headers.addUnlessThere("traceparent", trace) }
         let own = headers
         let progress = FetchProgress(telling: report)
-        defer { Meters.count("fetched_bytes_total", by: progress.bytes) }
+        defer { JobMetrics.count("fetched_bytes_total", by: progress.bytes) }
         let result = await withTaskGroup(of: Result<FetchedSource, AttachmentError>?.self) { group in
             group.addTask {
                 do {

@@ -23,7 +23,7 @@ public struct CodecStatistics: Hashable, Sendable {
     public var processPeak: Int64 = 0
 }
 
-/// Counts for ``CodecStatistics`` and for ``Meters``.
+/// Counts for ``CodecStatistics`` and for ``JobMetrics``.
 final class CodecLedger: Sendable {
     private let state: Mutex<CodecStatistics>
 
@@ -32,31 +32,31 @@ final class CodecLedger: Sendable {
         statistics.places = places
         statistics.memory = memory
         state = Mutex(statistics)
-        Meters.gauge("codec_places", Int64(places), [("state", "all")])
-        for death in CodecDeath.allCases { Meters.count("codec_deaths_total", [("cause", death.rawValue)], by: 0) }
+        JobMetrics.gauge("codec_places", Int64(places), [("state", "all")])
+        for death in CodecDeath.allCases { JobMetrics.count("codec_deaths_total", [("cause", death.rawValue)], by: 0) }
     }
 
     var statistics: CodecStatistics { state.withLock { $0 } }
 
     func zygoteStarted() {
         state.withLock { $0.zygotes += 1 }
-        Meters.count("codec_zygotes_total")
+        JobMetrics.count("codec_zygotes_total")
     }
 
     func processTaken() {
         state.withLock { $0.processes += 1 }
-        Meters.count("codec_processes_total")
+        JobMetrics.count("codec_processes_total")
     }
 
     func died(of cause: CodecDeath) {
         state.withLock { $0.deaths[cause, default: 0] += 1 }
-        Meters.count("codec_deaths_total", [("cause", cause.rawValue)])
+        JobMetrics.count("codec_deaths_total", [("cause", cause.rawValue)])
     }
 
     func ended(_ ending: ProcessEnding) {
         state.withLock { $0.processPeak = max($0.processPeak, ending.peakMemory) }
-        Meters.record("codec_peak_bytes", ending.peakMemory)
-        Meters.time("codec_cpu_seconds", ending.cpuSeconds)
+        JobMetrics.record("codec_peak_bytes", ending.peakMemory)
+        JobMetrics.time("codec_cpu_seconds", ending.cpuSeconds)
     }
 
     /// - Parameter change: 1 for a source that gets a place, -1 for one that gives it back.
@@ -69,7 +69,7 @@ final class CodecLedger: Sendable {
             }
             return state.placesUsed
         }
-        Meters.gauge("codec_places", Int64(used), [("state", "used")])
+        JobMetrics.gauge("codec_places", Int64(used), [("state", "used")])
     }
 
     func granted(_ change: Int64) {
@@ -78,6 +78,6 @@ final class CodecLedger: Sendable {
             state.grantedPeak = max(state.grantedPeak, state.granted)
             return state.granted
         }
-        Meters.gauge("codec_granted_bytes", granted)
+        JobMetrics.gauge("codec_granted_bytes", granted)
     }
 }

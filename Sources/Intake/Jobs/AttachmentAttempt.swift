@@ -86,7 +86,7 @@ struct AttachmentAttempt: Sendable {
             source.name = submission.name
             source.declaredType = submission.declaredType
         }
-        Meters.count("attachments_shared_total")
+        JobMetrics.count("attachments_shared_total")
         let step = Step(
             name: "shared", seconds: (ContinuousClock.now - start).inSeconds,
             note: "what an identical attachment came to")

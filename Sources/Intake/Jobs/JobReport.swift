@@ -65,15 +65,15 @@ public struct JobReport: Hashable, Sendable, Encodable {
         seconds = max(0, ((record.finishedAt ?? .wallClock()) - record.createdAt).inSeconds)
     }
 
-    /// Counts the job for ``Meters``.
+    /// Counts the job for ``JobMetrics``.
     func count(steps: [Step]) {
-        Meters.count("jobs_finished_total", [("state", state.rawValue), ("lane", lane?.rawValue ?? "none")])
+        JobMetrics.count("jobs_finished_total", [("state", state.rawValue), ("lane", lane?.rawValue ?? "none")])
         if let lane, let queueSeconds {
-            Meters.time("job_seconds", seconds, [("lane", lane.rawValue)])
-            Meters.time("queue_seconds", queueSeconds, [("lane", lane.rawValue)])
+            JobMetrics.time("job_seconds", seconds, [("lane", lane.rawValue)])
+            JobMetrics.time("queue_seconds", queueSeconds, [("lane", lane.rawValue)])
         }
         for attachment in attachments {
-            Meters.count(
+            JobMetrics.count(
                 "attachments_finished_total",
                 [
                     ("state", attachment.state.rawValue), ("kind", attachment.kind?.rawValue ?? "none"),
@@ -81,7 +81,7 @@ public struct JobReport: Hashable, Sendable, Encodable {
                     ("code", attachment.code?.rawValue ?? "none"),
                 ])
         }
-        for step in steps where step.isStage { Meters.time("stage_seconds", step.seconds, [("stage", step.name)]) }
+        for step in steps where step.isStage { JobMetrics.time("stage_seconds", step.seconds, [("stage", step.name)]) }
     }
 }
 

@@ -270,7 +270,7 @@ public final class JobService: Sendable {
                 for (state, count) in [
                     ("used", fetches.used(bulk: isBulk)), ("waiting", fetches.waiting(bulk: isBulk)),
                 ] {
-                    Meters.gauge("fetch_places", Int64(count), [("state", state), ("priority", priority.rawValue)])
+                    JobMetrics.gauge("fetch_places", Int64(count), [("state", state), ("priority", priority.rawValue)])
                 }
             }
             let waits = [
@@ -280,7 +280,7 @@ public final class JobService: Sendable {
             ]
             for (place, since) in waits {
                 let isStarved = since.map { now - $0 > Self.interval } ?? false
-                Meters.count(
+                JobMetrics.count(
                     "starved_seconds_total", [("place", place), ("priority", priority.rawValue)],
                     by: isStarved ? 1 : 0)
             }
@@ -348,9 +348,9 @@ public final class JobService: Sendable {
             pipeline.tell(.finished(record.state), of: claim)
         case .failure(is AttachmentError):
             store.failed()
-            Meters.count("jobs_postponed_total", [("reason", "store")])
+            JobMetrics.count("jobs_postponed_total", [("reason", "store")])
         case .failure:
-            Meters.count("jobs_postponed_total", [("reason", "stopped")])
+            JobMetrics.count("jobs_postponed_total", [("reason", "stopped")])
         }
     }
 
@@ -363,7 +363,7 @@ public final class JobService: Sendable {
             if error is AttachmentError { store.failed() }
             return
         }
-        Meters.count("jobs_postponed_total", [("reason", "expensive")])
+        JobMetrics.count("jobs_postponed_total", [("reason", "expensive")])
         pipeline.tell(.postponed, of: claim)
         supplies[.expensive]?.added()
     }

@@ -165,8 +165,8 @@ struct MadeRenditions: Sendable {
     /// How much of the promise was kept, and why no more.
     ///
     /// - Parameter ending: Nil where the codec process was ended because the time was up.
-    func achievement(of probeResult: ProbeResult, ending: Ending?) -> Achievement {
-        var achievement = Achievement(
+    func achievement(of probeResult: ProbeResult, ending: Ending?) -> FidelityAssessment {
+        var achievement = FidelityAssessment(
             planned: probeResult.planned, made: [:], keptOriginal: delivered[.original] != nil,
             shortfalls: ending?.omissions ?? [:], losses: ending?.losses ?? [])
         for report in reports where report.role != .original {

@@ -149,6 +149,6 @@ final class RunningJobs: Sendable {
     }
 
     private func tell(_ lane: JobLane) {
-        Meters.gauge("jobs_underway", Int64(count(in: lane)), [("lane", lane.rawValue)])
+        JobMetrics.gauge("jobs_underway", Int64(count(in: lane)), [("lane", lane.rawValue)])
     }
 }

@@ -6,10 +6,10 @@ final class StoreHealth: Sendable {
 
     func failed() {
         isFailing.store(true, ordering: .relaxed)
-        Meters.gauge("store_failing", 1)
+        JobMetrics.gauge("store_failing", 1)
     }
 
     func works() {
-        if isFailing.exchange(false, ordering: .relaxed) { Meters.gauge("store_failing", 0) }
+        if isFailing.exchange(false, ordering: .relaxed) { JobMetrics.gauge("store_failing", 0) }
     }
 }

@@ -6,7 +6,7 @@ import Stores
 
 /// One run over many files: submits them, carries the jobs out, and answers a line for each.
 struct BatchRun: Sendable {
-    let workshop: Workshop
+    let workshop: ProcessingContext
     let profile: Profile
     let mirror: Mirror?
     let retryFailed: Bool

@@ -59,7 +59,7 @@ struct Add: AsyncParsableCommand {
         let attachments = try sources.enumerated().map { index, source in
             try submission(of: source, identifier: index < identifiers.count ? identifiers[index] : "")
         }
-        let workshop = try await Workshop.open(
+        let workshop = try await ProcessingContext.open(
             store, codecs, fetch: fetch, expecting: DecoderSet(declaredType: nil, name: sources.first))
         var writer = try ResultWriter(format.format)
         var isComplete = true
@@ -101,7 +101,7 @@ struct Add: AsyncParsableCommand {
 
     /// Carries a job out, unless an earlier run of the same command had finished it and was killed before it could say
     /// so. What that run had begun is carried on.
-    private func finished(_ job: JobSubmission, in workshop: Workshop) async throws -> JobRecord {
+    private func finished(_ job: JobSubmission, in workshop: ProcessingContext) async throws -> JobRecord {
         let records = workshop.store.records
         var job = job
         let options = SubmissionOptions(retriesFailed: true)

@@ -115,7 +115,7 @@ struct Batch: AsyncParsableCommand {
             try await DryRun(profile: profile, codecs: codecs, files: files, earlier: earlier).run()
             return
         }
-        let workshop = try await Workshop.open(
+        let workshop = try await ProcessingContext.open(
             store, codecs, timeLimit: timeout.map { .seconds(fraction: $0) }, expecting: files.decoderSet)
         let mirror = try output.map {
             try Mirror(

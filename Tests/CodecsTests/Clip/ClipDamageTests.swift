@@ -369,7 +369,7 @@ import Testing
         #expect(made.ending.losses == [])
         guard !isShown else { return }
         #expect(made.ending.notes == ["there is no thumbnail, as its cover art could not be decoded"])
-        let achievement = Achievement(
+        let achievement = FidelityAssessment(
             planned: made.probeResult.planned,
             made: Dictionary(uniqueKeysWithValues: made.reports.map { ($0.role, $0.effort) }),
             keptOriginal: false, shortfalls: made.ending.omissions, losses: made.ending.losses)

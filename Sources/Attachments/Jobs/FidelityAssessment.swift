@@ -1,5 +1,5 @@
 /// What an attempt at an attachment brought, and the decision on what is delivered of it.
-public struct Achievement: Hashable, Sendable {
+public struct FidelityAssessment: Hashable, Sendable {
     /// What the codec planned.
     public var planned: [RenditionRole]
     /// What is durable, with the effort it was made at.

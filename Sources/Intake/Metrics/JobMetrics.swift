@@ -29,7 +29,7 @@ import Metrics
 /// | `satchel_codec_peak_bytes` | recorder | | peak memory of each process |
 /// | `satchel_codec_cpu_seconds` | timer | | processor time of each process |
 /// | `satchel_store_failing` | gauge | | 1 while the store fails the workers, else 0 |
-public enum Meters {
+public enum JobMetrics {
     static func count(_ name: String, _ labels: [(String, String)] = [], by amount: Int64 = 1) {
         Counter(label: "satchel_" + name, dimensions: labels).increment(by: amount)
     }
