@@ -25,12 +25,12 @@ final class ContentResponder {
         var isBeingChecked = false
     }
 
-    private let keeper: ConnectionKeeper
+    private let keeper: EventLoopState
     /// Set while the connection is open.
     var connection: ConnectionHandler?
     private var sending: Sending?
 
-    init(keeper: ConnectionKeeper) {
+    init(keeper: EventLoopState) {
         self.keeper = keeper
     }
 

@@ -26,13 +26,13 @@ struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
 
     let responder: HTTPChannelHandler.Responder
     private let limits: ConnectionLimits
-    private let keepers: ConnectionKeepers
+    private let keepers: EventLoopStates
     private let tls: TLSContexts?
     private let grace: Duration
     private let count = Count()
 
     init(
-        responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, keepers: ConnectionKeepers,
+        responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, keepers: EventLoopStates,
         tls: TLSContexts?, grace: Duration
     ) {
         // A client that asked whether to send its body is told so when somebody begins to read it.

@@ -47,14 +47,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     let limits: ConnectionLimits
     let isSecure: Bool
-    private let keeper: ConnectionKeeper
+    private let keeper: EventLoopState
     private let content: ContentResponder
     private let grace: Duration
     private var context: ChannelHandlerContext?
     /// Nearest to the socket: what is closed from here is closed without ceremony.
     private let edge: ConnectionEdge
 
-    private var pace: ConnectionPace
+    private var pace: ConnectionTimeouts
     private var exchange: Exchange?
     /// Tells exchanges apart for whoever answers later.
     private(set) var number = 0
@@ -72,14 +72,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var isLingering = false
     private var isStopping = false
 
-    init(keeper: ConnectionKeeper, edge: ConnectionEdge, limits: ConnectionLimits, isSecure: Bool, grace: Duration) {
+    init(keeper: EventLoopState, edge: ConnectionEdge, limits: ConnectionLimits, isSecure: Bool, grace: Duration) {
         self.keeper = keeper
         self.edge = edge
         self.limits = limits
         self.isSecure = isSecure
         self.grace = grace
         content = ContentResponder(keeper: keeper)
-        pace = ConnectionPace(limits, at: .now())
+        pace = ConnectionTimeouts(limits, at: .now())
     }
 
     func handlerAdded(context: ChannelHandlerContext) {

@@ -62,7 +62,7 @@ public struct SatchelServer: ServiceLifecycle.Service {
     /// Listens and answers until the shutdown.
     public func run() async throws {
         let group = MultiThreadedEventLoopGroup.singleton
-        let keepers = try await ConnectionKeepers(group: group, service: service)
+        let keepers = try await EventLoopStates(group: group, service: service)
         let limits = service.settings.connections
         let application = Application(
             router: routes(of: service),

@@ -2,7 +2,7 @@ import NIOCore
 
 /// Where a connection stands and since when: a decision without input or output, asked every now and then whether it
 /// has gone on for too long.
-struct ConnectionPace: Sendable {
+struct ConnectionTimeouts: Sendable {
     enum Stage: Hashable, Sendable {
         /// Nothing has come yet.
         case opening

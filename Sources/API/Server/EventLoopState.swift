@@ -3,7 +3,7 @@ import NIOCore
 /// What the connections of one event loop share: the time to look after them, the date, and the content that was opened.
 ///
 /// Touched on its loop alone.
-final class ConnectionKeeper {
+final class EventLoopState {
     /// How often connections are looked at. Half a second would do for everything that is promised.
     static let interval: TimeAmount = .milliseconds(200)
 
@@ -45,21 +45,21 @@ final class ConnectionKeeper {
 }
 
 /// The keepers of all event loops.
-struct ConnectionKeepers: Sendable {
-    private let keepers: [ObjectIdentifier: NIOLoopBound<ConnectionKeeper>]
+struct EventLoopStates: Sendable {
+    private let keepers: [ObjectIdentifier: NIOLoopBound<EventLoopState>]
 
     init(group: any EventLoopGroup, service: Service) async throws {
-        var keepers: [ObjectIdentifier: NIOLoopBound<ConnectionKeeper>] = [:]
+        var keepers: [ObjectIdentifier: NIOLoopBound<EventLoopState>] = [:]
         for loop in group.makeIterator() {
             keepers[ObjectIdentifier(loop)] = try await loop.submit {
-                NIOLoopBound(ConnectionKeeper(loop: loop, service: service), eventLoop: loop)
+                NIOLoopBound(EventLoopState(loop: loop, service: service), eventLoop: loop)
             }.get()
         }
         self.keepers = keepers
     }
 
     /// The keeper of a loop, on that loop.
-    subscript(loop: any EventLoop) -> ConnectionKeeper? {
+    subscript(loop: any EventLoop) -> EventLoopState? {
         keepers[ObjectIdentifier(loop)]?.value
     }
 }
