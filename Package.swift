@@ -99,9 +99,9 @@ var targets: [Target] = [
     // Tests, one target per seam; the fault codec takes the codec's place and misbehaves on command, the fetch probe
     // runs the fetcher inside a network namespace.
     .target(name: "TestSupport", dependencies: ["Attachments"], path: "Tests/Support"),
-    .target(name: "Misdeeds", path: "Tests/Misdeeds"),
+    .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     .executableTarget(
-        name: "fault-codec", dependencies: ["Attachments", "Confinement", "Misdeeds"], path: "Tests/fault-codec"),
+        name: "fault-codec", dependencies: ["Attachments", "Confinement", "FaultInjection"], path: "Tests/fault-codec"),
     .executableTarget(name: "pool-driver", dependencies: ["Attachments", "Intake"], path: "Tests/pool-driver"),
     .testTarget(name: "AttachmentsTests", dependencies: ["Attachments", "TestSupport"]),
     .testTarget(name: "GIFTests", dependencies: ["GIF", "TestSupport"]),

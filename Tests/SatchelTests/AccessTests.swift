@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct AccessCommandTests {
-    private func added(_ person: borrowing Person) throws -> String {
+    private func added(_ person: borrowing CommandLineUser) throws -> String {
         try person.sample("jpeg/coffee.jpg", as: "a.jpg")
         let result = try person.run("add", "a.jpg", "--format", "jsonl")
         let line = try #require(try JSONSerialization.jsonObject(with: result.output) as? [String: Any])
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func `a lease opens an attachment until it is stopped`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let id = try added(person)
         let whole = try person.run("get", id).output
         #expect(whole.count > 1000)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `a grant starts leases, a narrower one less, and revoking takes all of them`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let id = try added(person)
         let grant = try object(person.run("grant", id, "--format", "json"))
         let narrow = try object(
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `deleting an attachment ends all access to it`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let id = try added(person)
         let lease = try object(person.run("lease", id, "--format", "json"))
         let link = try object(person.run("lease", id, "--link", "--format", "json"))
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `no secret is in the store, nor in what a command says by the way`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let id = try added(person)
         var secrets: [String] = []
         for arguments in [["lease", id], ["lease", id, "--link"], ["grant", id]] {

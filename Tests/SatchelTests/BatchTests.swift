@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.serialized) struct BatchTests {
     @Test func `a second run does nothing twice, and a changed file is new work`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
         try person.sample("png/alpha.png", as: "in/deep/er/b.png")
         let first = try person.batch("in")
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func `another profile is other work`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
         #expect(try person.batch("in").status == 0)
         let other = try person.batch("in", "--profile", "avatar")
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `what is no media is skipped, what is damaged fails, and the rest is delivered`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try person.sample("jpeg/coffee.jpg", as: "in/good.jpg")
         try person.file("in/cut.jpg", Data(contentsOf: photo).prefix(9_000))
         try person.file("in/note.txt", Data("just a note\n".utf8))
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `odd names are data`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         let names = ["-rf.jpg", "a\nb.jpg", "…\u{202E}gpj.exe.jpg", " .jpg", "'$(touch x)'.jpg"]
         for name in names { try person.file("in/" + name, photo) }
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `a filter, a shard and a list choose the files`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         for name in ["a.jpg", "b.jpg", "sub/c.jpg", "sub/d.jpeg"] { try person.file("in/" + name, photo) }
         func paths(_ arguments: [String]) throws -> Set<String> {
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func `the output mirrors the tree, never over a source`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/coffee.jpg", as: "in/2024/a.jpg")
         let result = try person.batch("in", "--output", "out")
         #expect(result.status == 0, "\(result.errors)")
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func `files of the same name from several places don't share an output`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         for name in ["a/x.jpg", "b/x.jpg", "deep/c/x.jpg"] { try person.file(name, photo) }
         let roots = try person.batch("a", "b", "--output", "out")
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func `sources are moved only where the original is kept`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
         let bytes = try Data(contentsOf: photo)
         try person.file("in/broken.jpg", bytes.prefix(9_000))
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test func `a dry run looks and leaves nothing`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
         try person.file("in/note.txt", Data("note".utf8))
         let result = try person.run("batch", "in", "--dry-run")
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test func `a run stops at its number of failures, and the same command carries on`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         for number in 0..<40 { try person.file("in/\(number).jpg", photo.prefix(2_000 + number)) }
         let result = try person.batch("in", "--max-failures", "3")
@@ -194,7 +194,7 @@ import Testing
 
     @Test(arguments: [SIGINT, SIGKILL])
     func `what was interrupted carries on, and nothing is done twice`(signal: Int32) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         for number in 0..<60 { try person.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
         let running = try person.satchel.start(["batch", "in", "--format", "jsonl"])
@@ -224,7 +224,7 @@ import Testing
 
 @Suite struct MemoryStoreTests {
     @Test func `a batch with a store in memory leaves its output and nothing else`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/coffee.jpg", as: "photos/a.jpg")
         let temporary = person.home.url.appending(path: "tmp")
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)

@@ -15,7 +15,7 @@ import Testing
         ["config", "check"],
     ])
     func `every command teaches with --help`(command: [String]) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let result = try person.satchel.run(command + ["--help"])
         #expect(result.status == 0 && result.errorText.isEmpty)
         #expect(result.outputText.contains("OVERVIEW: "))
@@ -26,7 +26,7 @@ import Testing
 
     @Test(arguments: ["bash", "zsh", "fish"])
     func `there is a completion for every shell`(shell: String) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let result = try person.run("--generate-completion-script", shell)
         #expect(result.status == 0 && result.outputText.contains("retry-failed"))
     }
@@ -47,7 +47,7 @@ import Testing
         (["add", "a.gif", "--thumbnail-time", "1", "--thumbnail-frame", "1"], "-time and --thumbnail-frame"),
     ])
     func `wrong usage is one clear complaint, exit status 2, and no trace`(arguments: [String], names: String) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let result = try person.satchel.run(arguments)
         #expect(result.status == 2, "\(result.errorText)")
         #expect(result.errorText.contains(names), "\(result.errorText)")
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func `options that change nothing are named, and the record says so`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/coffee.jpg", as: "a.jpg")
         let added = try person.run(
             "add", "a.jpg", "--trim-start", "1", "--trim-duration", "2", "--thumbnail-time", "1", "--format", "jsonl")
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func `an unwritable store is one clear sentence`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
         try person.file("occupied/file", Data("x".utf8))
         let occupied = try person.run("batch", "in", "--store", "occupied")
@@ -89,7 +89,7 @@ import Testing
 
     @Test(arguments: ["size=600k", "nr_inodes=14"])
     func `a full disk, or one without inodes, is one clear sentence and loses nothing`(option: String) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let disk = person.home.url.appending(path: "disk")
         try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
         let mounted = try Program.tool("mount").run(["-t", "tmpfs", "-o", option, "tmpfs", disk.path])
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func `a strict job delivers all or nothing, a lenient one what it can`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try person.sample("jpeg/coffee.jpg", as: "good.jpg")
         try person.file("bad.jpg", Data(contentsOf: photo).prefix(5_000))
         func states(_ mode: String) throws -> [String] {
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `inspect tells what a file really is without storing anything`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/coffee.jpg", as: "picture.png")
         let result = try person.run("inspect", "picture.png", "--format", "json")
         #expect(result.status == 0, "\(result.errorText)")
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func `inspect looks at several files, each with its own line, and passes over none that is refused`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/coffee.jpg", as: "a.jpg")
         try person.file("note.txt", Data("note".utf8))
         try person.sample("mp4/film.mp4", as: "b.mp4")
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test func `inspect tells what would be made and why, and what the profile would refuse`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/orientation-6.jpg", as: "photo.jpg")
         let told = try person.run("inspect", "photo.jpg", "--profile", "avatar", "--crop", "0.25,0.8")
         #expect(told.status == 0, "\(told.errorText)")
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test func `the stages of a job sum up to its seconds`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/progressive.jpg", as: "a.jpg")
         let line = try person.run("add", "a.jpg", "--format", "jsonl")
         let object = try #require(try JSONSerialization.jsonObject(with: line.output) as? [String: Any])
@@ -221,14 +221,14 @@ import Testing
     }
 
     @Test func `doctor names every layer of the confinement`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let result = try person.run("doctor")
         #expect(result.status == 0, "\(result.outputText)")
         for layer in SandboxLayer.allCases { #expect(result.outputText.contains(layer.title)) }
     }
 
     @Test func `doctor says which libraries decode, and what they don't read but newer ones do`() throws {
-        let lines = try Person().run("doctor").outputText.split(separator: "\n")
+        let lines = try CommandLineUser().run("doctor").outputText.split(separator: "\n")
         for name in CodecLibrary.Name.allCases {
             let line = try #require(lines.first { $0.dropFirst(4).hasPrefix("\(name.rawValue) ") })
             let version = try #require(line.firstMatch(of: /\d+\.\d+\.\d+/)).output
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test func `doctor says who decodes the Huffman codes of JPEGs, and why not Satchel's decoder`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         func line(_ arguments: [String] = []) throws -> String {
             let result = try person.satchel.run(["doctor"] + arguments)
             #expect(result.status == 0)
@@ -256,7 +256,7 @@ import Testing
     }
 
     @Test func `a URL on this machine is refused, naming the flag that allows it, and fetched with it`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/coffee.jpg", as: "site/photo.jpg")
         let server = try Program(Program.tool("python3").executable, in: person.home.url.appending(path: "site"))
             .start(["-u", "-m", "http.server", "--bind", "127.0.0.1", "0"])
@@ -278,7 +278,7 @@ import Testing
     }
 
     @Test func `a record explains itself`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/coffee.jpg", as: "a.jpg")
         let line = try person.run("add", "a.jpg", "--identifier", "photo", "--format", "jsonl")
         let object = try #require(try JSONSerialization.jsonObject(with: line.output) as? [String: Any])

@@ -47,7 +47,7 @@ import Testing
         let text = try #require(error?.problems.first)
         #expect(text.contains(/^line \d+: this is no YAML: [^\n]+$/), "\(text)")
         #expect(!text.contains("error:") && !text.contains("parser"), "\(text)")
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.file("settings.yaml", Data(yaml.utf8))
         let checked = try person.run("config", "check", "settings.yaml")
         #expect(checked.status == 1 && checked.errorText.contains(/settings.yaml line \d+\): this is no YAML/))
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `a profile that replaces a built-in one is named, wherever it counts`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let yaml = "profiles: {avatar: {based_on: avatar, deadline: 5}, banner: {based_on: message}}\n"
         try person.file("mine.yaml", Data(yaml.utf8))
         try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func `access is not given for longer than it can be, nor silently for less than was asked`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         for command in ["lease", "grant"] {
             let refused = try person.run(command, "some-id", "--for", "400d")
             #expect(refused.status == 2, "\(refused.errorText)")
@@ -116,7 +116,7 @@ import Testing
         (["key", "rotate", "id", "--overlap", "99999d"], "--overlap must be at most 3650 days, not 99999d"),
     ])
     func `a number beyond all bounds is refused`(arguments: [String], words: String) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let result = try person.satchel.run(arguments)
         #expect(result.status == 2 && result.errorText.contains(words), "\(result.errorText)")
         #expect(!FileManager.default.fileExists(atPath: person.store.path))
@@ -124,7 +124,7 @@ import Testing
 
     @Test func `numbers for programs end with the milliseconds`() throws {
         #expect("\(Quantity.milliseconds(0.161_999_999_999_999_98))" == "0.162")
-        let person = try Person()
+        let person = try CommandLineUser()
         for sample in ["mp4/film.mp4", "jpeg/coffee.jpg"] { try person.sample(sample, as: "in/" + sample) }
         for format in ["csv", "jsonl"] {
             let output = try person.run("batch", "in", "--format", format).outputText
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func `errors of the command line name flags, and nothing of the inside`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let blocked = try person.run("add", "http://127.0.0.1:9/a.jpg", "--format", "jsonl")
         #expect(blocked.errorText.contains("Allow it with --fetch-allow."), "\(blocked.errorText)")
         #expect(!(blocked.errorText + blocked.outputText).contains("fetch.allow"))
@@ -164,14 +164,14 @@ import Testing
         ),
     ])
     func `what is not there is told, with what was probably meant`(arguments: [String], words: String) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let result = try person.satchel.run(arguments)
         #expect(result.status == 2 && result.output.isEmpty)
         #expect(result.errorText.contains(words), "\(result.errorText)")
     }
 
     @Test func `a URL's scheme may be written in capitals`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let refused = try person.run("add", "HTTP://127.0.0.1:9/a.jpg")
         #expect(refused.status == 1 && refused.errorText.contains("blocked_address"), "\(refused.errorText)")
     }

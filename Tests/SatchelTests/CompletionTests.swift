@@ -16,7 +16,7 @@ import Testing
 
     @Test(arguments: ["bash", "zsh", "fish"])
     func `files, directories, profiles and identifiers complete`(shell: String) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try person.sample("jpeg/coffee.jpg", as: "holiday.jpg")
         try person.file("pictures/a.jpg", Data(contentsOf: photo))
         try person.file("picture.txt", Data())

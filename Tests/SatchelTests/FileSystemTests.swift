@@ -20,7 +20,7 @@ import Testing
     }
 
     /// A batch that keeps originals, moves sources and writes an output came out whole, and left nothing besides.
-    private static func examine(_ lines: [[String: Any]], of person: borrowing Person, source: Data) throws {
+    private static func examine(_ lines: [[String: Any]], of person: borrowing CommandLineUser, source: Data) throws {
         let line = try #require(lines.first)
         #expect(line["state"] as? String == "delivered", "\(line)")
         let id = try #require(line["attachment_id"] as? String)
@@ -41,7 +41,7 @@ import Testing
 
     @Test(arguments: ["store", "in", "out"])
     func `originals are kept, sources moved and outputs written across two file systems`(apart: String) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let source = try Data(contentsOf: Self.photo)
         try MemoryDisk.mounted(at: person.home.url.appending(path: apart)) { _ in
             try person.file("in/a.jpg", source)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `what was fetched into a spool on a file system of its own is kept`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let source = try Data(contentsOf: try person.sample("jpeg/coffee.jpg", as: "site/photo.jpg"))
         // The store is made first: a spool alone is none.
         #expect(try person.run("store", "gc", "--store", "none").status == 2)
@@ -79,7 +79,7 @@ import Testing
     func `a file system that can't copy, stage without a name, link, or tell what is open will do`(refused: String)
         throws
     {
-        let person = try Person()
+        let person = try CommandLineUser()
         let source = try Data(contentsOf: Self.photo)
         try person.file("in/a.jpg", source)
         let arguments = ["batch", "in", "--profile", "archive", "--move", "--output", "out", "--format", "jsonl"]
@@ -91,7 +91,7 @@ import Testing
 
     @Test(arguments: [["batch", "in"], ["add", "in/a.jpg"], ["list"], ["store", "verify"]])
     func `a store that can't be written to is said in a sentence, with exit status 2`(command: [String]) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.file("in/a.jpg", Data(contentsOf: Self.photo))
         try MemoryDisk.mounted(at: person.home.url.appending(path: "disk")) { disk in
             let store = disk.url.appending(path: "store").path(percentEncoded: false)
@@ -107,7 +107,7 @@ import Testing
 
     @Test(arguments: ["", "unnamed"])
     func `a store that is full before an original is in it keeps nothing of it`(refused: String) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         // What follows the picture isn't decoded, but kept with it.
         let source = try Data(contentsOf: Self.photo) + Data(count: 12_000_000)
         try person.file("in/a.jpg", source)

@@ -26,7 +26,7 @@ import Testing
         profile: Profile
     ) throws {
         let isChanged = profile.name == "archive"
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
         try person.sample("png/alpha.png", as: "in/deep/b.png")
         #expect(try person.batch("in", "--profile", profile.name).status == 0)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `a dry run counts what is done anew because the profile changed, and what is unchanged`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         func profile(_ quality: Int) throws {
             let yaml = "profiles: {mine: {based_on: avatar, image: {quality: \(quality)}}}\n"
             try person.file("mine.yaml", Data(yaml.utf8))
@@ -75,7 +75,7 @@ import Testing
     }
 }
 
-extension Person {
+extension CommandLineUser {
     /// Makes of a store what 0.1.0 would have left of the same work: the profile and the keys of the work as it wrote them.
     fileprivate func leaveAsOf010(_ name: String, _ paths: [String]) throws {
         let former = try #require(FormerProfile.all.first { $0.name == name })

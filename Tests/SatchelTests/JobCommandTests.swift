@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct JobCommandTests {
-    private func states(_ person: borrowing Person, _ arguments: String...) throws -> [String: String] {
+    private func states(_ person: borrowing CommandLineUser, _ arguments: String...) throws -> [String: String] {
         let result = try person.satchel.run(["jobs", "--format", "jsonl"] + arguments)
         #expect(result.status == 0, "\(result.errorText)")
         let lines = try result.output.split(separator: UInt8(ascii: "\n")).map {
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `a service's job is listed, cancelled and tried again from the command line`() async throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let tenant = TenantID(rawValue: "default")
         let id = JobID(rawValue: "push-1")
         do {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `a batch's jobs say what failed, and how that is tried again`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try person.sample("jpeg/coffee.jpg", as: "in/good.jpg")
         try person.file("in/bad.jpg", Data("\u{FF}\u{D8}\u{FF}no picture".utf8))
         _ = try person.batch("in")

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func `every flag that can be repeated is one of these`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let dump = try person.run("--experimental-dump-help")
         let root = try #require(try JSONSerialization.jsonObject(with: dump.output) as? [String: Any])
         var names: Set<String> = []
@@ -44,7 +44,7 @@ import Testing
         ["--role", "submit,admin", "--role", "admin"],
     ])
     func `a key has every role it was given`(flags: [String]) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let made = try person.satchel.run(["key", "create", "--format", "json"] + flags)
         let key = try #require(try JSONSerialization.jsonObject(with: made.output) as? [String: Any])
         #expect(key["roles"] as? [String] == ["submit", "admin"], "\(made.errorText)")
@@ -60,7 +60,7 @@ import Testing
         ["--fetch-allow", "media.internal,10.0.0.0/8", "--codecs", "2", "--callback-allow", "a.example"],
     ])
     func `settings are the same however they are given`(flags: [String]) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let shown = try person.satchel.run(["config", "show", "--format", "json"] + flags)
         let lines = try #require(
             try JSONSerialization.jsonObject(with: shown.output) as? [[String: Any]], "\(shown.errorText)")
@@ -72,7 +72,7 @@ import Testing
 
     @Test(arguments: [["--include", "*.jpeg,b*"], ["--include", "*.jpeg", "--include", "b*"]])
     func `patterns and identifiers come one by one or together`(flags: [String]) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         for name in ["a.jpg", "b.jpg", "c.jpeg"] { try person.sample("jpeg/coffee.jpg", as: "in/" + name) }
         let result = try person.satchel.run(["batch", "in", "--format", "jsonl"] + flags)
         #expect(result.outputText.split(separator: "\n").count == 2, "\(result.errorText)")

@@ -6,7 +6,7 @@ import Testing
     private static let photo = Repository.media.appending(path: "jpeg/coffee.jpg")
 
     /// The paths of what is listed.
-    private static func paths(_ person: borrowing Person, _ arguments: String...) throws -> [String] {
+    private static func paths(_ person: borrowing CommandLineUser, _ arguments: String...) throws -> [String] {
         let result = try person.satchel.run(["list", "--format", "jsonl"] + arguments)
         return try result.output.split(separator: UInt8(ascii: "\n")).map { line in
             let record = try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func `attachments are listed by their paths, without what was passed over`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try Data(contentsOf: Self.photo)
         for name in ["a.jpg", "sub/a.jpg", "sub/deep/\u{202E}b.jpg"] { try person.file("in/" + name, photo) }
         try person.file("in/sub/cut.jpg", photo.prefix(9_000))
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `a list is narrowed by path, and says when there is more`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try Data(contentsOf: Self.photo)
         for name in ["a.jpg", "b.jpg", "2024/a.jpg", "2024/c.jpg"] { try person.file("in/" + name, photo) }
         #expect(try person.batch("in").status == 0)

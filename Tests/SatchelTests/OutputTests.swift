@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `names that are too long are shortened, each to another one, and the report has them`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try Data(contentsOf: Self.photo)
         let names = [
             String(repeating: "n", count: 247) + ".jpg", String(repeating: "n", count: 246) + "m.jpg",
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `an output that can't be written fails its own file, and is written by the same command later`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try Data(contentsOf: Self.photo)
         for name in ["a.jpg", "b.jpg"] { try person.file("in/" + name, photo) }
         // A directory is where the file would be.
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `a source that can't be removed fails its own file, whose original is kept`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try Data(contentsOf: Self.photo)
         try person.file("in/b.jpg", photo)
         try MemoryDisk.mounted(at: person.home.url.appending(path: "card")) { disk in
@@ -104,7 +104,7 @@ import Testing
 
     @Test(arguments: ["", "unnamed"])
     func `an output that is full holds whole files, and the others say so`(refused: String) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try Data(contentsOf: Self.photo)
         for number in 0..<6 { try person.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
         try MemoryDisk.mounted(at: person.home.url.appending(path: "out"), options: "size=200k") { disk in

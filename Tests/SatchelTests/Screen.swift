@@ -58,7 +58,7 @@ struct Screen: Decodable {
     }
 }
 
-extension Person {
+extension CommandLineUser {
     /// Uses the program in a terminal.
     func screen(
         _ arguments: [String], columns: Int = 80, environment: [String: String] = [:], steps: [Screen.Step] = []

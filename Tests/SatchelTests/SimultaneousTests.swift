@@ -8,7 +8,7 @@ import Testing
     private static let count = 40
 
     /// Files of which no two are the same.
-    private static func makeFiles(of person: borrowing Person) throws -> Set<String> {
+    private static func makeFiles(of person: borrowing CommandLineUser) throws -> Set<String> {
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         let names = (0..<count).map { "\($0).jpg" }
         for name in names { try person.file("in/" + name, photo + Data(name.utf8)) }
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `each reports every file, which one of them has done`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let names = try Self.makeFiles(of: person)
         let command = ["batch", "in", "--profile", "archive", "--move", "--output", "out", "--format", "jsonl"]
         let running = try [person.satchel.start(command), person.satchel.start(command)]
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `what a batch that is killed leaves is done by the one that waited for it`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let names = try Self.makeFiles(of: person)
         let command = ["batch", "in", "--format", "jsonl"]
         let first = try person.satchel.start(command)

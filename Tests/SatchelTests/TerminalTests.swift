@@ -11,7 +11,7 @@ import Testing
         "日本語のとても長い名前の写真/京都の秋の紅葉と古いお寺の写真.jpg", "🎉.jpg",
     ]
 
-    private func fill(_ person: borrowing Person, copies: Int = 0) throws {
+    private func fill(_ person: borrowing CommandLineUser, copies: Int = 0) throws {
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         for name in Self.names { try person.file("in/" + name, photo) }
         for number in 0..<copies { try person.file("in/copies/\(number).jpg", photo + Data("\(number)".utf8)) }
@@ -24,7 +24,7 @@ import Testing
 
     @Test(arguments: [140, 80, 60, 40])
     func `rows fit the terminal, each on a line of its own, and progress leaves nothing`(columns: Int) throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try fill(person)
         let screen = try person.screen(["batch", "in"], columns: columns)
         #expect(screen.status == 1)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `progress has a bar beneath the rows, which it never writes over`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try fill(person, copies: 60)
         let screen = try person.screen(["batch", "in"], columns: 72)
         let count = Self.names.count + 61
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `a terminal that gets narrower gets fewer columns, beneath a new header`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try fill(person, copies: 60)
         let screen = try person.screen(
             ["batch", "in", "--codecs", "1"], columns: 140,
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `Ctrl-C leaves rows, a sentence, and nothing of the progress`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try fill(person, copies: 60)
         let screen = try person.screen(
             ["batch", "in", "--codecs", "1"], steps: [.wait("(.*full.*\n){3}"), .send("\u{3}")])
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func `colours say what failed, unless NO_COLOR is set, and a dumb terminal gets no codes at all`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try fill(person)
         let coloured = try person.screen(["batch", "in"])
         #expect(coloured.raw.contains("\u{1B}[31m"))
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func `results that go to a file have every column and no codes, whatever is on the terminal`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         try fill(person)
         let screen = try person.screen(
             of: ["sh", "-c", "exec \"$0\" batch in >results", person.satchel.executable.path], columns: 40)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `a second run shows what is new, --all the rest, --quiet nothing`() throws {
-        let person = try Person()
+        let person = try CommandLineUser()
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         for number in 0..<300 { try person.file("in/\(number).txt", Data("note \(number)".utf8)) }
         try person.file("in/a.jpg", photo)

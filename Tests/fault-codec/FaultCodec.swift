@@ -2,7 +2,7 @@ import Attachments
 import Confinement
 import FoundationEssentials
 import Glibc
-import Misdeeds
+import FaultInjection
 
 /// A codec that reads what to do wrong from its source: `fault: sleep`, or `fault: connect 8080`.
 ///

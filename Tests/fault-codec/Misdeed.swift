@@ -1,7 +1,7 @@
 import Attachments
 import FoundationEssentials
 import Glibc
-import Misdeeds
+import FaultInjection
 
 /// What the commands do, by the moment of the conversation.
 enum Misdeed {

@@ -97,7 +97,7 @@ extension AttachmentError {
     }
 }
 
-/// Files that `Tests/lies/make.py` makes.
+/// Files that `Tests/hostile-media/make.py` makes.
 struct LyingFiles {
     var folder: URL
     /// What may come of each file.
@@ -108,7 +108,7 @@ struct LyingFiles {
     /// - Parameter group: `limits`, `bombs` or `lies`.
     init(_ group: String, in directory: URL) throws {
         folder = directory.appending(path: group)
-        let script = Repository.root.appending(path: "Tests/lies/make.py")
+        let script = Repository.root.appending(path: "Tests/hostile-media/make.py")
         _ = try Tool.text("python3", [script.path, directory.path, group])
         let list = try Data(contentsOf: folder.appending(path: "outcomes.json"))
         outcomes = try JSONDecoder().decode([String: [String]].self, from: list)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A person at a terminal: the real program with a store, keys and a directory of its own.
-struct Person: ~Copyable {
+struct CommandLineUser: ~Copyable {
     let home: TemporaryDirectory
     let satchel: Program
 

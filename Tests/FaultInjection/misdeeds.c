@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "Misdeeds.h"
+#include "FaultInjection.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
