@@ -17,7 +17,7 @@ def ffmpeg(*arguments) -> None:
     subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", *map(str, arguments)], check=True)
 
 
-class ProcessingContext:
+class Workshop:
     """What several files are made of: one short film, as elementary streams and as packets."""
 
     def __init__(self, directory: pathlib.Path):
@@ -162,7 +162,7 @@ def user_data(p: Places, art: bytes) -> bytes:
                + box(b"XMP_", xmp(p)) + box(b"GPS ", p("udta GPS")) + box(b"CANA", p("udta unknown")))
 
 
-def mp4(p: Places, shop: ProcessingContext, kind: str, *, sound_only: bool = False) -> bytes:
+def mp4(p: Places, shop: Workshop, kind: str, *, sound_only: bool = False) -> bytes:
     """A film with all that phones, cameras and editors add, its index last so that boxes in it can grow."""
     subtitle, chapters, target = shop.path("text.srt"), shop.path("chapters"), shop.path(f"target.{kind}")
     subtitle.write_text(f"1\n00:00:00,000 --> 00:00:02,000\n{p('subtitle').decode()}\n\n")
@@ -218,7 +218,7 @@ def mp4(p: Places, shop: ProcessingContext, kind: str, *, sound_only: bool = Fal
             + box(b"mdat", p("mdat that no sample has")) + box(b"CANA", p("unknown box")) + p("after the end"))
 
 
-def telemetry(p: Places, shop: ProcessingContext) -> bytes:
+def telemetry(p: Places, shop: Workshop) -> bytes:
     """A camera's track of positions: a subtitle's, under another name."""
     data = mp4(p, shop, "mov")
     p("samples of a gpmd track")
@@ -231,7 +231,7 @@ def transport_packet(pid: int, content: bytes) -> bytes:
     return struct.pack(">BHB", 0x47, 0x4000 | pid, 0x10) + content.ljust(184, b"\xff")[:184]
 
 
-def transport_stream(p: Places, shop: ProcessingContext) -> bytes:
+def transport_stream(p: Places, shop: Workshop) -> bytes:
     target = shop.path("target.ts")
     shop.path("sound.aac").write_bytes(shop.aac(p))
     ffmpeg("-r", "10", "-i", shop.h264(p), "-i", shop.path("sound.aac"), "-map", "0:v", "-map", "1:a", "-c", "copy",
@@ -243,7 +243,7 @@ def transport_stream(p: Places, shop: ProcessingContext) -> bytes:
             + transport_packet(0x0321, p("TS unknown packet")) + data[564:] + p("after the end"))
 
 
-def program_stream(p: Places, shop: ProcessingContext) -> bytes:
+def program_stream(p: Places, shop: Workshop) -> bytes:
     raw, target = shop.path("raw.m2v"), shop.path("target.mpg")
     ffmpeg("-i", shop.film, "-an", "-c:v", "mpeg2video", "-r", "25", "-q:v", "4", raw)
     data = raw.read_bytes()
@@ -263,7 +263,7 @@ def program_stream(p: Places, shop: ProcessingContext) -> bytes:
 
 # MARK: AVI, Matroska
 
-def avi(p: Places, shop: ProcessingContext) -> bytes:
+def avi(p: Places, shop: Workshop) -> bytes:
     target = shop.path("target.avi")
     ffmpeg("-i", shop.film, "-c:v", "mpeg4", "-c:a", "libmp3lame", "-metadata", f"title={p('INFO INAM').decode()}", "-metadata",
            f"comment={p('INFO ICMT').decode()}", "-metadata:s:v", f"title={p('strn').decode()}", target)
@@ -273,7 +273,7 @@ def avi(p: Places, shop: ProcessingContext) -> bytes:
     return data[:4] + struct.pack("<I", len(data) - 8 + len(more)) + data[8:] + more + p("after the end")
 
 
-def matroska(p: Places, shop: ProcessingContext, kind: str) -> bytes:
+def matroska(p: Places, shop: Workshop, kind: str) -> bytes:
     target, chapters, subtitle = shop.path(f"target.{kind}"), shop.path("chapters"), shop.path("text.srt")
     chapters.write_text(f";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=2000\ntitle={p('chapter').decode()}\n")
     subtitle.write_text(f"1\n00:00:00,000 --> 00:00:02,000\n{p('subtitle').decode()}\n\n")
@@ -339,7 +339,7 @@ def id3(p: Places, version: int, art: bytes) -> bytes:
     return b"ID3" + bytes([version, 0, 0]) + synchsafe(len(body)) + body
 
 
-def mp3(p: Places, shop: ProcessingContext, version: int) -> bytes:
+def mp3(p: Places, shop: Workshop, version: int) -> bytes:
     """Tags of every age before and behind, and text where frames have room."""
     target = shop.path("target.mp3")
     ffmpeg("-i", shop.voice, "-af", "volume='if(lt(t,1),1,0)':eval=frame", "-c:a", "libmp3lame", "-b:a", "128k",
@@ -361,11 +361,11 @@ def mp3(p: Places, shop: ProcessingContext, version: int) -> bytes:
     return id3(p, version, art) + head + body + items + footer + lyrics + old
 
 
-def aac(p: Places, shop: ProcessingContext) -> bytes:
+def aac(p: Places, shop: Workshop) -> bytes:
     return id3(p, 4, shop.art(p).read_bytes()) + shop.aac(p)
 
 
-def wav(p: Places, shop: ProcessingContext) -> bytes:
+def wav(p: Places, shop: Workshop) -> bytes:
     data = shop.voice.read_bytes()
     assert data[36:40] == b"data"
     info = b"INFO" + b"".join(riff(name, p(f"INFO {name.decode()}") + b"\0") for name in
@@ -382,7 +382,7 @@ def wav(p: Places, shop: ProcessingContext) -> bytes:
     return b"RIFF" + struct.pack("<I", len(body)) + body + p("after the end")
 
 
-def aiff(p: Places, shop: ProcessingContext) -> bytes:
+def aiff(p: Places, shop: Workshop) -> bytes:
     target = shop.path("target.aiff")
     ffmpeg("-i", shop.voice, target)
     data = target.read_bytes()
@@ -398,7 +398,7 @@ def aiff(p: Places, shop: ProcessingContext) -> bytes:
     return b"FORM" + struct.pack(">I", len(body)) + body + p("after the end")
 
 
-def caf(p: Places, shop: ProcessingContext) -> bytes:
+def caf(p: Places, shop: Workshop) -> bytes:
     target = shop.path("target.caf")
     ffmpeg("-i", shop.voice, "-c:a", "alac", "-metadata", f"title={p('info title').decode()}", target)
     more = b"".join(name + struct.pack(">q", len(content)) + content for name, content in [
@@ -406,7 +406,7 @@ def caf(p: Places, shop: ProcessingContext) -> bytes:
     return target.read_bytes() + more
 
 
-def flac(p: Places, shop: ProcessingContext) -> bytes:
+def flac(p: Places, shop: Workshop) -> bytes:
     target = shop.path("target.flac")
     ffmpeg("-i", shop.voice, target)
     data, parts, at, last = target.read_bytes(), [], 4, False
@@ -442,7 +442,7 @@ def old_tag(p: Places) -> bytes:
     return b"TAG" + text.ljust(125, b"\0")
 
 
-def ogg(p: Places, shop: ProcessingContext, codec: str) -> bytes:
+def ogg(p: Places, shop: Workshop, codec: str) -> bytes:
     target, second = shop.path("target.ogg"), shop.path("second.ogg")
     named = [f"title={p('title').decode()}", f"location={PLACE}", f"encoder={p('encoder').decode()}",
              "METADATA_BLOCK_PICTURE=" + base64.b64encode(flac_picture(p, shop.art(p).read_bytes())).decode()]
@@ -459,7 +459,7 @@ def amr(p: Places) -> bytes:
 
 def make(directory: pathlib.Path):
     """(name of the file, its bytes, its places) of every clip."""
-    shop = ProcessingContext(directory)
+    shop = Workshop(directory)
 
     def one(name: str, build, *arguments, **options):
         p = Places(name.replace(".", "-"))

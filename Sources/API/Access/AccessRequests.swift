@@ -34,28 +34,28 @@ struct AccessRequest {
             throw Problem(
                 .unsupportedMediaType, "unsupported_media_type", "This call takes JSON. Send it as 'application/json'.")
         }
-        let complaints = ValidationErrors()
+        let errors = ValidationErrors()
         let reader = try FieldReader(
-            body: body.readableBytesView, known: fields.map(\.rawValue), complaints)
+            body: body.readableBytesView, known: fields.map(\.rawValue), errors)
         if fields.contains(.attachment) {
             attachment = reader.string(Field.attachment.rawValue, bytes: 1...64).map(AttachmentID.init)
         }
         duration = reader.number(Field.ttl.rawValue, in: 1...AccessLimits.longest.inSeconds)
             .map { .seconds(fraction: $0) }
-        if fields.contains(.renditions) { renditions = Self.roles(reader, complaints) }
+        if fields.contains(.renditions) { renditions = Self.roles(reader, errors) }
         if fields.contains(.leaseLimit) {
             leaseLimit = reader.integer(Field.leaseLimit.rawValue, in: 1...Self.mostLeases)
         }
-        try complaints.check()
+        try errors.check()
     }
 
-    private static func roles(_ reader: FieldReader, _ complaints: ValidationErrors) -> [RenditionRole]? {
+    private static func roles(_ reader: FieldReader, _ errors: ValidationErrors) -> [RenditionRole]? {
         guard let texts = reader.strings(Field.renditions.rawValue) else { return nil }
         var roles: [RenditionRole] = []
         for (pointer, text) in texts {
             guard let role = RenditionRole(rawValue: text) else {
                 let all = RenditionRole.allCases.map(\.rawValue).joined(separator: ", ")
-                complaints.add(pointer, "There is no rendition '\(text.prefix(64))'; there are \(all).")
+                errors.add(pointer, "There is no rendition '\(text.prefix(64))'; there are \(all).")
                 continue
             }
             if !roles.contains(role) { roles.append(role) }

@@ -25,16 +25,16 @@ final class ContentResponder {
         var isBeingChecked = false
     }
 
-    private let keeper: EventLoopState
+    private let loopState: EventLoopState
     /// Set while the connection is open.
     var connection: ConnectionHandler?
     private var sending: Sending?
 
-    init(keeper: EventLoopState) {
-        self.keeper = keeper
+    init(loopState: EventLoopState) {
+        self.loopState = loopState
     }
 
-    private var cache: ContentCache { keeper.contents }
+    private var cache: ContentCache { loopState.contents }
 
     /// Answers now, or as soon as it is known what the path opens.
     func answer(_ head: HTTPRequestHead) {
@@ -57,11 +57,11 @@ final class ContentResponder {
         var response = problem.response.head
         let body = problem.body
         response.headerFields[.contentLength] = String(body.count)
-        response.headerFields[.date] = keeper.date.text
+        response.headerFields[.date] = loopState.date.text
         var bytes = ByteBuffer()
         _ = ResponseHead.write(response, to: head, closing: connection.closesAfterContent(), into: &bytes)
         if head.method != .HEAD { bytes.writeBytes(body) }
-        keeper.tally.count(
+        loopState.tally.count(
             status: response.status.code, isHead: head.method == .HEAD,
             bytes: head.method == .HEAD ? 0 : Int64(body.count))
         connection.sendContent(bytes)
@@ -84,7 +84,7 @@ final class ContentResponder {
             body = answer.body
             status = answer.status
         }
-        keeper.tally.count(status: status, isHead: request.isHead, bytes: Int64(body?.count ?? 0))
+        loopState.tally.count(status: status, isHead: request.isHead, bytes: Int64(body?.count ?? 0))
         ResponseHead.writeConnection(head, closing: connection.closesAfterContent(), into: &bytes)
         bytes.writeStaticString("\r\n")
         guard let body, let file = content.file, !body.isEmpty else {
@@ -109,7 +109,7 @@ final class ContentResponder {
     }
 
     private func plainHead(of entry: ContentCache.Entry) -> ByteBuffer? {
-        let date = keeper.date
+        let date = loopState.date
         _ = date.text
         if let plain = entry.plainHead, plain.second == date.second { return plain.bytes }
         let bytes = head(of: answer(ContentRequest(), entry.content))
@@ -124,7 +124,7 @@ final class ContentResponder {
         bytes.writeString("HTTP/1.1 \(answer.status) \(status.reasonPhrase)\r\n")
         for field in answer.fields { bytes.writeString("\(field.name): \(field.value)\r\n") }
         if let length = answer.length { bytes.writeString("Content-Length: \(length)\r\n") }
-        bytes.writeString("Date: \(keeper.date.text)\r\n")
+        bytes.writeString("Date: \(loopState.date.text)\r\n")
         return bytes
     }
 

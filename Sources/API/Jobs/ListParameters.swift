@@ -16,8 +16,8 @@ struct ListParameters {
     /// - Parameter filters: Which of `state` and `kind` the list takes.
     /// - Throws: A problem that names every parameter which can't be taken.
     init(_ request: Request, filters: [String]) throws(Problem) {
-        let complaints = ValidationErrors()
-        let query = try Query(request).reader(known: filters + ["cursor", "limit"], complaints)
+        let errors = ValidationErrors()
+        let query = try Query(request).reader(known: filters + ["cursor", "limit"], errors)
         state = query.choice("state", WorkState.self)
         kind = query.choice("kind", MediaKind.self)
         limit = Self.defaultPage
@@ -32,7 +32,7 @@ struct ListParameters {
             cursor = Self.decode(text)
             if cursor == nil { query.complain("cursor", "This is no cursor. Take the 'next' of the page before.") }
         }
-        try complaints.check()
+        try errors.check()
     }
 
     /// A cursor as clients see it: opaque, and fit for a URL.

@@ -9,7 +9,7 @@ struct SubmissionReader {
     let leaseTTL: Double
     /// Decides who may be called back.
     var callbacks = FetchGuard()
-    let complaints = ValidationErrors()
+    let errors = ValidationErrors()
 
     private static let jobFields = [
         "profile", "mode", "deadline", "priority", "lease_ttl", "delivery", "metadata", "callback", "attachments",
@@ -24,14 +24,14 @@ struct SubmissionReader {
     /// Options beside a body that has its own: nobody would look at them, and they would be lost unseen.
     func refuse(_ query: Query) {
         for (name, _) in query.parameters {
-            complaints.add(name, "The query is for a raw body. Put this into the JSON that describes the job.")
+            errors.add(name, "The query is for a raw body. Put this into the JSON that describes the job.")
         }
     }
 
     /// - Parameter hasParts: Whether the body has parts beside the description.
     /// - Throws: A problem that names every field which can't be taken.
     func submission(_ body: some Sequence<UInt8>, hasParts: Bool) throws(Problem) -> SubmissionRequest {
-        let job = try FieldReader(body: body, known: Self.jobFields, complaints)
+        let job = try FieldReader(body: body, known: Self.jobFields, errors)
         var attachments: [SubmissionRequest.Attachment] = []
         let readers = job.objects("attachments", known: Self.attachmentFields)
         if let readers {
@@ -39,7 +39,7 @@ struct SubmissionReader {
             checkIdentifiers(zip(readers, attachments))
         }
         if job.value("attachments") == nil || readers?.isEmpty == true && attachments.isEmpty {
-            if complaints.fields.allSatisfy({ !$0.pointer.hasPrefix("/attachments") }) {
+            if errors.fields.allSatisfy({ !$0.pointer.hasPrefix("/attachments") }) {
                 job.complain("attachments", "A job has 1 to \(JobSubmission.maximumAttachments) attachments.")
             }
         } else if attachments.count > JobSubmission.maximumAttachments {
@@ -49,7 +49,7 @@ struct SubmissionReader {
         }
         let request = request(
             job, metadata: job.object("metadata", known: nil), callback: callback(job), attachments: attachments)
-        try complaints.check()
+        try errors.check()
         return request
     }
 
@@ -145,17 +145,17 @@ struct SubmissionReader {
                 fields.append(JSONTree.Member(name: name, value: Self.value(of: name, text)))
             }
         }
-        let job = FieldReader(fields, named: .parameter(""), known: Self.parameters, complaints)
+        let job = FieldReader(fields, named: .parameter(""), known: Self.parameters, errors)
         let trim = FieldReader(
             fields.filter { $0.name.hasPrefix("trim_") }.map {
                 JSONTree.Member(name: String($0.name.dropFirst(5)), value: $0.value)
-            }, named: .parameter("trim_"), known: nil, complaints)
+            }, named: .parameter("trim_"), known: nil, errors)
         var attachment = attachment(job, source: .body, inQuery: true)
         if !trim.names.isEmpty { attachment.trim = self.trim(trim, thumbnailTime: job.value("thumbnail_time")) }
         let request = request(
-            job, metadata: FieldReader(metadata, named: .parameter("metadata."), known: nil, complaints),
+            job, metadata: FieldReader(metadata, named: .parameter("metadata."), known: nil, errors),
             callback: callbackURL(job, "callback"), attachments: [attachment])
-        try complaints.check()
+        try errors.check()
         return request
     }
 
@@ -205,7 +205,7 @@ struct SubmissionReader {
         for name in reader.names { pairs[name] = reader.string(name) }
         let bytes = pairs.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         if reader.names.count > SubmissionBounds.metadataPairs || bytes > SubmissionBounds.metadataBytes {
-            complaints.add(
+            errors.add(
                 reader.naming.container,
                 "Metadata has at most \(SubmissionBounds.metadataPairs) pairs and \(SubmissionBounds.metadataBytes) bytes."
             )

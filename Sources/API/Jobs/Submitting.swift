@@ -93,19 +93,19 @@ struct Submitting: Sendable {
 
     /// Every part is used, and every part that is used is there.
     private func checkParts(_ body: ReceivedBody, _ wording: SubmissionRequest) throws(Problem) {
-        let complaints = ValidationErrors()
+        let errors = ValidationErrors()
         var unused = Set(body.parts.keys).subtracting([ReceivedBody.wholeBody])
         for (index, attachment) in wording.attachments.enumerated() {
             guard case .part(let name) = attachment.source else { continue }
             if body.parts[name] == nil {
-                complaints.add("/attachments/\(index)/part", "The body has no part '\(name.prefix(64))'.")
+                errors.add("/attachments/\(index)/part", "The body has no part '\(name.prefix(64))'.")
             }
             unused.remove(name)
         }
         for name in unused.sorted() {
-            complaints.add(String(name.prefix(64)), "No attachment uses this part of the body.")
+            errors.add(String(name.prefix(64)), "No attachment uses this part of the body.")
         }
-        try complaints.check()
+        try errors.check()
     }
 
     private func attachment(

@@ -41,19 +41,19 @@ extension PayloadRequest {
 
     /// - Throws: A problem that names everything that can't be taken.
     init(_ request: Request) throws(Problem) {
-        let complaints = ValidationErrors()
+        let errors = ValidationErrors()
         func choice<Choice: RawRepresentable & CaseIterable>(
             _ name: String, _ text: String, _ value: inout Choice
         ) where Choice.RawValue == String {
             if let choice = Choice(rawValue: text) {
                 value = choice
             } else {
-                complaints.add(name, "This is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
+                errors.add(name, "This is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
             }
         }
         func seconds(_ name: String, _ text: String, in range: ClosedRange<Double>) -> Double? {
             if let value = Double(text), range.contains(value) { return value }
-            complaints.add(name, "This is a number of seconds from \(range.lowerBound) to \(range.upperBound).")
+            errors.add(name, "This is a number of seconds from \(range.lowerBound) to \(range.upperBound).")
             return nil
         }
         for (name, text) in try Query(request).parameters {
@@ -65,7 +65,7 @@ extension PayloadRequest {
             case "expires_in": expiresIn = seconds(name, text, in: Self.lives)
             case "delivery": choice(name, text, &delivery)
             default:
-                complaints.add(
+                errors.add(
                     String(name.prefix(64)),
                     "This call has no such parameter; it has profile, on_failure, push_type, deadline, expires_in and delivery."
                 )
@@ -76,10 +76,10 @@ extension PayloadRequest {
             if let time = Int64(text), (0..<1 << 40).contains(time) {
                 expiresAt = Instant(milliseconds: time * 1000)
             } else {
-                complaints.add("apns-expiration", "This is a time in seconds since 1970, or 0.")
+                errors.add("apns-expiration", "This is a time in seconds since 1970, or 0.")
             }
         }
-        try complaints.check()
+        try errors.check()
         try Self.checkType(of: request)
     }
 

@@ -25,7 +25,7 @@ final class ValidationErrors {
     }
 }
 
-/// Reads an object field by field. What is wrong goes to the complaints, by the field's JSON pointer or, where the
+/// Reads an object field by field. What is wrong goes to the errors, by the field's JSON pointer or, where the
 /// object stands for a query, by its parameter; `null` is as good as absent.
 struct FieldReader {
     /// How a field is called.
@@ -45,17 +45,17 @@ struct FieldReader {
     }
 
     let naming: Naming
-    let complaints: ValidationErrors
+    let errors: ValidationErrors
     private let members: [String: JSONTree]
 
     /// - Parameter known: All fields that the object may have; nil where the names are the client's.
-    init(_ members: [JSONTree.Member], named naming: Naming, known: [String]?, _ complaints: ValidationErrors) {
+    init(_ members: [JSONTree.Member], named naming: Naming, known: [String]?, _ errors: ValidationErrors) {
         self.naming = naming
-        self.complaints = complaints
+        self.errors = errors
         self.members = Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }
         guard let known else { return }
         for member in members where !known.contains(member.name) {
-            complaints.add(
+            errors.add(
                 naming.name(member.name), "There is no such field here; there are \(known.joined(separator: ", ")).")
         }
     }
@@ -63,7 +63,7 @@ struct FieldReader {
     /// Reads a whole body.
     ///
     /// - Throws: A problem where it is no JSON or no object.
-    init(body: some Sequence<UInt8>, known: [String], _ complaints: ValidationErrors) throws(Problem) {
+    init(body: some Sequence<UInt8>, known: [String], _ errors: ValidationErrors) throws(Problem) {
         let tree: JSONTree
         do {
             tree = try JSONTree(body)
@@ -74,16 +74,16 @@ struct FieldReader {
         guard case .object(let members) = tree else {
             throw .invalid("", "The body must be a JSON object, not \(tree.kind).")
         }
-        self.init(members, named: .pointer(""), known: known, complaints)
+        self.init(members, named: .pointer(""), known: known, errors)
     }
 
     func complain(_ field: String, _ detail: String) {
-        complaints.add(naming.name(field), detail)
+        errors.add(naming.name(field), detail)
     }
 
     /// What is understood, but asks for what can't be done: see ``ValidationErrors/refuse(_:_:_:)``.
     func refuse(_ field: String, _ code: String, _ detail: String) {
-        complaints.refuse(naming.name(field), code, detail)
+        errors.refuse(naming.name(field), code, detail)
     }
 
     /// The names of all fields that are there.
@@ -167,7 +167,7 @@ struct FieldReader {
     /// - Parameter known: As in ``init(_:named:known:_:)``.
     func object(_ field: String, known: [String]?) -> FieldReader? {
         guard let value = value(field) else { return nil }
-        return Self.object(value, named: naming.name(field), known: known, complaints)
+        return Self.object(value, named: naming.name(field), known: known, errors)
     }
 
     /// The objects of an array.
@@ -178,7 +178,7 @@ struct FieldReader {
             return nil
         }
         return elements.enumerated().compactMap { index, element in
-            Self.object(element, named: "\(naming.name(field))/\(index)", known: known, complaints)
+            Self.object(element, named: "\(naming.name(field))/\(index)", known: known, errors)
         }
     }
 
@@ -192,7 +192,7 @@ struct FieldReader {
         return elements.enumerated().compactMap { index, element in
             let pointer = "\(naming.name(field))/\(index)"
             guard case .string(let text) = element else {
-                complaints.add(pointer, "This must be a string, not \(element.kind).")
+                errors.add(pointer, "This must be a string, not \(element.kind).")
                 return nil
             }
             return (pointer, text)
@@ -200,13 +200,13 @@ struct FieldReader {
     }
 
     private static func object(
-        _ value: JSONTree, named pointer: String, known: [String]?, _ complaints: ValidationErrors
+        _ value: JSONTree, named pointer: String, known: [String]?, _ errors: ValidationErrors
     ) -> FieldReader? {
         guard case .object(let members) = value else {
-            complaints.add(pointer, "This must be an object, not \(value.kind).")
+            errors.add(pointer, "This must be an object, not \(value.kind).")
             return nil
         }
-        return FieldReader(members, named: .pointer(pointer), known: known, complaints)
+        return FieldReader(members, named: .pointer(pointer), known: known, errors)
     }
 
     private static func text(_ number: Double) -> String {

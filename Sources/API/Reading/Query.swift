@@ -24,9 +24,9 @@ struct Query {
     }
 
     /// The parameters as fields; whatever is not `known` is a complaint.
-    func reader(known: [String], _ complaints: ValidationErrors) -> FieldReader {
+    func reader(known: [String], _ errors: ValidationErrors) -> FieldReader {
         FieldReader(
             parameters.map { JSONTree.Member(name: $0.name, value: .string($0.value)) }, named: .parameter(""),
-            known: known, complaints)
+            known: known, errors)
     }
 }

@@ -26,13 +26,13 @@ struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
 
     let responder: HTTPChannelHandler.Responder
     private let limits: ConnectionLimits
-    private let keepers: EventLoopStates
+    private let loopStates: EventLoopStates
     private let tls: TLSContexts?
     private let grace: Duration
     private let count = Count()
 
     init(
-        responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, keepers: EventLoopStates,
+        responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, loopStates: EventLoopStates,
         tls: TLSContexts?, grace: Duration
     ) {
         // A client that asked whether to send its body is told so when somebody begins to read it.
@@ -42,7 +42,7 @@ struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
             try await responder(Request(head: request.head, body: body), writer, channel)
         }
         self.limits = limits
-        self.keepers = keepers
+        self.loopStates = loopStates
         self.tls = tls
         self.grace = grace
     }
@@ -55,12 +55,14 @@ struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
         }
         channel.closeFuture.whenComplete { [count] _ in _ = count.open.subtract(1, ordering: .relaxed) }
         return channel.eventLoop.makeCompletedFuture {
-            guard let keeper = keepers[channel.eventLoop] else { throw ChannelError.inappropriateOperationForState }
+            guard let loopState = loopStates[channel.eventLoop] else {
+                throw ChannelError.inappropriateOperationForState
+            }
             let pipeline = channel.pipeline.syncOperations
             try channel.syncOptions?.setOption(.recvAllocator, value: Self.receiving)
             let edge = ConnectionEdge()
             let connection = ConnectionHandler(
-                keeper: keeper, edge: edge, limits: limits, isSecure: tls != nil, grace: grace)
+                loopState: loopState, edge: edge, limits: limits, isSecure: tls != nil, grace: grace)
             var decoding = NIOHTTPDecoderLimitConfiguration()
             decoding.maxHeaderFieldSize = limits.headerBytes
             decoding.maxHeaderListSize = limits.headerBytes

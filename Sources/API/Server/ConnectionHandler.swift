@@ -47,7 +47,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     let limits: ConnectionLimits
     let isSecure: Bool
-    private let keeper: EventLoopState
+    private let loopState: EventLoopState
     private let content: ContentResponder
     private let grace: Duration
     private var context: ChannelHandlerContext?
@@ -72,24 +72,24 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var isLingering = false
     private var isStopping = false
 
-    init(keeper: EventLoopState, edge: ConnectionEdge, limits: ConnectionLimits, isSecure: Bool, grace: Duration) {
-        self.keeper = keeper
+    init(loopState: EventLoopState, edge: ConnectionEdge, limits: ConnectionLimits, isSecure: Bool, grace: Duration) {
+        self.loopState = loopState
         self.edge = edge
         self.limits = limits
         self.isSecure = isSecure
         self.grace = grace
-        content = ContentResponder(keeper: keeper)
+        content = ContentResponder(loopState: loopState)
         pace = ConnectionTimeouts(limits, at: .now())
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         content.connection = self
-        keeper.add(self)
+        loopState.add(self)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        keeper.remove(self)
+        loopState.remove(self)
         content.end()
         content.connection = nil
         self.context = nil
@@ -439,7 +439,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         var response = problem.response.head
         let body = ByteBuffer(bytes: problem.body)
         response.headerFields[.contentLength] = String(body.readableBytes)
-        response.headerFields[.date] = keeper.date.text
+        response.headerFields[.date] = loopState.date.text
         let head =
             exchange?.head ?? HTTPRequestHead(version: .http1_1, method: .GET, uri: "", headers: HTTPHeaders())
         exchange = nil

@@ -44,22 +44,22 @@ final class EventLoopState {
     }
 }
 
-/// The keepers of all event loops.
+/// The states of all event loops.
 struct EventLoopStates: Sendable {
-    private let keepers: [ObjectIdentifier: NIOLoopBound<EventLoopState>]
+    private let loopStates: [ObjectIdentifier: NIOLoopBound<EventLoopState>]
 
     init(group: any EventLoopGroup, service: Service) async throws {
-        var keepers: [ObjectIdentifier: NIOLoopBound<EventLoopState>] = [:]
+        var loopStates: [ObjectIdentifier: NIOLoopBound<EventLoopState>] = [:]
         for loop in group.makeIterator() {
-            keepers[ObjectIdentifier(loop)] = try await loop.submit {
+            loopStates[ObjectIdentifier(loop)] = try await loop.submit {
                 NIOLoopBound(EventLoopState(loop: loop, service: service), eventLoop: loop)
             }.get()
         }
-        self.keepers = keepers
+        self.loopStates = loopStates
     }
 
-    /// The keeper of a loop, on that loop.
+    /// The state of a loop, on that loop.
     subscript(loop: any EventLoop) -> EventLoopState? {
-        keepers[ObjectIdentifier(loop)]?.value
+        loopStates[ObjectIdentifier(loop)]?.value
     }
 }

@@ -62,12 +62,12 @@ public struct SatchelServer: ServiceLifecycle.Service {
     /// Listens and answers until the shutdown.
     public func run() async throws {
         let group = MultiThreadedEventLoopGroup.singleton
-        let keepers = try await EventLoopStates(group: group, service: service)
+        let loopStates = try await EventLoopStates(group: group, service: service)
         let limits = service.settings.connections
         let application = Application(
             router: routes(of: service),
             server: HTTPServerBuilder { [tls, grace] responder in
-                ConnectionChannel(responder: responder, limits: limits, keepers: keepers, tls: tls, grace: grace)
+                ConnectionChannel(responder: responder, limits: limits, loopStates: loopStates, tls: tls, grace: grace)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(listen.host, port: listen.port), serverName: nil, backlog: 1024),

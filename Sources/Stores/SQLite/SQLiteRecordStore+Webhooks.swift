@@ -163,7 +163,7 @@ extension Database {
             guard let receiver = next.map({ CallbackReceiver($0) }) else {
                 if at == nil { return (receivers, nil) }
                 at = nil
-                // StartedJobs at the first, all were seen.
+                // Begun at the first, all were seen.
                 if turn == nil { return (receivers, nil) }
                 continue
             }
