@@ -7,7 +7,7 @@ import Testing
 @testable import satchel
 
 /// What the program says where something isn't as it was meant.
-@Suite struct ComplaintTests {
+@Suite struct UsageErrorTests {
     @Test func `a problem of a profile is told with the line of its key, or of what it belongs to`() throws {
         let yaml = """
             profiles:
