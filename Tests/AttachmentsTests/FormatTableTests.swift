@@ -85,7 +85,7 @@ import Testing
     private static let switches = [
         "MediaType.swift": "binds each type to its description",
         "BoundedStill.swift": "worst cases are arithmetic over a format's bytes",
-        "Floors.swift": "the least bytes are arithmetic over a format's bytes",
+        "MinimumEncodedSize.swift": "the least bytes are arithmetic over a format's bytes",
         "StillPlan.swift": "the cases are those of BoundedStill",
         "AnimationPlan.swift": "worst cases are arithmetic over a format's bytes",
         "BestAnimation.swift": "says which animations libvips reads whole, and why not the others",

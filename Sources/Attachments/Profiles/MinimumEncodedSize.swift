@@ -9,28 +9,30 @@ public enum LowestSettings {
 }
 
 /// The cap below which nothing of a kind fits, and what takes that much.
-struct Floor: Hashable, Sendable {
+struct MinimumEncodedSize: Hashable, Sendable {
     var bytes: Int64
     /// For a person, in the plural: `30 s of WAV at 8000 Hz mono`.
     var what: String
 
     /// Of a still: one pixel, in the cheapest of `types`; nil where none is a still's.
-    static func still(_ types: [MediaType]) -> Floor? {
+    static func still(_ types: [MediaType]) -> MinimumEncodedSize? {
         types.compactMap { type in
-            BoundedStill.floor(of: type).map { Floor(bytes: $0, what: "the pixels of a 1×1 \(type.format.name)") }
+            BoundedStill.floor(of: type).map {
+                MinimumEncodedSize(bytes: $0, what: "the pixels of a 1×1 \(type.format.name)")
+            }
         }.min { $0.bytes < $1.bytes }
     }
 
     /// Of an animation: one frame of one pixel, all others being the same.
-    static func animation(_ type: MediaType) -> Floor? {
+    static func animation(_ type: MediaType) -> MinimumEncodedSize? {
         switch type {
         case .gif:
             // Header and screen, two colours, loop count, delay, frame, nine bits of LZW, trailer (GIF89a).
-            Floor(bytes: 13 + 6 + 19 + 8 + 10 + 5 + 1, what: "the pixels of a 1×1 GIF with one frame")
+            MinimumEncodedSize(bytes: 13 + 6 + 19 + 8 + 10 + 5 + 1, what: "the pixels of a 1×1 GIF with one frame")
         case .webp:
             // VP8X, ANIM and ANMF beside a still's own chunk.
             BoundedStill.floor(of: .webp).map {
-                Floor(bytes: $0 + 18 + 14 + 24, what: "the pixels of a 1×1 WebP with one frame")
+                MinimumEncodedSize(bytes: $0 + 18 + 14 + 24, what: "the pixels of a 1×1 WebP with one frame")
             }
         case .mp4: video(seconds: 0)
         default: still([type])
@@ -38,26 +40,26 @@ struct Floor: Hashable, Sendable {
     }
 
     /// Of a video with sound.
-    static func video(seconds: Double) -> Floor {
+    static func video(seconds: Double) -> MinimumEncodedSize {
         let rate = LowestSettings.pictureBitRate + LowestSettings.soundBitRate
-        guard seconds > 0 else { return Floor(bytes: mp4Boxes, what: "the boxes of an MP4") }
-        return Floor(
+        guard seconds > 0 else { return MinimumEncodedSize(bytes: mp4Boxes, what: "the boxes of an MP4") }
+        return MinimumEncodedSize(
             bytes: mp4Boxes + bytes(seconds, bitRate: rate),
             what: "\(number(seconds)) s of MP4 at \(rate) bits per second")
     }
 
     /// Of a sound, in the cheapest of `types` that is encoded to; nil where there is none.
-    static func audio(_ types: [MediaType], seconds: Double) -> Floor? {
-        types.compactMap { type -> Floor? in
+    static func audio(_ types: [MediaType], seconds: Double) -> MinimumEncodedSize? {
+        types.compactMap { type -> MinimumEncodedSize? in
             switch type {
             case .wav:
-                Floor(
+                MinimumEncodedSize(
                     bytes: 44 + bytes(seconds, bitRate: LowestSettings.sampleRate * 16),
                     what: seconds > 0
                         ? "\(number(seconds)) s of WAV at \(LowestSettings.sampleRate) Hz mono" : "the headers of a WAV"
                 )
             case .m4a:
-                Floor(
+                MinimumEncodedSize(
                     bytes: m4aBoxes + bytes(seconds, bitRate: LowestSettings.soundBitRate),
                     what: seconds > 0
                         ? "\(number(seconds)) s of AAC at \(LowestSettings.soundBitRate) bits per second"

@@ -61,7 +61,7 @@ extension ThumbnailPolicy: Capped {
         .cap, .quality(\.quality),
     ]
 
-    var floor: Floor? { .still([.jpeg, .png]) }
+    var minimum: MinimumEncodedSize? { .still([.jpeg, .png]) }
 }
 
 extension ImagePolicy: Aimed {
@@ -92,7 +92,7 @@ extension ImagePolicy: Aimed {
             "background", \.background, .colour, "What transparency is laid over where none of types has any."),
     ]
 
-    var floor: Floor? { .still(types) }
+    var minimum: MinimumEncodedSize? { .still(types) }
 }
 
 extension AnimationPolicy: Aimed {
@@ -105,7 +105,7 @@ extension AnimationPolicy: Aimed {
         .longestSide(\.longestSide), .aim, .cap,
     ]
 
-    var floor: Floor? { .animation(type) }
+    var minimum: MinimumEncodedSize? { .animation(type) }
 }
 
 extension VideoPolicy: Aimed {
@@ -120,7 +120,7 @@ extension VideoPolicy: Aimed {
         ProfileField("poster", \.poster, "The JPEG that stands for the video; null for none."),
     ]
 
-    var floor: Floor? { .video(seconds: Floor.seconds(maximumDuration)) }
+    var minimum: MinimumEncodedSize? { .video(seconds: MinimumEncodedSize.seconds(maximumDuration)) }
 }
 
 extension PosterPolicy: Capped {
@@ -130,7 +130,7 @@ extension PosterPolicy: Capped {
         ProfileField("longest_side", \.longestSide, .sides, "Posters are never enlarged."), .cap, .quality(\.quality),
     ]
 
-    var floor: Floor? { .still([.jpeg]) }
+    var minimum: MinimumEncodedSize? { .still([.jpeg]) }
 }
 
 extension AudioPolicy: Aimed {
@@ -153,7 +153,7 @@ extension AudioPolicy: Aimed {
             "The PNG that stands for the sound, and the peaks of its placeholder; null for none."),
     ]
 
-    var floor: Floor? { .audio(types, seconds: Floor.seconds(maximumDuration)) }
+    var minimum: MinimumEncodedSize? { .audio(types, seconds: MinimumEncodedSize.seconds(maximumDuration)) }
 }
 
 extension WaveformPolicy: Capped {
@@ -166,7 +166,7 @@ extension WaveformPolicy: Capped {
         .cap,
     ]
 
-    var floor: Floor? { .still([.png]) }
+    var minimum: MinimumEncodedSize? { .still([.png]) }
 }
 
 // MARK: What several have
@@ -175,7 +175,7 @@ extension WaveformPolicy: Capped {
 protocol Capped: ProfilePart {
     var cap: Int64 { get set }
     /// Below which nothing fits; nil where the types are wrong already.
-    var floor: Floor? { get }
+    var minimum: MinimumEncodedSize? { get }
 }
 
 /// A policy whose results also have an aim.
@@ -186,8 +186,9 @@ protocol Aimed: Capped {
 extension ProfileField where Part: Capped {
     static var cap: Self {
         ProfileField("cap", \.cap, .bytes, "Never exceeded: quality gives way first, then size.") { part in
-            guard let floor = part.floor else { return part.cap >= 1 ? nil : "must be at least 1 byte" }
-            return part.cap >= floor.bytes ? nil : "must be at least \(floor.bytes) bytes: \(floor.what) take that"
+            guard let minimum = part.minimum else { return part.cap >= 1 ? nil : "must be at least 1 byte" }
+            return part.cap >= minimum.bytes
+                ? nil : "must be at least \(minimum.bytes) bytes: \(minimum.what) take that"
         }
     }
 }
@@ -195,7 +196,7 @@ extension ProfileField where Part: Capped {
 extension ProfileField where Part: Aimed {
     static var aim: Self {
         ProfileField("aim", \.aim, .bytes, "What is aimed at, while the quality holds; null aims at nothing.") { part in
-            let least = part.floor?.bytes ?? 1
+            let least = part.minimum?.bytes ?? 1
             guard let aim = part.aim, aim < least || aim > part.cap else { return nil }
             return "must be between \(least) and the cap of \(part.cap) bytes"
         }
@@ -230,7 +231,7 @@ extension FieldKind<Int> {
     fileprivate static var sides: Self { integer(16...16_383, of: "pixels") }
 }
 
-extension Floor {
+extension MinimumEncodedSize {
     /// What a clip lasts at the most; 0 where nothing bounds it, or the bound is wrong.
     fileprivate static func seconds(_ maximum: Double?) -> Double {
         guard let maximum, maximum.isFinite, maximum > 0 else { return 0 }

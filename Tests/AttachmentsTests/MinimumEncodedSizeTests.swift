@@ -4,7 +4,7 @@ import Testing
 @testable import Attachments
 
 /// Caps that nothing fits, and those just above.
-@Suite struct FloorTests {
+@Suite struct MinimumEncodedSizeTests {
     /// What is wrong with `notification` after a change.
     private func problems(_ change: (inout Profile) -> Void) -> [ProfileProblem] {
         var profile = Profile.notification
