@@ -42,7 +42,7 @@ struct SampleRecords: Sendable {
         return token
     }
 
-    /// Two files of 4 and 2 kB, unlike all others, sealed and recorded.
+    /// Two files of 4 and 2 kB, unlike all others, committed and recorded.
     func deliver(_ claim: Claim) async throws -> JobRecord {
         try await deliver(claim, try await commit(claim))
     }

@@ -38,9 +38,9 @@ enum StoreQuestions {
                 samples.submission, SubmissionOptions(quotas: quotas, queueLimit: 1 << 40))
         }
         try await time("claim") { _ in claims.append(try await samples.claim()) }
-        var sealed: [[RenditionRole: CommittedBlob]] = []
-        for claim in claims { sealed.append(try await samples.commit(claim)) }
-        try await time("deliver") { _ = try await samples.deliver(claims[$0], sealed[$0]) }
+        var committed: [[RenditionRole: CommittedBlob]] = []
+        for claim in claims { committed.append(try await samples.commit(claim)) }
+        try await time("deliver") { _ = try await samples.deliver(claims[$0], committed[$0]) }
         try await time("list") { _ in
             _ = try await records.attachments(of: tenant, where: RecordFilter(), after: nil, limit: 50)
         }

@@ -6,7 +6,7 @@ import Stores
 
 /// One run over many files: submits them, carries the jobs out, and answers a line for each.
 struct BatchRun: Sendable {
-    let workshop: ProcessingContext
+    let context: ProcessingContext
     let profile: Profile
     let mirror: Mirror?
     let retryFailed: Bool
@@ -30,7 +30,7 @@ struct BatchRun: Sendable {
     ) async throws -> Summary {
         let run = RunID.generate()
         do {
-            try workshop.store.records.announce(run)
+            try context.store.records.announce(run)
         } catch {
             throw CommandFailure(error.message)
         }
@@ -38,8 +38,8 @@ struct BatchRun: Sendable {
         let progress = BatchProgress(write)
         let room = Room(Self.ahead)
         let runner = JobRunner(
-            records: workshop.store.records, pipeline: workshop.pipeline, source: .run(run),
-            worker: workshop.worker, width: width)
+            records: context.store.records, pipeline: context.pipeline, source: .run(run),
+            worker: context.worker, width: width)
         let submitting = Task {
             defer { supply.close() }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -141,7 +141,7 @@ struct BatchRun: Sendable {
         // The runner may finish a job before accept returns here, so its file is known by then; one that an earlier run
         // left, or that is tried again, has an id of its own, known only afterwards.
         for (job, pending) in group { progress.submitted(job.id, pending) }
-        let answers = try await workshop.store.records.submit(
+        let answers = try await context.store.records.submit(
             group.map(\.job), SubmissionOptions(retriesFailed: retryFailed))
         var isAdded = false
         for (answer, (job, _)) in zip(answers, group) {
@@ -179,7 +179,7 @@ struct BatchRun: Sendable {
         var line = ResultLine(path: file.shown, record: attachment, attempt: job.attempt, isUnchanged: isUnchanged)
         if let mirror, attachment.state == .delivered {
             let written = try await mirror.write(
-                attachment.renditions, of: attachment.id, at: file.shown, from: workshop.store.records)
+                attachment.renditions, of: attachment.id, at: file.shown, from: context.store.records)
             line.files = written.files
             if let failure = written.failure { line.fail(failure) }
         }

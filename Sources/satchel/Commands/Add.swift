@@ -59,13 +59,13 @@ struct Add: AsyncParsableCommand {
         let attachments = try sources.enumerated().map { index, source in
             try submission(of: source, identifier: index < identifiers.count ? identifiers[index] : "")
         }
-        let workshop = try await ProcessingContext.open(
+        let context = try await ProcessingContext.open(
             store, codecs, fetch: fetch, expecting: DecoderSet(declaredType: nil, name: sources.first))
         var writer = try ResultWriter(format.format)
         var isComplete = true
         do {
             let job = try await finished(
-                try job(of: attachments, profile, run: RunID.generate()), in: workshop)
+                try job(of: attachments, profile, run: RunID.generate()), in: context)
             for (source, attachment) in zip(sources, job.attachments) {
                 var line = ResultLine(
                     path: Data(source.utf8), record: attachment, attempt: job.attempt, isUnchanged: false)
@@ -80,12 +80,12 @@ struct Add: AsyncParsableCommand {
                 }
             }
             // Only now: killed before, the same command shows this job instead of making another.
-            try await workshop.store.records.acknowledge(job.id, of: .local)
+            try await context.store.records.acknowledge(job.id, of: .local)
         } catch let error as AttachmentError {
-            await workshop.close()
+            await context.close()
             throw CommandFailure(error.message)
         }
-        await workshop.close()
+        await context.close()
         if !isComplete { throw ExitCode(1) }
     }
 
@@ -101,8 +101,8 @@ struct Add: AsyncParsableCommand {
 
     /// Carries a job out, unless an earlier run of the same command had finished it and was killed before it could say
     /// so. What that run had begun is carried on.
-    private func finished(_ job: JobSubmission, in workshop: ProcessingContext) async throws -> JobRecord {
-        let records = workshop.store.records
+    private func finished(_ job: JobSubmission, in context: ProcessingContext) async throws -> JobRecord {
+        let records = context.store.records
         var job = job
         let options = SubmissionOptions(retriesFailed: true)
         if case .unchanged(let record) = try await records.submit(job, options) {
@@ -115,7 +115,7 @@ struct Add: AsyncParsableCommand {
         let supply = JobSupply()
         supply.close()
         let runner = JobRunner(
-            records: records, pipeline: workshop.pipeline, source: .run(run), worker: workshop.worker, width: 1)
+            records: records, pipeline: context.pipeline, source: .run(run), worker: context.worker, width: 1)
         var finished: JobRecord?
         try await runner.run(supply: supply) { finished = $0 }
         guard let finished else {

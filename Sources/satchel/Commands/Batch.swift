@@ -115,16 +115,16 @@ struct Batch: AsyncParsableCommand {
             try await DryRun(profile: profile, codecs: codecs, files: files, earlier: earlier).run()
             return
         }
-        let workshop = try await ProcessingContext.open(
+        let context = try await ProcessingContext.open(
             store, codecs, timeLimit: timeout.map { .seconds(fraction: $0) }, expecting: files.decoderSet)
         let mirror = try output.map {
             try Mirror(
                 root: URL(filePath: $0, directoryHint: .isDirectory),
                 sources: files.arguments.map { URL(filePath: String(decoding: $0, as: UTF8.self)) },
-                blobs: workshop.store.blobs)
+                blobs: context.store.blobs)
         }
         let run = BatchRun(
-            workshop: workshop, profile: profile, mirror: mirror, retryFailed: retryFailed, removesSources: move,
+            context: context, profile: profile, mirror: mirror, retryFailed: retryFailed, removesSources: move,
             maximumFailures: maxFailures, width: (try codecs.poolConfiguration).codecs * 3 + 2)
         let writer = Mutex(
             try ResultWriter(
@@ -136,10 +136,10 @@ struct Batch: AsyncParsableCommand {
                 try writer.withLock { try $0.write(line) }
             }
         } catch {
-            await workshop.close()
+            await context.close()
             throw error
         }
-        await workshop.close()
+        await context.close()
         for line in summary.lines(profile: profile, elapsed: ContinuousClock.now - start, isQuiet: quiet) {
             Console.say(Terminal.errors.width.map { line.wrapped(to: $0) } ?? line)
         }

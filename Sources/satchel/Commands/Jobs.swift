@@ -34,23 +34,12 @@ struct Jobs: AsyncParsableCommand {
     func run() async throws {
         let store = try openStore(store)
         var writer = try JobWriter(format.format)
-        let most = limit == 0 ? Int.max : limit
-        var cursor: String?
-        var count = 0
-        var isCutShort = false
-        repeat {
-            let page = try await store.records.jobs(
-                of: tenant.id, where: RecordFilter(state: state), after: cursor, limit: min(most - count, 499) + 1)
-            for job in page.elements {
-                isCutShort = count == most
-                if isCutShort { break }
-                try writer.write(job)
-                count += 1
-            }
-            cursor = page.next
-        } while cursor != nil && !isCutShort
-        if count == 0 { Console.say("There are no such jobs in the store.") }
-        if isCutShort { Console.say("There are more; --limit 0 lists them all.") }
+        let filter = RecordFilter(state: state)
+        try await Listing(limit: limit, what: "jobs").run { cursor, count in
+            try await store.records.jobs(of: tenant.id, where: filter, after: cursor, limit: count)
+        } write: { job in
+            try writer.write(job)
+        }
     }
 }
 

@@ -44,26 +44,14 @@ struct List: AsyncParsableCommand {
     func run() async throws {
         let store = try openStore(store)
         var writer = try RecordWriter(format.format)
-        let filter = PathFilter(include: path.all())
-        let most = limit == 0 ? Int.max : limit
-        var cursor: String?
-        var count = 0
-        var isCutShort = false
-        repeat {
-            let page = try await store.records.attachments(
-                of: tenant.id, where: RecordFilter(state: state, kind: kind), after: cursor,
-                limit: path.isEmpty ? min(most - count, 499) + 1 : 500)
-            for record in page.elements
-            where !record.wasPassedOver && filter.accepts(file: Data(record.shownPath.utf8)) {
-                isCutShort = count == most
-                if isCutShort { break }
-                try writer.write(record)
-                count += 1
-            }
-            cursor = page.next
-        } while cursor != nil && !isCutShort
-        if count == 0 { Console.say("There are no such attachments in the store.") }
-        if isCutShort { Console.say("There are more; --limit 0 lists them all.") }
+        let filter = RecordFilter(state: state, kind: kind)
+        let paths = PathFilter(include: path.all())
+        try await Listing(limit: limit, what: "attachments").run(
+            { cursor, count in
+                try await store.records.attachments(of: tenant.id, where: filter, after: cursor, limit: count)
+            }, isSparse: !path.isEmpty,
+            where: { !$0.wasPassedOver && paths.accepts(file: Data($0.shownPath.utf8)) },
+            write: { try writer.write($0) })
     }
 }
 
