@@ -14,8 +14,9 @@ struct RawReply: Sendable {
     }
 }
 
-/// A connection on which a test sends whatever it likes, byte by byte, and leaves as it likes. Blocks its thread: see
-/// ``onThread(_:)``.
+/// A connection on which a test sends whatever it likes, byte by byte, and leaves as it likes. What waits for the peer
+/// blocks its thread, and belongs into ``onThread(_:)``: two tests that waited on the threads of Swift's tasks would keep
+/// the service, which answers there, from answering.
 final class RawClient {
     enum Failure: Error, Equatable {
         case cannotConnect
@@ -30,6 +31,7 @@ final class RawClient {
     private var received: [UInt8] = []
 
     /// - Parameter receiveBuffer: Bytes that the kernel takes in while nobody reads; nil for its own idea.
+    @available(*, noasync)
     init(port: Int, receiveBuffer: Int32? = nil) throws {
         number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         if var receiveBuffer {
@@ -69,6 +71,7 @@ final class RawClient {
     }
 
     /// Some bytes; empty at the end.
+    @available(*, noasync)
     func receive(upTo count: Int = 65_536, within seconds: Double = 60) throws -> [UInt8] {
         var waiting = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         guard unsafe poll(&waiting, 1, Int32(seconds * 1000)) > 0 else { throw Failure.timedOut }
@@ -81,6 +84,7 @@ final class RawClient {
     /// The next reply, whole.
     ///
     /// - Parameter isHead: It has no body, whatever its headers say.
+    @available(*, noasync)
     func reply(isHead: Bool = false, within seconds: Double = 60) throws -> RawReply {
         let end = Array("\r\n\r\n".utf8)
         var split = received.firstRange(of: end)
@@ -140,6 +144,7 @@ final class RawClient {
     }
 
     /// How the peer ends the connection, with how many bytes on the way.
+    @available(*, noasync)
     func end(within seconds: Double = 60) throws -> (bytes: Int, wasReset: Bool) {
         var count = received.count
         let deadline = ContinuousClock.now + .seconds(seconds)

@@ -85,27 +85,32 @@ import Testing
                 configuration: .init(services: [.init(service: server)], logger: live.service.logger))
             let running = Task { try await group.run() }
             let port = try await server.port
-            let (idle, count) = try await withThrowingTaskGroup(of: Int.self) { tasks in
-                let idle = try RawClient(port: port)
-                idle.send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
-                _ = try idle.reply()
-                tasks.addTask {
-                    try await onThread {
-                        let client = try RawClient(port: port, receiveBuffer: 65_536)
-                        client.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
-                        usleep(700_000)
-                        let count = try client.reply().body.count
-                        #expect(try client.end().bytes == 0)
-                        return count
-                    }
-                }
-                try await Task.sleep(for: .milliseconds(300))
-                await group.triggerGracefulShutdown()
-                return (try idle.end().bytes, try await tasks.next())
+            let isIdle = AsyncStream.makeStream(of: Void.self)
+            async let idle = onThread {
+                defer { isIdle.continuation.finish() }
+                let client = try RawClient(port: port)
+                client.send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+                _ = try client.reply()
+                isIdle.continuation.finish()
+                return try client.end().bytes
             }
-            #expect(idle == 0 && count == data.count)
+            async let slow = onThread {
+                let client = try RawClient(port: port, receiveBuffer: 65_536)
+                client.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+                usleep(700_000)
+                let count = try client.reply().body.count
+                #expect(try client.end().bytes == 0)
+                return count
+            }
+            for await _ in isIdle.stream {}
+            try await Task.sleep(for: .milliseconds(300))
+            await group.triggerGracefulShutdown()
+            #expect(try await idle == 0)
+            #expect(try await slow == data.count)
             try await running.value
-            #expect(throws: RawClient.Failure.cannotConnect) { try RawClient(port: port) }
+            await #expect(throws: RawClient.Failure.cannotConnect) {
+                try await onThread { _ = try RawClient(port: port) }
+            }
         }
     }
 
@@ -118,12 +123,24 @@ import Testing
             let group = ServiceGroup(
                 configuration: .init(services: [.init(service: server)], logger: live.service.logger))
             let running = Task { try await group.run() }
-            let client = try RawClient(port: try await server.port, receiveBuffer: 4096)
-            client.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
-            _ = try client.receive(upTo: 10)
+            let port = try await server.port
+            let isReading = AsyncStream.makeStream(of: Void.self)
+            let isOver = DispatchSemaphore(value: 0)
+            defer { isOver.signal() }
+            async let end = onThread {
+                defer { isReading.continuation.finish() }
+                let client = try RawClient(port: port, receiveBuffer: 4096)
+                client.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+                _ = try client.receive(upTo: 10)
+                isReading.continuation.finish()
+                isOver.wait()
+                return try client.end().wasReset
+            }
+            for await _ in isReading.stream {}
             await group.triggerGracefulShutdown()
             try await running.value
-            #expect(try client.end().wasReset)
+            isOver.signal()
+            #expect(try await end)
         }
     }
 }
