@@ -38,16 +38,28 @@ var targets: [Target] = [
 
     // The service side.
     .target(
-        name: "Intake",
+        name: "Platform",
+        dependencies: ["Attachments", .product(name: "Metrics", package: "swift-metrics")]),
+    .target(
+        name: "Ingest",
         dependencies: [
-            "Attachments", "CSandbox",
+            "Attachments", "Platform", "CSandbox",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOHTTP1", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
             .product(name: "Crypto", package: "swift-crypto"),
-            .product(name: "Metrics", package: "swift-metrics"),
+        ]),
+    .target(name: "CodecPool", dependencies: ["Attachments", "Platform", "CSandbox"]),
+    .target(
+        name: "Jobs",
+        dependencies: [
+            "Attachments", "Platform", "Ingest", "CodecPool",
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "Crypto", package: "swift-crypto"),
         ]),
     .target(
         name: "Stores",
@@ -61,7 +73,7 @@ var targets: [Target] = [
     .target(
         name: "API",
         dependencies: [
-            "Attachments", "Intake", "Stores", "Payloads",
+            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "Payloads",
             .product(name: "Hummingbird", package: "hummingbird"),
             .product(name: "HummingbirdCore", package: "hummingbird"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -80,7 +92,7 @@ var targets: [Target] = [
     .executableTarget(
         name: "satchel",
         dependencies: [
-            "Attachments", "Intake", "Stores", "API",
+            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "API",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOCore", package: "swift-nio"),
@@ -102,7 +114,7 @@ var targets: [Target] = [
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     .executableTarget(
         name: "fault-codec", dependencies: ["Attachments", "Confinement", "FaultInjection"], path: "Tests/fault-codec"),
-    .executableTarget(name: "pool-driver", dependencies: ["Attachments", "Intake"], path: "Tests/pool-driver"),
+    .executableTarget(name: "pool-driver", dependencies: ["Attachments", "CodecPool"], path: "Tests/pool-driver"),
     .testTarget(name: "AttachmentsTests", dependencies: ["Attachments", "TestSupport"]),
     .testTarget(name: "GIFTests", dependencies: ["GIF", "TestSupport"]),
     .target(
@@ -114,13 +126,13 @@ var targets: [Target] = [
     .testTarget(
         name: "IsolationTests",
         dependencies: [
-            "Attachments", "Intake", "CSandbox", "TestSupport", "fault-codec", "pool-driver", "satchel-codec",
+            "Attachments", "CodecPool", "CSandbox", "TestSupport", "fault-codec", "pool-driver", "satchel-codec",
             "satchel-stills",
         ]),
     .executableTarget(
         name: "fetch-probe",
         dependencies: [
-            "Attachments", "Intake",
+            "Attachments", "Ingest",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
         ],
@@ -128,7 +140,7 @@ var targets: [Target] = [
     .testTarget(
         name: "FetchingTests",
         dependencies: [
-            "Attachments", "Intake", "TestSupport", "fetch-probe",
+            "Attachments", "Platform", "Ingest", "TestSupport", "fetch-probe",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -156,7 +168,8 @@ var targets: [Target] = [
     .testTarget(
         name: "APITests",
         dependencies: [
-            "Attachments", "Intake", "Stores", "Payloads", "API", "TestSupport", "satchel-codec", "satchel-stills",
+            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "Payloads", "API", "TestSupport",
+            "satchel-codec", "satchel-stills",
             "fault-codec",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -176,7 +189,8 @@ var targets: [Target] = [
     .testTarget(
         name: "SatchelTests",
         dependencies: [
-            "Attachments", "Intake", "Stores", "TestSupport", "satchel", "satchel-codec", "satchel-stills",
+            "Attachments", "Ingest", "CodecPool", "Jobs", "Stores", "TestSupport", "satchel", "satchel-codec",
+            "satchel-stills",
             "fault-codec", "refuse-calls",
         ]),
 ]

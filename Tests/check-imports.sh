@@ -50,13 +50,16 @@ allow MediaCodec Attachments StillCodecs Confinement
 allow Confinement Attachments CSandbox
 allow satchel-codec StillCodecs ClipCodecs MediaCodec
 allow satchel-stills StillCodecs MediaCodec
-allow Intake Attachments CSandbox AsyncHTTPClient NIO NIOCore NIOPosix NIOHTTP1 NIOSSL NIOFoundationCompat Crypto Logging Metrics CoreMetrics
+allow Platform Attachments Metrics
+allow Ingest Attachments Platform CSandbox AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
+allow CodecPool Attachments Platform CSandbox
+allow Jobs Attachments Platform Ingest CodecPool AsyncHTTPClient NIOCore NIOHTTP1 Crypto
 allow Stores Attachments GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
 allow Payloads Attachments
-allow API Attachments Intake Stores Payloads Hummingbird HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes \
+allow API Attachments Platform Ingest CodecPool Jobs Stores Payloads Hummingbird HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes \
     NIOHTTPTypesHTTP1 NIOSSL Crypto Logging Metrics CoreMetrics ServiceLifecycle
 # UserNotifications behind `#if canImport`: the same library serves the phone.
 allow SatchelClient CoreGraphics Foundation FoundationNetworking UserNotifications
-allow satchel Foundation Attachments Intake Stores API AsyncHTTPClient NIOCore NIOHTTP1 NIOSSL ArgumentParser Configuration Yams Logging Metrics ServiceLifecycle
+allow satchel Foundation Attachments Platform Ingest CodecPool Jobs Stores API AsyncHTTPClient NIOCore NIOHTTP1 NIOSSL ArgumentParser Configuration Yams Logging Metrics ServiceLifecycle
 [ $status = 0 ] && echo "No import crosses a line."
 exit $status

@@ -1,5 +1,6 @@
 public import Attachments
-public import Intake
+public import Ingest
+public import Jobs
 public import Logging
 public import Stores
 

@@ -33,7 +33,7 @@ public struct Store: Sendable {
         case memory(StoreMemory)
     }
 
-    /// Where Intake keeps accepted sources.
+    /// Where accepted sources are kept.
     public var spool: String { directory + "/spool" }
 
     /// Whether no other process has the store open, nor can until this one closes it.

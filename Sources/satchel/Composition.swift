@@ -1,6 +1,8 @@
 import Attachments
+import CodecPool
 import Foundation
-import Intake
+import Ingest
+import Jobs
 import Stores
 
 /// Everything that a command needs to process sources, put together in one place.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Attachments
 import Foundation
 import Glibc
-import Intake
+import Ingest
 import Stores
 
 /// The command line: one file per command under `Commands/`.

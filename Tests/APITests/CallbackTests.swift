@@ -1,12 +1,12 @@
 import API
 import Attachments
 import Foundation
+import Ingest
+import Jobs
 import Stores
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import Intake
 
 /// Callbacks, from the submission of a job to a receiver that checks what it gets.
 @Suite(.timeLimit(.minutes(10))) struct CallbackTests {

@@ -3,8 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Intake
-
 /// Deadlines over work that takes longer than they allow: a small edition of what `bench --only deadline` measures, for a
 /// machine that has other things to do.
 @Suite(.timeLimit(.minutes(10))) struct DeadlineTests {

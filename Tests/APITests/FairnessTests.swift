@@ -1,11 +1,13 @@
 import API
 import Attachments
+import CodecPool
 import Foundation
 import Stores
 import TestSupport
 import Testing
 
-@testable import Intake
+@testable import Ingest
+@testable import Jobs
 
 /// What one tenant's work, or one slow origin, may take from everybody else: counted by what is underway and by who comes
 /// to an end before whom, never by time.

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Intake
+@testable import Jobs
 
 /// What followers of a job hear.
 @Suite(.timeLimit(.minutes(10))) struct JobEventsTests {

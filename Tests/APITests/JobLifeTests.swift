@@ -1,6 +1,6 @@
 import Attachments
 import Foundation
-import Intake
+import Jobs
 import Stores
 import Testing
 

@@ -5,7 +5,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Intake
+@testable import CodecPool
+@testable import Ingest
+@testable import Jobs
+@testable import Platform
 
 /// The workers of a service, with real stores, real processes and a codec that does as its source says.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct JobServiceTests {

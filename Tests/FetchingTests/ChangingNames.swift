@@ -1,4 +1,4 @@
-import Intake
+import Ingest
 import Synchronization
 
 /// A name service whose answers change from one question to the next; the last one stays.

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Intake
+@testable import Ingest
 
 @Suite struct DirectoryWalkTests: ~Copyable {
     private let directory: TemporaryDirectory

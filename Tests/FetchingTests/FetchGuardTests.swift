@@ -2,7 +2,7 @@ import Attachments
 import TestSupport
 import Testing
 
-@testable import Intake
+@testable import Ingest
 
 @Suite struct FetchGuardTests {
     /// What the guard makes of a URL whose name resolves to `answers`.

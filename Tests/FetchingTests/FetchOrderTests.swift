@@ -1,7 +1,8 @@
 import Attachments
+import Platform
 import Testing
 
-@testable import Intake
+@testable import Ingest
 
 /// Whose fetch holds a place, and whose is next.
 @Suite struct FetchOrderTests {

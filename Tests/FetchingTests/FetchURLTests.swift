@@ -1,7 +1,7 @@
 import Attachments
 import Testing
 
-@testable import Intake
+@testable import Ingest
 
 @Suite struct FetchURLTests {
     @Test(arguments: [

@@ -5,7 +5,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-@testable import Intake
+@testable import Ingest
 
 @Suite(.timeLimit(.minutes(10))) struct FetcherTests: ~Copyable {
     private let directory: TemporaryDirectory

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Intake
+@testable import Ingest
 
 @Suite struct FileCopyTests {
     /// Longer than a piece of the copy through memory, and no multiple of one.

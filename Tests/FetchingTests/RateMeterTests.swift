@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Intake
+@testable import Ingest
 
 @Suite struct RateMeterTests {
     @Test func `bytes that come fast enough are never too slow`() {

@@ -4,7 +4,7 @@ import NIOSSL
 import TestSupport
 import Testing
 
-@testable import Intake
+@testable import Ingest
 
 /// TLS against a certificate for `media.example` made for the test.
 @Suite(.timeLimit(.minutes(10))) struct SecureFetchTests: ~Copyable {

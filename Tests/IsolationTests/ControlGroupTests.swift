@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Intake
+@testable import CodecPool
 
 struct ControlGroupTests {
     /// A directory with files, as the kernel shows groups.

@@ -1,7 +1,7 @@
 import Attachments
+import CodecPool
 import Foundation
 import Glibc
-import Intake
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Attachments
+import CodecPool
 import FoundationEssentials
 import Glibc
-import Intake
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import Attachments
 import Foundation
-import Intake
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Attachments
 import Foundation
 import Glibc
-import Intake
+import Jobs
 import TestSupport
 import Testing
 

@@ -1,6 +1,8 @@
 import Attachments
+import CodecPool
 import Foundation
-import Intake
+import Ingest
+import Jobs
 import Stores
 import TestSupport
 import Testing

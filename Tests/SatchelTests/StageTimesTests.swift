@@ -1,7 +1,7 @@
 import Attachments
 import Testing
 
-@testable import Intake
+@testable import Jobs
 
 /// The arithmetic of stage times, over moments that the tests set.
 @Suite struct StageTimesTests {

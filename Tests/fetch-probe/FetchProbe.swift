@@ -1,6 +1,6 @@
 import Attachments
 import Foundation
-import Intake
+import Ingest
 import NIOCore
 import NIOPosix
 import Synchronization

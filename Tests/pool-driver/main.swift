@@ -1,7 +1,7 @@
 import Attachments
+import CodecPool
 import FoundationEssentials
 import Glibc
-import Intake
 
 // A service in small, for a test to kill: it holds a pool of `codec` with every process at work on `source`.
 //

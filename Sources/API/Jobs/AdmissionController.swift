@@ -2,7 +2,7 @@ import Attachments
 import FoundationEssentials
 import Glibc
 import HTTPTypes
-import Intake
+import Ingest
 import NIOPosix
 import Synchronization
 

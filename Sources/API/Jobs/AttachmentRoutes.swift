@@ -1,7 +1,7 @@
 import Attachments
 import HTTPTypes
 import Hummingbird
-import Intake
+import Jobs
 import Stores
 
 /// The records of attachments, and the profiles they are made by.

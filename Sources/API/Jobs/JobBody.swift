@@ -1,6 +1,6 @@
 public import Attachments
 public import FoundationEssentials
-import Intake
+import Jobs
 
 /// A job as the API shows it: to whoever asks, in events and to callbacks.
 struct JobBody: Encodable {

@@ -2,7 +2,7 @@ import Attachments
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-import Intake
+import Jobs
 import Stores
 
 /// Submitting jobs, and looking after them.

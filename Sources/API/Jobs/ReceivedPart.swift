@@ -1,5 +1,5 @@
 import Attachments
-import Intake
+import Ingest
 import NIOCore
 import NIOPosix
 import Synchronization

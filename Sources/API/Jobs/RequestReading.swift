@@ -1,7 +1,7 @@
 import Attachments
 import HTTPTypes
 import Hummingbird
-import Intake
+import Ingest
 import NIOCore
 
 /// The body of a request, piece by piece, within a limit.

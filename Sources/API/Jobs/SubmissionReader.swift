@@ -1,5 +1,6 @@
 import Attachments
-import Intake
+import Ingest
+import Jobs
 
 /// Reads submissions, from a JSON object or from a query, and tells everything that is wrong at once.
 struct SubmissionReader {

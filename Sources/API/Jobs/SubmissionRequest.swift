@@ -1,5 +1,4 @@
 import Attachments
-import Intake
 
 /// A submission as the client worded it: every field was checked, nothing was looked up or received yet.
 ///

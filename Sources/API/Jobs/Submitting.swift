@@ -3,7 +3,8 @@ import Crypto
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-import Intake
+import Jobs
+import Platform
 
 /// Takes submissions in: admission, the body, and the record.
 struct Submitting: Sendable {
@@ -136,12 +137,5 @@ struct Submitting: Sendable {
             // For a URL the origin's own word comes before the extension.
             declaredType: hint ?? (part == nil ? nil : part?.declaredType ?? byName), request: wording.request,
             options: wording.options, profile: wording.profile.flatMap { service.profile(named: $0) })
-    }
-}
-
-extension Digest {
-    /// In lower case.
-    var hexadecimal: String {
-        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

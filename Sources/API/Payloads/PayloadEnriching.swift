@@ -1,6 +1,6 @@
 import Attachments
 import HTTPTypes
-import Intake
+import Jobs
 import Payloads
 
 /// Has the media of a payload prepared, and puts what is ready in time into it.

@@ -1,6 +1,6 @@
 import HTTPTypes
 import Hummingbird
-import Intake
+import Ingest
 
 /// Who is let in where no key is required: the programs of this machine, but no web page that one of its browsers shows.
 ///

@@ -8,7 +8,7 @@ public enum SourceLocation: Hashable, Sendable, Codable {
     case file(root: Data, path: Data, state: FileState)
     /// Fetched by the worker. `headers` go to that origin alone.
     case url(String, headers: [String: String])
-    /// Bytes that Intake has already made durable: the name of a file in the spool.
+    /// Bytes that were already made durable: the name of a file in the spool.
     case spool(name: String)
 }
 

@@ -2,7 +2,7 @@
 public struct Limits: Hashable, Sendable, Codable {
     /// Bytes of an image or an animation.
     public var imageBytes: Int64 = 50_000_000
-    /// Bytes of a clip; also what Intake stops at.
+    /// Bytes of a clip; also what ingest stops at.
     public var clipBytes: Int64 = 1_000_000_000
     /// Pixels of a still, whatever its format: half as many again as the largest camera of a phone gives (200 megapixels).
     /// Below it the memory decides that decoding is estimated to take, which differs by format.

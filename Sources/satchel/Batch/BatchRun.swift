@@ -1,7 +1,8 @@
 import Attachments
 import Foundation
 import Glibc
-import Intake
+import Ingest
+import Jobs
 import Stores
 
 /// One run over many files: submits them, carries the jobs out, and answers a line for each.

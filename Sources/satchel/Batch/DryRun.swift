@@ -1,6 +1,7 @@
 import Attachments
+import CodecPool
 import Foundation
-import Intake
+import Ingest
 import Synchronization
 
 /// What a batch would meet and cost: every source that isn't unchanged is identified, nothing is made or stored.

@@ -1,6 +1,6 @@
 import Attachments
 import Foundation
-import Intake
+import Jobs
 import Stores
 
 /// What a store knows of files under a profile, as the profile is and as it was.

@@ -1,7 +1,7 @@
 import Attachments
 import Foundation
 import Glibc
-import Intake
+import Ingest
 
 /// The files of a batch, found one after the other: those of `--files-from`, then those beneath each directory.
 struct FileSupply: Sendable {

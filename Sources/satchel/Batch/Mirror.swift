@@ -1,7 +1,7 @@
 import Attachments
 import Foundation
 import Glibc
-import Intake
+import Ingest
 
 /// Puts renditions into a directory that mirrors the sources' tree: `2024/IMG_0042.HEIC.main.jpg`.
 ///

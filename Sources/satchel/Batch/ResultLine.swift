@@ -1,6 +1,6 @@
 import Attachments
 import Foundation
-import Intake
+import Ingest
 
 /// What became of one file or URL, as `--format jsonl` writes it.
 struct ResultLine: Sendable {

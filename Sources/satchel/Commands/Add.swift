@@ -1,7 +1,8 @@
 import ArgumentParser
 import Attachments
 import Foundation
-import Intake
+import Ingest
+import Jobs
 import Stores
 
 struct Add: AsyncParsableCommand {

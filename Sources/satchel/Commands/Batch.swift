@@ -1,7 +1,7 @@
 import ArgumentParser
 import Attachments
+import CodecPool
 import Foundation
-import Intake
 import Stores
 import Synchronization
 

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Attachments
+import CodecPool
 import Foundation
 import Glibc
-import Intake
 import Stores
 
 struct Doctor: AsyncParsableCommand {

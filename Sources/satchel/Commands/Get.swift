@@ -2,7 +2,7 @@ import ArgumentParser
 import Attachments
 import Foundation
 import Glibc
-import Intake
+import Ingest
 import Stores
 
 struct Get: AsyncParsableCommand {

@@ -2,7 +2,7 @@ import API
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
-import Intake
+import Ingest
 import NIOCore
 import NIOHTTP1
 import NIOSSL

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Attachments
+import CodecPool
 import Foundation
-import Intake
+import Ingest
 
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

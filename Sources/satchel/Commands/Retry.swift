@@ -1,7 +1,7 @@
 import ArgumentParser
 import Attachments
 import Foundation
-import Intake
+import Ingest
 import Stores
 
 struct Retry: AsyncParsableCommand {

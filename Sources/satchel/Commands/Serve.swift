@@ -1,9 +1,9 @@
 import API
 import ArgumentParser
 import Attachments
+import CodecPool
 import Foundation
 import Glibc
-import Intake
 import Logging
 import Metrics
 import Stores

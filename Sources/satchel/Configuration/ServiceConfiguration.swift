@@ -1,7 +1,7 @@
 import API
 import Attachments
 import Foundation
-import Intake
+import Ingest
 import Logging
 
 /// Everything that an operator decides about `satchel serve`. What each value means is said in ``Setting/all``.

@@ -1,6 +1,6 @@
 import API
 import Attachments
-import Intake
+import Ingest
 import Logging
 
 extension Setting {

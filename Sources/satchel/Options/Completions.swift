@@ -1,7 +1,6 @@
 import ArgumentParser
 import Attachments
 import Foundation
-import Intake
 import Stores
 
 // What a shell offers for a value. Every argument that takes a file, a directory or a name says so: where one says

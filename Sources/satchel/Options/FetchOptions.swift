@@ -1,5 +1,5 @@
 import ArgumentParser
-import Intake
+import Ingest
 
 /// How URLs are fetched.
 struct FetchOptions: ParsableArguments {

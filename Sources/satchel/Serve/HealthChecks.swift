@@ -1,6 +1,7 @@
 import API
 import Attachments
-import Intake
+import CodecPool
+import Ingest
 import Stores
 
 /// What must be well for the service to be ready.

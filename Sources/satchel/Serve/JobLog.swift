@@ -1,5 +1,5 @@
 import Attachments
-import Intake
+import Jobs
 import Logging
 
 /// What is done when a job has come to its end here: a line in the log.

@@ -1,8 +1,10 @@
 import API
 import Attachments
+import CodecPool
 import Foundation
 import Glibc
-import Intake
+import Ingest
+import Jobs
 import Logging
 import NIOCore
 import ServiceLifecycle

@@ -1,7 +1,6 @@
 import API
 import Foundation
 import Glibc
-import Intake
 
 /// What `satchel serve` would find on this machine.
 struct ServiceFindings {

@@ -1,6 +1,6 @@
 import API
 import Attachments
-import Intake
+import Jobs
 import Logging
 import ServiceLifecycle
 import Stores

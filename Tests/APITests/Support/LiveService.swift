@@ -6,7 +6,9 @@ import Stores
 import Synchronization
 import TestSupport
 
-@testable import Intake
+@testable import CodecPool
+@testable import Ingest
+@testable import Jobs
 
 /// The whole service in this process, on a port of its own of the loopback: a store in a temporary directory, codec
 /// processes, workers, and the routes.

@@ -1,0 +1,71 @@
+package import Attachments
+import FoundationEssentials
+import Glibc
+import Platform
+
+/// A source that is open for reading, and what is known of it without looking inside.
+package struct OpenedSource: ~Copyable, Sendable {
+    package let descriptor: Descriptor
+    package var name: String?
+    package var bytes: Int64
+    package var declaredType: String?
+    package var steps: [Step] = []
+}
+
+/// Opens what a submission names: a file in place, a spooled upload, or a URL through the fetch guard.
+public struct SourceOpener: Sendable {
+    private let spool: Spool
+    private let fetcher: Fetcher?
+
+    /// - Parameter fetcher: Nil where nothing will be fetched: every URL is then refused.
+    public init(spool: Spool, fetcher: Fetcher?) {
+        self.spool = spool
+        self.fetcher = fetcher
+    }
+
+    /// Opens the source of `submission`. What is fetched is gone from the spool when this returns: the descriptor
+    /// alone holds it, so that nothing is left behind however the attempt ends.
+    ///
+    /// - Parameter trace: The `traceparent` of the submission, for origins that may know it.
+    /// - Throws: `invalid_source`, `source_too_large` over the clip limit, and the errors of a fetch.
+    package func open(
+        _ submission: AttachmentSubmission, limits: Limits, until end: ContinuousClock.Instant?,
+        trace: String?, progress: @escaping Fetcher.FetchReport
+    ) async throws(AttachmentError) -> OpenedSource {
+        switch submission.location {
+        case .file(let root, let path, let state):
+            let file = try SourceFile.open(root: root, path: path, expecting: state)
+            guard state.bytes <= limits.clipBytes else {
+                throw .sourceTooLarge(bytes: state.bytes, limit: limits.clipBytes)
+            }
+            return OpenedSource(descriptor: file.takeDescriptor(), bytes: state.bytes)
+        case .spool(let name):
+            let file = try spool.open(name)
+            var status = stat()
+            guard unsafe fstat(file.number, &status) == 0 else { throw .notInStore(what: "The source's copy") }
+            return OpenedSource(descriptor: file, bytes: Int64(status.st_size))
+        case .url(let url, let headers):
+            guard let fetcher else { throw .invalidSource(reason: "no URL is taken here") }
+            let start = ContinuousClock.now
+            var within = FetchLimits(bytes: limits.clipBytes)
+            if let end { within.time = min(within.time, end - start) }
+            let fetched = try await fetcher.fetch(
+                url, headers: headers, trace: trace, within: within, progress: progress)
+            let file = try spool.open(fetched.name)
+            try spool.remove(fetched.name)
+            return OpenedSource(
+                descriptor: file, name: submission.name ?? fetched.fileName, bytes: fetched.bytes,
+                declaredType: submission.declaredType ?? fetched.contentType,
+                steps: [
+                    Step(
+                        name: "fetch", seconds: (ContinuousClock.now - start).inSeconds,
+                        note: Self.note(fetched))
+                ])
+        }
+    }
+
+    private static func note(_ fetched: FetchedSource) -> String {
+        let type = fetched.contentType.map { "called \($0.sanitized(80)) by its origin" } ?? "of no declared type"
+        return "\(fetched.bytes) bytes, \(type)"
+    }
+}

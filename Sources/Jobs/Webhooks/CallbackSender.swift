@@ -1,0 +1,285 @@
+import AsyncHTTPClient
+public import Attachments
+import Crypto
+public import FoundationEssentials
+public import Ingest
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import Platform
+import Synchronization
+
+/// Tells the senders of jobs that these have come to an end: a POST of the job by the headers of Standard Webhooks.
+///
+/// What is due is kept by the records, so that it survives the process and is shared with others. The receiver's address
+/// is guarded like a fetch's, with allowances of its own; redirects are not followed, and of an answer only the status
+/// and `Retry-After` count.
+public final class CallbackSender: Sendable {
+    /// The finished job as the receiver gets it; nil where it was deleted.
+    public typealias Content = @Sendable (TenantID, JobID) async throws -> Data?
+    /// The secrets that a tenant's callbacks are signed with, the current one first.
+    public typealias Secrets = @Sendable (TenantID) throws -> [CallbackSecret]
+
+    /// Calls underway at once; each costs a connection and some kilobytes. A third is for one receiver, 128 calls: one that
+    /// takes a quarter of a second still gets 500 in a second.
+    private static let width = 384
+    /// For a call, from the first look at its URL to the end of its answer.
+    static let timeLimit: Duration = .seconds(15)
+    private static let connectLimit: Duration = .seconds(5)
+    /// Bytes of an answer that are read, and thrown away.
+    private static let answerLimit = 64 << 10
+    /// Nobody else takes a call that is underway.
+    private static let reservation: Duration = .seconds(60)
+    /// Between two looks for calls that are due, where nothing happens here: what another process did.
+    private static let interval: Duration = .seconds(1)
+    /// Between two transactions: calls that end meanwhile are recorded by one, which takes as many new ones.
+    private static let pace: Duration = .milliseconds(10)
+    /// The longest pause after the store failed.
+    private static let longestPause: Duration = .seconds(5)
+
+    private let records: any WebhookQueue
+    private let client: GuardedClient
+    private let schedule: CallbackSchedule
+    private let timeLimit: Duration
+    private let interval: Duration
+    private let secrets: Secrets
+    private let content: Content
+    private let supply = JobSupply()
+
+    /// - Parameters:
+    ///   - gate: Decides who may be called.
+    ///   - userAgent: Such as `Satchel/1.0`.
+    ///   - resolve: Stands in for the system's name service.
+    public convenience init(
+        records: any WebhookQueue, guardedBy gate: FetchGuard, userAgent: String, resolve: Fetcher.Resolve? = nil,
+        schedule: CallbackSchedule = CallbackSchedule(), secrets: @escaping Secrets, content: @escaping Content
+    ) {
+        self.init(
+            records: records,
+            client: GuardedClient(
+                guardedBy: gate, userAgent: userAgent, resolve: resolve, keepsConnections: true), schedule: schedule,
+            timeLimit: Self.timeLimit, interval: Self.interval, secrets: secrets, content: content)
+    }
+
+    init(
+        records: any WebhookQueue, client: GuardedClient, schedule: CallbackSchedule, timeLimit: Duration,
+        interval: Duration, secrets: @escaping Secrets, content: @escaping Content
+    ) {
+        self.records = records
+        self.client = client
+        self.schedule = schedule
+        self.timeLimit = timeLimit
+        self.interval = interval
+        self.secrets = secrets
+        self.content = content
+    }
+
+    /// Calls what is due until the task is cancelled; a call that is underway then is handed back, to be made again.
+    public func run() async {
+        records.whenCallbacksCome { [supply] in supply.added() }
+        let ended = Ended()
+        var unrecorded: [CallbackResult] = []
+        await withDiscardingTaskGroup { group in
+            var places = CallbackPlaces(Self.width)
+            var failures = 0
+            while !Task.isCancelled {
+                let start = ContinuousClock.now
+                for call in ended.take() {
+                    places.end(call.result.callback.receiver, isAnswered: call.isAnswered)
+                    unrecorded.append(call.result)
+                }
+                var wait = interval
+                do throws(AttachmentError) {
+                    let batch = try await records.callbacks(after: unrecorded, within: places, for: Self.reservation)
+                    unrecorded = []
+                    failures = 0
+                    places.turn = batch.turn
+                    for callback in batch.calls {
+                        places.begin(callback.receiver)
+                        group.addTask {
+                            ended.add(await self.deliver(callback))
+                            self.supply.added()
+                        }
+                    }
+                    if let next = batch.next { wait = min(wait, next) }
+                } catch {
+                    // It is the workers' to report. What became of the calls is recorded when it works again.
+                    failures += 1
+                    try? await Task.sleep(for: min(.milliseconds(100) * (1 << min(failures, 10)), Self.longestPause))
+                    continue
+                }
+                await self.wait(atMost: wait)
+                try? await Task.sleep(until: start + Self.pace)
+            }
+        }
+        await settle(unrecorded + ended.take().map(\.result))
+        await client.end()
+    }
+
+    /// Waits until a callback becomes due here or a call comes to its end.
+    private func wait(atMost time: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.supply.wait() }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Records what became of the last calls.
+    private func settle(_ results: [CallbackResult]) async {
+        guard !results.isEmpty else { return }
+        // In a task of its own, for this one is cancelled. Where the store doesn't take it, the reservation runs out.
+        await Task {
+            _ = try? await records.callbacks(after: results, within: CallbackPlaces(0), for: Self.reservation)
+        }.value
+    }
+
+    /// Calls that came to their end, to be recorded together.
+    private final class Ended: Sendable {
+        struct Call: Sendable {
+            var result: CallbackResult
+            /// False where it was waited for the receiver in vain.
+            var isAnswered: Bool
+        }
+
+        private let calls = Mutex<[Call]>([])
+
+        func add(_ call: Call) {
+            calls.withLock { $0.append(call) }
+        }
+
+        func take() -> [Call] {
+            calls.withLock { calls in
+                defer { calls = [] }
+                return calls
+            }
+        }
+    }
+
+    private final class Heard: Sendable {
+        let answer = Mutex<Answer?>(nil)
+    }
+
+    // MARK: One call
+
+    private func deliver(_ callback: CallbackDelivery) async -> Ended.Call {
+        let (outcome, isAnswered) = await call(callback)
+        if Task.isCancelled, outcome != .delivered {
+            let again = CallbackOutcome.again(after: .zero, reason: "the service ended")
+            return Ended.Call(result: CallbackResult(again, of: callback), isAnswered: true)
+        }
+        let result =
+            switch outcome {
+            case .delivered: "delivered"
+            case .again: "again"
+            case .failed: "failed"
+            }
+        JobMetrics.count("callbacks_total", [("result", result)])
+        return Ended.Call(result: CallbackResult(outcome, of: callback), isAnswered: isAnswered)
+    }
+
+    /// What the receiver said.
+    private struct Answer: Sendable {
+        var status: Int
+        var retryAfter: Duration?
+    }
+
+    private func call(_ callback: CallbackDelivery) async -> (CallbackOutcome, isAnswered: Bool) {
+        do {
+            guard let body = try await content(callback.tenant, callback.job) else {
+                return (.failed(reason: "the job was deleted"), true)
+            }
+            var headers = try Self.headers(
+                id: callback.id, timestamp: Instant.wallClock(), body: body, secrets: try secrets(callback.tenant))
+            if let traceparent = callback.traceparent { headers.append(("traceparent", traceparent)) }
+            let answer = try await post(body, headers, to: try FetchURL(callback.url))
+            let outcome: CallbackOutcome =
+                switch answer.status {
+                case 200..<300: .delivered
+                case 410: .failed(reason: "the receiver wants no more of them (410)")
+                case 300..<400: again(callback, "it redirects, which is not followed (\(answer.status))", answer)
+                default: again(callback, "it answered \(answer.status)", answer)
+                }
+            return (outcome, true)
+        } catch {
+            let error = FetchFailure.describe(error)
+            let reason = CallbackFailure.reason(error)
+            switch error.code {
+            case .invalidSource, .blockedAddress: return (.failed(reason: reason), true)
+            default: return (again(callback, reason, nil), false)
+            }
+        }
+    }
+
+    private func again(_ callback: CallbackDelivery, _ reason: String, _ answer: Answer?) -> CallbackOutcome {
+        var random = SystemRandomNumberGenerator()
+        let wait = schedule.wait(
+            after: callback.attempt, age: Instant.wallClock() - callback.createdAt, retryAfter: answer?.retryAfter,
+            using: &random)
+        guard let wait else { return .failed(reason: "given up after \(callback.attempt) attempts: \(reason)") }
+        return .again(after: wait, reason: reason)
+    }
+
+    /// The headers of Standard Webhooks, with a signature by each secret.
+    static func headers(
+        id: String, timestamp: Instant, body: Data, secrets: [CallbackSecret]
+    ) throws -> [(name: String, value: String)] {
+        let seconds = timestamp.milliseconds / 1000
+        let signed = Data("\(id).\(seconds).".utf8) + body
+        let signatures = secrets.map { secret in
+            let code = HMAC<SHA256>.authenticationCode(for: signed, using: SymmetricKey(data: secret.bytes))
+            return "v1," + Data(code).base64EncodedString()
+        }
+        return [
+            ("Content-Type", "application/json"), ("webhook-id", id), ("webhook-timestamp", "\(seconds)"),
+            ("webhook-signature", signatures.joined(separator: " ")),
+        ]
+    }
+
+    private func post(
+        _ body: Data, _ headers: [(name: String, value: String)], to url: FetchURL
+    ) async throws -> Answer {
+        // What it answered counts, even where the rest of the answer doesn't end in time.
+        let heard = Heard()
+        return try await withThrowingTaskGroup(of: Answer?.self) { group in
+            group.addTask {
+                try await self.client.send(
+                    to: url, connect: Self.connectLimit, time: self.timeLimit
+                ) { request in
+                    request.method = .POST
+                    for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
+                    request.body = .bytes(ByteBuffer(bytes: body))
+                } read: { response in
+                    let answer = Answer(
+                        status: Int(response.status.code), retryAfter: Self.retryAfter(response.headers))
+                    heard.answer.withLock { $0 = answer }
+                    var bytes = 0
+                    for try await piece in response.body {
+                        bytes += piece.readableBytes
+                        if bytes > Self.answerLimit { break }
+                    }
+                    return answer
+                }
+            }
+            group.addTask {
+                try await Task.sleep(for: self.timeLimit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            do {
+                if let answer = try await group.next() ?? nil { return answer }
+            } catch {
+                if let answer = heard.answer.withLock({ $0 }) { return answer }
+                throw error
+            }
+            if let answer = heard.answer.withLock({ $0 }) { return answer }
+            throw AttachmentError.fetchTimeout(seconds: timeLimit.inSeconds)
+        }
+    }
+
+    /// Where it is given in seconds; a date is left to the schedule.
+    private static func retryAfter(_ headers: HTTPHeaders) -> Duration? {
+        headers.first(name: "Retry-After").flatMap { UInt32($0) }.map { .seconds($0) }
+    }
+}
