@@ -64,7 +64,7 @@ var targets: [Target] = [
     .target(
         name: "Stores",
         dependencies: [
-            "Attachments", "CSandbox",
+            "Attachments", "Platform", "CSandbox",
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "HashTreeCollections", package: "swift-collections"),
@@ -116,6 +116,7 @@ var targets: [Target] = [
         name: "fault-codec", dependencies: ["Attachments", "Confinement", "FaultInjection"], path: "Tests/fault-codec"),
     .executableTarget(name: "pool-driver", dependencies: ["Attachments", "CodecPool"], path: "Tests/pool-driver"),
     .testTarget(name: "AttachmentsTests", dependencies: ["Attachments", "TestSupport"]),
+    .testTarget(name: "PlatformTests", dependencies: ["Platform", "TestSupport"]),
     .testTarget(name: "GIFTests", dependencies: ["GIF", "TestSupport"]),
     .target(
         name: "HuffmanFuzz", dependencies: ["CJPEG"], path: "Tests/fuzz/huffman",
@@ -124,7 +125,7 @@ var targets: [Target] = [
         name: "CodecsTests",
         dependencies: ["Attachments", "StillCodecs", "ClipCodecs", "CJPEG", "GIF", "HuffmanFuzz", "TestSupport"]),
     .testTarget(
-        name: "IsolationTests",
+        name: "CodecPoolTests",
         dependencies: [
             "Attachments", "CodecPool", "CSandbox", "TestSupport", "fault-codec", "pool-driver", "satchel-codec",
             "satchel-stills",
@@ -138,7 +139,7 @@ var targets: [Target] = [
         ],
         path: "Tests/fetch-probe"),
     .testTarget(
-        name: "FetchingTests",
+        name: "IngestTests",
         dependencies: [
             "Attachments", "Platform", "Ingest", "TestSupport", "fetch-probe",
             .product(name: "NIOCore", package: "swift-nio"),

@@ -54,7 +54,7 @@ allow Platform Attachments Metrics
 allow Ingest Attachments Platform CSandbox AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
 allow CodecPool Attachments Platform CSandbox
 allow Jobs Attachments Platform Ingest CodecPool AsyncHTTPClient NIOCore NIOHTTP1 Crypto
-allow Stores Attachments GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
+allow Stores Attachments Platform GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
 allow Payloads Attachments
 allow API Attachments Platform Ingest CodecPool Jobs Stores Payloads Hummingbird HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes \
     NIOHTTPTypesHTTP1 NIOSSL Crypto Logging Metrics CoreMetrics ServiceLifecycle

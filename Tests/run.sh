@@ -16,7 +16,7 @@ swift=${1:-swift}
 [ $# -gt 0 ] && shift
 all=no
 [ $# -gt 0 ] || all=yes
-[ $all = no ] || set -- AttachmentsTests PayloadsTests CodecsTests StoresTests FetchingTests IsolationTests \
+[ $all = no ] || set -- AttachmentsTests PlatformTests PayloadsTests CodecsTests StoresTests IngestTests CodecPoolTests \
     APITests SatchelClientTests ServeTests DurabilityTests SatchelTests
 scratch=$(mktemp -d)
 part=""

@@ -40,23 +40,23 @@ public final class CodecPool: Sendable {
     private let full: ZygoteShelf
     private let ledger: CodecLedger
     /// One for each source that is worked on.
-    private let places: Turnstile
-    private let memory: Turnstile
+    private let places: AsyncSemaphore
+    private let memory: AsyncSemaphore
     /// What costly sources may have of them.
-    private let costlyPlaces: Turnstile
-    private let costlyMemory: Turnstile
+    private let costlyPlaces: AsyncSemaphore
+    private let costlyMemory: AsyncSemaphore
 
     public init(_ configuration: CodecPoolConfiguration) {
         self.configuration = configuration
         ledger = CodecLedger(places: configuration.codecs, memory: configuration.memory)
         common = ZygoteShelf(configuration, .common, ledger)
         full = ZygoteShelf(configuration, .full, ledger)
-        places = Turnstile(
+        places = AsyncSemaphore(
             capacity: Int64(configuration.codecs),
             kept: Int64(configuration.codecs - KeptPlaces.bulk(of: configuration.codecs)))
-        memory = Turnstile(capacity: configuration.memory)
-        costlyPlaces = Turnstile(capacity: Int64(configuration.costlyCodecs))
-        costlyMemory = Turnstile(capacity: configuration.costlyMemory)
+        memory = AsyncSemaphore(capacity: configuration.memory)
+        costlyPlaces = AsyncSemaphore(capacity: Int64(configuration.costlyCodecs))
+        costlyMemory = AsyncSemaphore(capacity: configuration.costlyMemory)
     }
 
     public var statistics: CodecStatistics { ledger.statistics }

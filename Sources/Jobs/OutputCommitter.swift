@@ -2,7 +2,7 @@ import Attachments
 import CodecPool
 import Glibc
 import Ingest
-import NIOPosix
+import Platform
 import Synchronization
 
 /// The outputs of one source on their way from staged files to durable blobs.
@@ -108,7 +108,7 @@ final class OutputCommitter: Sendable {
             var file = try blobs.stage()
             let from = try source.duplicate()
             let (input, output) = (from.release(), file.takeWriter().release())
-            let copied = try await NIOThreadPool.singleton.runIfActive {
+            let copied = try await BlockingWork.run {
                 let input = Descriptor(owning: input)
                 let output = Descriptor(owning: output)
                 return try copyFile(input, to: output)

@@ -61,7 +61,7 @@ public struct Pipeline: Sendable {
     let commitTime = CommitTime()
     let handover = FetchedSourceCache()
     /// Nil where any number of sources may be open.
-    let openSources: Turnstile?
+    let openSources: AsyncSemaphore?
     /// Nil where any number of sources may be fetched.
     let fetches: FetchPlaces?
 
@@ -75,7 +75,7 @@ public struct Pipeline: Sendable {
         self.sources = sources
         self.configuration = configuration
         openSources = configuration.sourcesAtOnce.map { width in
-            Turnstile(capacity: Int64(width), kept: Int64(width - KeptPlaces.bulk(of: width)))
+            AsyncSemaphore(capacity: Int64(width), kept: Int64(width - KeptPlaces.bulk(of: width)))
         }
         fetches = configuration.fetchWidths.map(FetchPlaces.init)
     }

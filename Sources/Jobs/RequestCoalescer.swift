@@ -65,7 +65,7 @@ public final class RequestCoalescer: Sendable {
         let startedAt: Instant
         let isCostly: Bool
         /// Opened at the end, wide enough for all.
-        let gate = Turnstile(capacity: 0)
+        let gate = AsyncSemaphore(capacity: 0)
         private let state = Mutex<Ending?>(nil)
 
         init(startedAt: Instant, isCostly: Bool) {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import HTTPTypes
 import Ingest
-import NIOPosix
+import Platform
 import Synchronization
 
 /// Decides whether a submission may come in, before any of its body is read.
@@ -137,7 +137,7 @@ public final class AdmissionController: Sendable {
         }
         if let known { return known }
         let (spool, directory) = (spool, directory)
-        let (spooled, free) = try await NIOThreadPool.singleton.runIfActive {
+        let (spooled, free) = try await BlockingWork.run {
             let spooled = try spool.list().filter(\.isCommitted).reduce(Int64(0)) { $0 + $1.bytes }
             var status = statvfs()
             guard unsafe statvfs(directory, &status) == 0 else {

@@ -1,7 +1,7 @@
 import Attachments
 import Ingest
 import NIOCore
-import NIOPosix
+import Platform
 import Synchronization
 
 /// A source that was received whole and is durable, under a name of the spool.
@@ -50,12 +50,12 @@ final class PartWriter: Sendable {
             return state.pending.readableBytes >= Self.pieceBytes
         }
         guard isEnough else { return }
-        try await NIOThreadPool.singleton.runIfActive { try self.flush() }
+        try await BlockingWork.run { try self.flush() }
     }
 
     /// Makes everything durable, then gives it its name.
     func commit(fileName: String?, declaredType: String?) async throws -> ReceivedPart {
-        try await NIOThreadPool.singleton.runIfActive {
+        try await BlockingWork.run {
             try self.flush()
             guard let file = self.state.withLock({ $0.file.take() }) else {
                 throw AttachmentError.storeFailed(reason: "the source was already committed")

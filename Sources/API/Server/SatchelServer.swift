@@ -3,6 +3,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOPosix
+import Platform
 public import ServiceLifecycle
 
 /// Where the service listens.
@@ -32,7 +33,7 @@ public struct SatchelServer: ServiceLifecycle.Service {
     private let tls: TLSContexts?
     private let grace: Duration
     private let logger: Logger
-    private let announcement = Announcement<Int>()
+    private let announcement = Promise<Int>()
 
     /// - Parameters:
     ///   - tls: The certificate and key; nil for plain HTTP.

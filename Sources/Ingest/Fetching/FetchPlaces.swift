@@ -149,7 +149,7 @@ package final class FetchPlaces: Sendable {
     private struct Waiter {
         var place: FetchPlace
         var since: ContinuousClock.Instant
-        var admit: @Sendable (Turnstile.Admission) -> Void
+        var admit: @Sendable (AsyncSemaphore.Admission) -> Void
     }
 
     private struct State {
@@ -164,7 +164,8 @@ package final class FetchPlaces: Sendable {
     }
 
     /// Waits for a place.
-    package func acquire(_ place: FetchPlace, until moment: ContinuousClock.Instant?) async -> Turnstile.Admission {
+    package func acquire(_ place: FetchPlace, until moment: ContinuousClock.Instant?) async -> AsyncSemaphore.Admission
+    {
         if state.withLock({ $0.order.takeAtOnce(place) }) { return .granted }
         let number = Readiness.shared.reserve()
         defer { Readiness.shared.release(number) }
@@ -213,7 +214,7 @@ package final class FetchPlaces: Sendable {
         }
     }
 
-    private func giveUp(_ number: Int, _ reason: Turnstile.Admission) {
+    private func giveUp(_ number: Int, _ reason: AsyncSemaphore.Admission) {
         let waiter = state.withLock { state in
             let waiter = state.waiters.removeValue(forKey: number)
             if let waiter { state.order.withdraw(number, from: waiter.place) }

@@ -1,7 +1,7 @@
 import Attachments
 import Glibc
 import NIOPosix
-import Synchronization
+import Platform
 
 /// Resolves host names with the system's name service.
 enum NameResolver {
@@ -17,17 +17,14 @@ enum NameResolver {
     ///
     /// A cancelled caller gets its answer at once; the query itself can't be called back and ends by itself.
     static func addresses(of host: String) async throws -> [IPAddress] {
-        let answer = Once<[IPAddress]>()
+        let answer = Promise<[IPAddress]>()
+        threads.submit { state in
+            answer.make(state == .active ? Result { try lookUp(host) } : .failure(CancellationError()))
+        }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                answer.wait(continuation)
-                threads.submit { state in
-                    answer.finish(
-                        state == .active ? Result { try lookUp(host) } : .failure(CancellationError()))
-                }
-            }
+            try await answer.value
         } onCancel: {
-            answer.finish(.failure(CancellationError()))
+            answer.make(.failure(CancellationError()))
         }
     }
 
@@ -66,44 +63,5 @@ extension IPAddress {
             self = unsafe IPAddress(raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr)
         default: return nil
         }
-    }
-}
-
-/// Resumes a continuation with whatever comes first.
-private final class Once<Value: Sendable>: Sendable {
-    private enum State {
-        case idle
-        case waiting(CheckedContinuation<Value, any Error>)
-        case early(Result<Value, any Error>)
-        case done
-    }
-
-    private let state = Mutex(State.idle)
-
-    func wait(_ continuation: CheckedContinuation<Value, any Error>) {
-        let result: Result<Value, any Error>? = state.withLock { state in
-            guard case .early(let result) = state else {
-                state = .waiting(continuation)
-                return nil
-            }
-            state = .done
-            return result
-        }
-        if let result { continuation.resume(with: result) }
-    }
-
-    func finish(_ result: Result<Value, any Error>) {
-        let continuation: CheckedContinuation<Value, any Error>? = state.withLock { state in
-            switch state {
-            case .idle:
-                state = .early(result)
-                return nil
-            case .waiting(let continuation):
-                state = .done
-                return continuation
-            case .early, .done: return nil
-            }
-        }
-        continuation?.resume(with: result)
     }
 }

@@ -1,6 +1,6 @@
 import Attachments
 import NIOCore
-import NIOPosix
+import Platform
 import Synchronization
 
 /// Writes to a spool file on threads that may block.
@@ -12,7 +12,7 @@ final class SpoolWriter: Sendable {
     }
 
     func write(_ piece: ByteBuffer) async throws {
-        try await NIOThreadPool.singleton.runIfActive {
+        try await BlockingWork.run {
             try self.file.withLock { file in
                 try unsafe piece.withUnsafeReadableBytes { bytes in try unsafe file?.write(bytes) }
             }
@@ -22,7 +22,7 @@ final class SpoolWriter: Sendable {
     /// Gives the file its name; the writer is of no use afterwards. What was fetched can be fetched again, so it costs
     /// no wait for the disk.
     func commit() async throws -> (name: String, bytes: Int64) {
-        try await NIOThreadPool.singleton.runIfActive {
+        try await BlockingWork.run {
             guard let file = self.file.withLock({ $0.take() }) else {
                 throw AttachmentError.storeFailed(reason: "the spool file was already committed")
             }

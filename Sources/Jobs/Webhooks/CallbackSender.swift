@@ -5,7 +5,6 @@ public import FoundationEssentials
 public import Ingest
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 import Platform
 import Synchronization
 

@@ -1,6 +1,7 @@
 public import Attachments
 internal import FoundationEssentials
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 extension FileBlobStore {
@@ -59,14 +60,14 @@ extension FileBlobStore {
         _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
     ) async throws(AttachmentError) -> CommittedBlob {
         let box = Box(file)
-        return try await Offload.run { () throws(AttachmentError) in
+        return try await BlockingWork.run { () throws(AttachmentError) in
             guard let file = box.take() else { throw .storeFailed(reason: "the staged file was committed before") }
             return try commitNow(file, expecting: bytes, writersAreDead: writersAreDead)
         }
     }
 
     public func duplicate(_ blob: CommittedBlob) async throws(AttachmentError) -> CommittedBlob? {
-        try await Offload.run { () throws(AttachmentError) in
+        try await BlockingWork.run { () throws(AttachmentError) in
             let name = BlobName.make(sha256: blob.sha256)
             guard let old = path(of: blob.name), let new = path(of: name) else { return nil }
             do {

@@ -1,5 +1,6 @@
 public import Attachments
 internal import FoundationEssentials
+internal import Platform
 
 /// What a check of all bytes found.
 public struct VerifyReport: Hashable, Sendable, Codable {
@@ -23,11 +24,11 @@ extension Store {
     public func verify() async throws(AttachmentError) -> VerifyReport {
         let blobs = blobs
         // Listed first: what is delivered and deleted meanwhile is neither missing nor orphaned.
-        let files = try await Offload.run { () throws(AttachmentError) in try blobs.list() }
+        let files = try await BlockingWork.run { () throws(AttachmentError) in try blobs.list() }
         let referenced = try await records.referencedBlobs()
         var report = VerifyReport(blobs: 0, bytes: 0, missing: [], damaged: [], orphaned: [])
         for blob in referenced {
-            let found = try await Offload.run { () throws(AttachmentError) -> (sha256: String, bytes: Int64)? in
+            let found = try await BlockingWork.run { () throws(AttachmentError) -> (sha256: String, bytes: Int64)? in
                 do throws(AttachmentError) {
                     let file = try blobs.open(blob.name)
                     do throws(SystemError) {

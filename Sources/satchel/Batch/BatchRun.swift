@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Ingest
 import Jobs
+import Platform
 import Stores
 
 /// One run over many files: submits them, carries the jobs out, and answers a line for each.
@@ -37,7 +38,7 @@ struct BatchRun: Sendable {
         }
         let supply = JobSupply()
         let progress = BatchProgress(write)
-        let room = Room(Self.ahead)
+        let room = AsyncSemaphore(capacity: Int64(Self.ahead))
         let runner = JobRunner(
             records: context.store.records, pipeline: context.pipeline, source: .run(run),
             worker: context.worker, width: width)
@@ -77,7 +78,7 @@ struct BatchRun: Sendable {
             try await runner.run(supply: supply) { job in
                 if let file = progress.finished(job) {
                     try await finish(job, file, isUnchanged: false, progress)
-                    room.leave()
+                    room.release(1)
                 }
                 if let maximumFailures, progress.summary.failed >= maximumFailures { throw TooManyFailures() }
             }
@@ -94,7 +95,7 @@ struct BatchRun: Sendable {
     // MARK: Submitting
 
     private func submit(
-        _ files: FileSupply, run: RunID, to supply: JobSupply, _ progress: BatchProgress, _ room: Room
+        _ files: FileSupply, run: RunID, to supply: JobSupply, _ progress: BatchProgress, _ room: AsyncSemaphore
     ) async throws {
         let digest = try profile.digest
         var group: [(JobSubmission, BatchProgress.Pending)] = []
@@ -104,7 +105,7 @@ struct BatchRun: Sendable {
             case .refused(let line):
                 try progress.add(line)
             case .file(let file):
-                await room.enter()
+                _ = await room.acquire(1, until: nil)
                 let attachment = AttachmentSubmission(
                     identifier: file.shown.displayPath, location: file.location, name: file.name,
                     path: String(validating: file.shown, as: UTF8.self) ?? file.shown.displayPath,
@@ -126,7 +127,7 @@ struct BatchRun: Sendable {
 
     /// Waits for what other runs have in hand, so that every file has its line here too, and takes over what a run
     /// leaves that ends before.
-    private func follow(_ supply: JobSupply, _ progress: BatchProgress, _ room: Room) async throws {
+    private func follow(_ supply: JobSupply, _ progress: BatchProgress, _ room: AsyncSemaphore) async throws {
         while let group = progress.elsewhere() {
             // What failed there just now was tried.
             if !group.isEmpty { try await accept(group, retryFailed: false, supply, progress, room) }
@@ -137,7 +138,7 @@ struct BatchRun: Sendable {
 
     private func accept(
         _ group: [(job: JobSubmission, pending: BatchProgress.Pending)], retryFailed: Bool, _ supply: JobSupply,
-        _ progress: BatchProgress, _ room: Room
+        _ progress: BatchProgress, _ room: AsyncSemaphore
     ) async throws {
         // The runner may finish a job before accept returns here, so its file is known by then; one that an earlier run
         // left, or that is tried again, has an id of its own, known only afterwards.
@@ -155,7 +156,7 @@ struct BatchRun: Sendable {
                 progress.takeBack(job.id)
                 guard let (file, ended) = progress.adopted(record.id, for: job.id) else { continue }
                 try await finish(ended, file, isUnchanged: false, progress)
-                room.leave()
+                room.release(1)
             case .claimed, .conflict:
                 preconditionFailure("a run offers no worker and has no idempotency key")
             case .unchanged(let record) where !record.state.isFinished:
@@ -165,7 +166,7 @@ struct BatchRun: Sendable {
                 let wasElsewhere = progress.takeBack(job.id)
                 guard let file = progress.withdrawn(job.id) else { continue }
                 try await finish(record, file, isUnchanged: !wasElsewhere, progress)
-                room.leave()
+                room.release(1)
             }
         }
         if isAdded { supply.added() }

@@ -1,9 +1,8 @@
-import Attachments
 import Synchronization
 
 /// Shares out a countable thing: prompt demands before patient ones, and among equals fairly between parties, each of
 /// whose demands come in their order. A large demand isn't overtaken by small ones.
-package final class Turnstile: Sendable {
+package final class AsyncSemaphore: Sendable {
     package enum Admission: Sendable {
         case granted
         case late
@@ -37,7 +36,7 @@ package final class Turnstile: Sendable {
         /// Whose turn it is.
         var next: Int? {
             let patient = first { $0.isPatient && (!$0.isSparing || $0.amount <= spare) }
-            if preferred >= Turnstile.precedence, let patient { return patient }
+            if preferred >= AsyncSemaphore.precedence, let patient { return patient }
             return first { !$0.isPatient } ?? patient
         }
 
@@ -158,30 +157,5 @@ package final class Turnstile: Sendable {
         waiter?.admit(reason)
         // The one behind may need less.
         admit()
-    }
-}
-
-/// Where parties stand in a line that is kept in memory: see ``FairRank``.
-package struct FairLine<Party: Hashable & Sendable>: Sendable {
-    /// Parties that are remembered at least.
-    private static var memory: Int { 256 }
-
-    private var reached: Int64 = 0
-    private var last: [Party: Int64] = [:]
-
-    package init() {}
-
-    /// The rank of something that joins the line.
-    package mutating func join(_ party: Party) -> Int64 {
-        let rank = FairRank.rank(reached: reached, last: last[party], size: 1)
-        last[party] = rank
-        return rank
-    }
-
-    /// Something of this rank was given out.
-    package mutating func advance(past rank: Int64) {
-        reached = max(reached, rank)
-        // Whoever has nothing beyond stands where a newcomer does.
-        if last.count > Self.memory { last = last.filter { $0.value >= reached } }
     }
 }

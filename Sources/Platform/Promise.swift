@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A value that is made once, and that anybody may wait for.
-final class Announcement<Value: Sendable>: Sendable {
+/// A value that is made once, and that any number of tasks may wait for.
+package final class Promise<Value: Sendable>: Sendable {
     private enum State {
         case awaited([CheckedContinuation<Value, any Error>])
         case made(Result<Value, any Error>)
@@ -9,8 +9,10 @@ final class Announcement<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.awaited([]))
 
+    package init() {}
+
     /// The first call counts.
-    func make(_ value: Result<Value, any Error>) {
+    package func make(_ value: Result<Value, any Error>) {
         let waiting = state.withLock { state -> [CheckedContinuation<Value, any Error>] in
             guard case .awaited(let waiting) = state else { return [] }
             state = .made(value)
@@ -19,7 +21,8 @@ final class Announcement<Value: Sendable>: Sendable {
         for continuation in waiting { continuation.resume(with: value) }
     }
 
-    var value: Value {
+    /// Waits without a look at the task's cancellation: whoever wants that makes the promise an error.
+    package var value: Value {
         get async throws {
             try await withCheckedThrowingContinuation { continuation in
                 let made = state.withLock { state -> Result<Value, any Error>? in
