@@ -58,13 +58,12 @@ public final class JobService: Sendable {
     private let pipeline: Pipeline
     private let worker: WorkerID
     private let widths: Widths
+    private let workers: [JobLane: JobWorker]
     private let finished: (@Sendable (JobReport) -> Void)?
-    private let supplies = Dictionary(uniqueKeysWithValues: JobLane.allCases.map { ($0, JobSupply()) })
     private let underway = RunningJobs()
-    private let begun = StartedJobs()
     private let store = StoreHealth()
     /// Wakes whoever ends pending jobs at their deadlines.
-    private let deadlines = JobSupply()
+    private let deadlines = AsyncSignal()
 
     /// Between two looks at the queue, or at a record that somebody waits for, where nothing happens here: what another
     /// process did.
@@ -83,8 +82,7 @@ public final class JobService: Sendable {
         sharing: RequestCoalescer.Settings? = RequestCoalescer.Settings(), costlyFrom: Double = JobService.costlyFrom,
         onFinished: (@Sendable (JobReport) -> Void)? = nil
     ) {
-        self.records = records
-        self.pipeline = pipeline.with { configuration in
+        let pipeline = pipeline.with { configuration in
             configuration.events = events
             configuration.sharing = sharing.map(RequestCoalescer.init)
             configuration.costlyFrom = costlyFrom
@@ -93,10 +91,20 @@ public final class JobService: Sendable {
             configuration.sourcesAtOnce = configuration.sourcesAtOnce ?? (widths.quick + widths.expensive) * 2
             configuration.fetchWidths = configuration.fetchWidths ?? widths.fetches
         }
+        self.records = records
+        self.pipeline = pipeline
         self.events = events
         self.worker = worker
         self.widths = widths
         finished = onFinished
+        let (underway, store) = (underway, store)
+        let workers = JobLane.allCases.map { lane in
+            let worker = JobWorker(
+                records: records, pipeline: pipeline, id: worker, source: .lane(lane), running: underway, health: store
+            ) { $0.room(in: lane, of: widths) }
+            return (lane, worker)
+        }
+        self.workers = Dictionary(uniqueKeysWithValues: workers)
     }
 
     // MARK: Asking
@@ -109,7 +117,7 @@ public final class JobService: Sendable {
         _ job: JobSubmission, _ options: SubmissionOptions
     ) async throws(AttachmentError) -> SubmissionAnswer {
         let kind = RunningJobs.Kind(lane: job.lane, priority: job.priority)
-        let hasPlace = begun.isOpen(job.lane) && underway.keepPlace(kind, for: job.tenant, of: widths)
+        let hasPlace = workers[job.lane]?.isWorking ?? false && underway.keepPlace(kind, for: job.tenant, of: widths)
         defer { if hasPlace { underway.giveBackPlace(kind, of: job.tenant) } }
         var options = options
         if hasPlace {
@@ -122,7 +130,7 @@ public final class JobService: Sendable {
             publishAccepted(record)
             submitted()
             // Sooner than the next look at deadlines.
-            if let end = record.deadlineAt, end < .wallClock() + Self.interval { deadlines.added() }
+            if let end = record.deadlineAt, end < .wallClock() + Self.interval { deadlines.give() }
         case .claimed(let record, let claim):
             publishAccepted(record)
             await begin(claim)
@@ -136,22 +144,14 @@ public final class JobService: Sendable {
 
     /// Starts to carry out a job that was claimed as it was submitted.
     private func begin(_ claim: Claim) async {
-        let claimedAt = Instant.wallClock()
-        let isBegun = begun.add(in: claim.lane) {
-            let number = underway.start(claim) { [pipeline] in try await pipeline.run(claim) }
-            return StartedJobs.Job(number: number, claim: claim, claimedAt: claimedAt)
-        }
-        if isBegun {
-            supplies[claim.lane]?.added()
-        } else {
-            // Drained meanwhile. If this fails too, the end of this worker is noticed.
-            try? await records.release(claim, after: .zero, countsAttempt: false)
-        }
+        if workers[claim.lane]?.begin(claim) ?? false { return }
+        // Drained meanwhile. If this fails too, the end of this worker is noticed.
+        try? await records.release(claim, after: .zero, countsAttempt: false)
     }
 
     /// Jobs were submitted, here or by another process: looks for them at once.
     public func submitted() {
-        for supply in supplies.values { supply.added() }
+        for worker in workers.values { worker.added() }
     }
 
     /// A job was cancelled: what is underway for it ends now, not at its next heartbeat, and its followers and the log
@@ -210,7 +210,14 @@ public final class JobService: Sendable {
                 }
             }
             let ending = Task { await self.endAtDeadlines() }
-            for lane in JobLane.allCases { group.addTask { await self.work(in: lane) } }
+            for worker in workers.values {
+                group.addTask {
+                    // What it throws is the cancellation, which is looked at below.
+                    try? await worker.run { result, job in
+                        await self.settle(result, of: job.claim, claimedAt: job.claimedAt)
+                    }
+                }
+            }
             await group.waitForAll()
             ticking.cancel()
             ending.cancel()
@@ -220,7 +227,7 @@ public final class JobService: Sendable {
 
     /// No more jobs are claimed; ``run()`` returns when those underway are finished.
     public func drain() {
-        for supply in supplies.values { supply.stop() }
+        for worker in workers.values { worker.stop() }
     }
 
     /// Takes no more jobs, lets those underway finish for so long, then hands back the rest, so that ``run()`` returns.
@@ -248,7 +255,7 @@ public final class JobService: Sendable {
             guard pause > .zero else { continue }
             let alarm = Task { [pause] in
                 do { try await Task.sleep(for: pause) } catch { return }
-                deadlines.added()
+                deadlines.give()
             }
             await deadlines.wait()
             alarm.cancel()
@@ -290,50 +297,6 @@ public final class JobService: Sendable {
         }
     }
 
-    private func work(in lane: JobLane) async {
-        guard let supply = supplies[lane] else { return }
-        var failures = 0
-        await withDiscardingTaskGroup { group in
-            /// Waits for the end of what was started, and draws the conclusions.
-            func attend(_ job: StartedJobs.Job) {
-                group.addTask {
-                    let result = await self.underway.end(of: job.number)
-                    await self.settle(result, of: job.claim, claimedAt: job.claimedAt)
-                    supply.added()
-                }
-            }
-            begun.open(lane)
-            while !supply.isStopped, !Task.isCancelled {
-                for job in begun.take(lane) { attend(job) }
-                let room = underway.room(in: lane, of: widths)
-                var claims: [Claim] = []
-                if room.all > 0 {
-                    do throws(AttachmentError) {
-                        claims = try await records.claim(
-                            room, from: .lane(lane), by: worker, for: pipeline.configuration.claimDuration)
-                        if failures > 0 { store.works() }
-                        failures = 0
-                    } catch {
-                        store.failed()
-                        failures += 1
-                        try? await Task.sleep(
-                            for: min(.milliseconds(100) * (1 << min(failures, 10)), Self.pause)
-                                * Double.random(in: 0.5...1))
-                        continue
-                    }
-                }
-                let claimedAt = Instant.wallClock()
-                for claim in claims {
-                    // Started here, so that it counts before the next claim.
-                    let number = underway.start(claim) { [pipeline] in try await pipeline.run(claim) }
-                    attend(StartedJobs.Job(number: number, claim: claim, claimedAt: claimedAt))
-                }
-                if claims.isEmpty { await supply.wait() }
-            }
-            for job in begun.close(lane) { attend(job) }
-        }
-    }
-
     /// What is to do after an attempt at a job.
     private func settle(_ result: Result<JobRecord, any Error>, of claim: Claim, claimedAt: Instant) async {
         switch result {
@@ -368,6 +331,6 @@ public final class JobService: Sendable {
         }
         JobMetrics.count("jobs_postponed_total", [("reason", "expensive")])
         pipeline.tell(.postponed, of: claim)
-        supplies[.expensive]?.added()
+        workers[.expensive]?.added()
     }
 }

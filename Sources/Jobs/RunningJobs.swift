@@ -79,6 +79,8 @@ final class RunningJobs: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.taken.values.allSatisfy { $0 == 0 } } }
 
+    var count: Int { state.withLock { $0.entries.count } }
+
     func count(in lane: JobLane) -> Int {
         state.withLock { $0.entries.values.count { $0.kind.lane == lane } }
     }

@@ -43,7 +43,7 @@ public final class CallbackSender: Sendable {
     private let interval: Duration
     private let secrets: Secrets
     private let content: Content
-    private let supply = JobSupply()
+    private let signal = AsyncSignal()
 
     /// - Parameters:
     ///   - gate: Decides who may be called.
@@ -75,7 +75,7 @@ public final class CallbackSender: Sendable {
 
     /// Calls what is due until the task is cancelled; a call that is underway then is handed back, to be made again.
     public func run() async {
-        records.whenCallbacksCome { [supply] in supply.added() }
+        records.whenCallbacksCome { [signal] in signal.give() }
         let ended = Ended()
         var unrecorded: [CallbackResult] = []
         await withDiscardingTaskGroup { group in
@@ -97,7 +97,7 @@ public final class CallbackSender: Sendable {
                         places.begin(callback.receiver)
                         group.addTask {
                             ended.add(await self.deliver(callback))
-                            self.supply.added()
+                            self.signal.give()
                         }
                     }
                     if let next = batch.next { wait = min(wait, next) }
@@ -118,7 +118,7 @@ public final class CallbackSender: Sendable {
     /// Waits until a callback becomes due here or a call comes to its end.
     private func wait(atMost time: Duration) async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.supply.wait() }
+            group.addTask { await self.signal.wait() }
             group.addTask { try? await Task.sleep(for: time) }
             await group.next()
             group.cancelAll()

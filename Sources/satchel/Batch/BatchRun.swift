@@ -36,20 +36,19 @@ struct BatchRun: Sendable {
         } catch {
             throw CommandFailure(error.message)
         }
-        let supply = JobSupply()
         let progress = BatchProgress(write)
         let room = AsyncSemaphore(capacity: Int64(Self.ahead))
-        let runner = JobRunner(
-            records: context.store.records, pipeline: context.pipeline, source: .run(run),
-            worker: context.worker, width: width)
+        let worker = JobWorker(
+            records: context.store.records, pipeline: context.pipeline, id: context.worker, source: .run(run),
+            width: width)
         let submitting = Task {
-            defer { supply.close() }
+            defer { worker.close() }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    try await submit(files, run: run, to: supply, progress, room)
+                    try await submit(files, run: run, to: worker, progress, room)
                     progress.submittedAll()
                 }
-                group.addTask { try await follow(supply, progress, room) }
+                group.addTask { try await follow(worker, progress, room) }
                 // One by one: what one of them throws ends the other.
                 while try await group.next() != nil {}
             }
@@ -75,7 +74,7 @@ struct BatchRun: Sendable {
             Console.endProgress()
         }
         do {
-            try await runner.run(supply: supply) { job in
+            try await worker.run { job in
                 if let file = progress.finished(job) {
                     try await finish(job, file, isUnchanged: false, progress)
                     room.release(1)
@@ -95,7 +94,7 @@ struct BatchRun: Sendable {
     // MARK: Submitting
 
     private func submit(
-        _ files: FileSupply, run: RunID, to supply: JobSupply, _ progress: BatchProgress, _ room: AsyncSemaphore
+        _ files: FileSupply, run: RunID, to worker: JobWorker, _ progress: BatchProgress, _ room: AsyncSemaphore
     ) async throws {
         let digest = try profile.digest
         var group: [(JobSubmission, BatchProgress.Pending)] = []
@@ -116,31 +115,31 @@ struct BatchRun: Sendable {
                     attachments: [attachment])
                 group.append((job, BatchProgress.Pending(location: file.location, shown: file.shown)))
                 if group.count == Self.group {
-                    try await accept(group, retryFailed: retryFailed, supply, progress, room)
+                    try await accept(group, retryFailed: retryFailed, worker, progress, room)
                     group = []
                 }
             }
         }
-        if !group.isEmpty { try await accept(group, retryFailed: retryFailed, supply, progress, room) }
+        if !group.isEmpty { try await accept(group, retryFailed: retryFailed, worker, progress, room) }
         progress.foundAll()
     }
 
     /// Waits for what other runs have in hand, so that every file has its line here too, and takes over what a run
     /// leaves that ends before.
-    private func follow(_ supply: JobSupply, _ progress: BatchProgress, _ room: AsyncSemaphore) async throws {
+    private func follow(_ worker: JobWorker, _ progress: BatchProgress, _ room: AsyncSemaphore) async throws {
         while let group = progress.elsewhere() {
             // What failed there just now was tried.
-            if !group.isEmpty { try await accept(group, retryFailed: false, supply, progress, room) }
+            if !group.isEmpty { try await accept(group, retryFailed: false, worker, progress, room) }
             // Nothing is asked of the store for it then, and a run that has nobody beside it ends without a wait.
             try await Task.sleep(for: group.isEmpty ? Self.pause / 10 : Self.pause)
         }
     }
 
     private func accept(
-        _ group: [(job: JobSubmission, pending: BatchProgress.Pending)], retryFailed: Bool, _ supply: JobSupply,
+        _ group: [(job: JobSubmission, pending: BatchProgress.Pending)], retryFailed: Bool, _ worker: JobWorker,
         _ progress: BatchProgress, _ room: AsyncSemaphore
     ) async throws {
-        // The runner may finish a job before accept returns here, so its file is known by then; one that an earlier run
+        // The worker may finish a job before accept returns here, so its file is known by then; one that an earlier run
         // left, or that is tried again, has an id of its own, known only afterwards.
         for (job, pending) in group { progress.submitted(job.id, pending) }
         let answers = try await context.store.records.submit(
@@ -169,7 +168,7 @@ struct BatchRun: Sendable {
                 room.release(1)
             }
         }
-        if isAdded { supply.added() }
+        if isAdded { worker.added() }
     }
 
     // MARK: Finishing

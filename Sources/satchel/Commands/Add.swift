@@ -4,6 +4,7 @@ import Foundation
 import Ingest
 import Jobs
 import Stores
+import Synchronization
 
 struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -113,13 +114,12 @@ struct Add: AsyncParsableCommand {
             _ = try await records.submit(job, options)
         }
         guard let run = job.run else { preconditionFailure("a command's job has a run") }
-        let supply = JobSupply()
-        supply.close()
-        let runner = JobRunner(
-            records: records, pipeline: context.pipeline, source: .run(run), worker: context.worker, width: 1)
-        var finished: JobRecord?
-        try await runner.run(supply: supply) { finished = $0 }
-        guard let finished else {
+        let worker = JobWorker(
+            records: records, pipeline: context.pipeline, id: context.worker, source: .run(run), width: 1)
+        worker.close()
+        let finished = Mutex<JobRecord?>(nil)
+        try await worker.run { record in finished.withLock { $0 = record } }
+        guard let finished = finished.withLock({ $0 }) else {
             throw CommandFailure("The same command was started twice at once, and the other one has the job.")
         }
         return finished
