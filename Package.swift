@@ -180,6 +180,12 @@ var targets: [Target] = [
             .product(name: "Logging", package: "swift-log"),
         ]),
     .testTarget(
+        name: "JobsTests",
+        dependencies: [
+            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "TestSupport", "satchel-codec",
+            "satchel-stills", "fault-codec",
+        ]),
+    .testTarget(
         name: "SatchelClientTests",
         dependencies: ["SatchelClient", "TestSupport", "satchel", "satchel-codec", "satchel-stills"]),
     .testTarget(

@@ -17,7 +17,7 @@ swift=${1:-swift}
 all=no
 [ $# -gt 0 ] || all=yes
 [ $all = no ] || set -- AttachmentsTests PlatformTests PayloadsTests CodecsTests StoresTests IngestTests CodecPoolTests \
-    APITests SatchelClientTests ServeTests DurabilityTests SatchelTests
+    JobsTests APITests SatchelClientTests ServeTests DurabilityTests SatchelTests
 scratch=$(mktemp -d)
 part=""
 trap 'rm -r "$scratch"' EXIT

@@ -6,7 +6,7 @@ import Testing
 @testable import API
 
 /// What comes in, when there is no room, and when clients leave.
-@Suite(.timeLimit(.minutes(10))) struct IntakeTests {
+@Suite(.timeLimit(.minutes(10))) struct AdmissionTests {
     /// Asks with a body that is announced and never sent.
     private func refusal(_ live: LiveService, _ headers: [String: String] = [:]) async throws -> Reply {
         try await live.connect { connection in
