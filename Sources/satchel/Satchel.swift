@@ -28,7 +28,7 @@ struct Satchel: AsyncParsableCommand {
             """,
         version: Version.current,
         groupedSubcommands: [
-            CommandGroup(name: "Preparing attachments", subcommands: [Add.self, Batch.self, Inspect.self]),
+            CommandGroup(name: "Preparing attachments", subcommands: [Add.self, Batch.self, Watch.self, Inspect.self]),
             CommandGroup(name: "Looking and reading", subcommands: [List.self, Show.self, Get.self, Remove.self]),
             CommandGroup(name: "Jobs", subcommands: [Jobs.self, Cancel.self, Retry.self]),
             CommandGroup(name: "Access", subcommands: [LeaseCommand.self, GrantCommand.self, Revoke.self]),

@@ -26,6 +26,7 @@ public struct DirectoryWalk: ~Copyable, Sendable {
     public let root: SourceRoot
     private let filter: PathFilter
     private let leftOut: Set<FileIdentity>
+    private let watch: DirectoryWatch?
     private let namesAtOnce: Int
     private var levels: [Level]
 
@@ -37,15 +38,19 @@ public struct DirectoryWalk: ~Copyable, Sendable {
     ///     is found beneath its directory, and the filter isn't asked.
     ///   - leavingOut: Directories that are not entered wherever they lie, such as the store and the output; those
     ///     that don't exist yet are not recognized later.
+    ///   - watch: Is to watch every directory that is entered, from before its names are read.
     /// - Throws: `invalid_source` where there is nothing of that name.
     public init(
-        _ argument: Data, filter: PathFilter = PathFilter(), leavingOut: [Data] = []
+        _ argument: Data, filter: PathFilter = PathFilter(), leavingOut: [Data] = [], watch: DirectoryWatch? = nil
     ) throws(AttachmentError) {
-        try self.init(argument, filter: filter, leavingOut: leavingOut, namesAtOnce: Self.namesAtOnce)
+        try self.init(argument, filter: filter, leavingOut: leavingOut, watch: watch, namesAtOnce: Self.namesAtOnce)
     }
 
-    init(_ argument: Data, filter: PathFilter, leavingOut: [Data], namesAtOnce: Int) throws(AttachmentError) {
+    init(
+        _ argument: Data, filter: PathFilter, leavingOut: [Data], watch: DirectoryWatch? = nil, namesAtOnce: Int
+    ) throws(AttachmentError) {
         precondition(namesAtOnce > 0, "a walk holds at least one name")
+        self.watch = watch
         self.namesAtOnce = namesAtOnce
         leftOut = Set(leavingOut.compactMap(FileIdentity.init(directory:)))
         let isDirectory = FileIdentity(directory: argument) != nil
@@ -99,6 +104,7 @@ public struct DirectoryWalk: ~Copyable, Sendable {
         guard !level.isExhausted else { return nil }
         do {
             let directory = try root.openDirectory(level.path)
+            watch?.add(directory)
             let names = try DirectoryListing.names(
                 of: directory, after: level.lastName, atMost: namesAtOnce)
             level.isExhausted = names.count < namesAtOnce

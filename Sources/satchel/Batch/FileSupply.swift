@@ -29,18 +29,23 @@ struct FileSupply: Sendable {
     private let filter: PathFilter
     private let leavingOut: [Data]
     private let shard: Shard?
+    /// Watches the directories that are entered.
+    var watch: DirectoryWatch?
+    /// Whether an entry is given out; nil for each.
+    var isWanted: (@Sendable (Entry) -> Bool)?
 
+    /// - Parameter list: A file with paths, or `-` for standard input.
     /// - Throws: ``CommandFailure`` for a directory that isn't there or a list that can't be read.
-    init(_ command: Batch) throws {
-        roots = command.sources.map { Data($0.utf8) }
-        listed = try command.filesFrom.map { try Self.paths(from: $0, separator: command.null ? 0 : 10) } ?? []
-        filter = PathFilter(include: command.include.all(), exclude: command.exclude.all())
-        leavingOut = [
-            command.store.isInMemory ? nil : command.store.directory, command.output.map { URL(filePath: $0) },
-        ].compactMap {
+    init(
+        _ tree: TreeOptions, store: StoreOptions, list: String? = nil, separator: UInt8 = 10, shard: Shard? = nil
+    ) throws {
+        roots = tree.sources.map { Data($0.utf8) }
+        listed = try list.map { try Self.paths(from: $0, separator: separator) } ?? []
+        filter = PathFilter(include: tree.include.all(), exclude: tree.exclude.all())
+        leavingOut = [store.isInMemory ? nil : store.directory, tree.output.map { URL(filePath: $0) }].compactMap {
             $0.map { Data($0.path(percentEncoded: false).utf8) }
         }
-        shard = command.shard
+        self.shard = shard
         for root in roots {
             do {
                 _ = try DirectoryWalk(root)
@@ -56,19 +61,23 @@ struct FileSupply: Sendable {
         for path in listed + roots {
             var walk: DirectoryWalk
             do throws(AttachmentError) {
-                walk = try DirectoryWalk(path, filter: filter, leavingOut: leavingOut)
+                walk = try DirectoryWalk(path, filter: filter, leavingOut: leavingOut, watch: watch)
             } catch {
-                try await body(.refused(ResultLine(path: path, refused: error, skipped: false)))
+                try await give(.refused(ResultLine(path: path, refused: error, skipped: false)), to: body)
                 continue
             }
             let prefix = prefix(of: path)
             while let entry = walk.next() {
                 try Task.checkCancellation()
                 if let file = Self.entry(entry, beneath: walk.root.path, as: prefix, shard: shard) {
-                    try await body(file)
+                    try await give(file, to: body)
                 }
             }
         }
+    }
+
+    private func give(_ entry: Entry, to body: (Entry) async throws -> Void) async throws {
+        if isWanted?(entry) ?? true { try await body(entry) }
     }
 
     /// What the first file probably needs, by the first name that comes to hand.

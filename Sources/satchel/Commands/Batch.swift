@@ -23,33 +23,11 @@ struct Batch: AsyncParsableCommand {
             and csv have a line for every file.
             """)
 
-    @Argument(help: ArgumentHelp("Directories, or single files.", valueName: "dir"), completion: .file())
-    var sources: [String] = []
-
+    @OptionGroup var tree: TreeOptions
     @OptionGroup(title: "What is made") var profiles: ProfileOptions
     @OptionGroup(title: "Where") var store: StoreOptions
     @OptionGroup(title: "Codecs") var codecs: CodecOptions
     @OptionGroup(title: "Results") var format: FormatOptions
-
-    @Option(
-        help: ArgumentHelp("Also put the renditions here, in a mirror of the sources' tree.", valueName: "dir"),
-        completion: .directory)
-    var output: String?
-
-    @Option(
-        help: ArgumentHelp("Also write every result as a line of JSON into this file.", valueName: "file"),
-        completion: .file())
-    var report: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Only files that match; several with commas, or repeated. '*' matches '/' too.", valueName: "pattern"))
-    var include: [Several<String>] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "Not what matches, files and directories; several with commas, or repeated.", valueName: "pattern"))
-    var exclude: [Several<String>] = []
 
     @Option(
         help: ArgumentHelp("Read the paths of files from here, one a line; '-' for standard input.", valueName: "file"),
@@ -62,77 +40,45 @@ struct Batch: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only part I of N of the files, for N machines: 1/2.", valueName: "I/N"))
     var shard: Shard?
 
-    @Option(help: ArgumentHelp("Seconds that one file may take.", valueName: "seconds"))
-    var timeout: Double?
-
     @Option(help: ArgumentHelp("Stop when this many files have failed.", valueName: "count"))
     var maxFailures: Int?
 
-    @Flag(help: "Show what is unchanged, too, and what is passed over, such as links; with --format table.")
-    var all = false
-
-    @Flag(name: [.long, .customShort("q")], help: "Show no results and no progress, and say only what went wrong.")
-    var quiet = false
-
     @Flag(help: "Try files again that failed in an earlier run.")
     var retryFailed = false
-
-    @Flag(help: "Remove each source once its record is kept; only with a profile that keeps the original.")
-    var move = false
 
     @Flag(help: "Only look: count what there is and estimate the work.")
     var dryRun = false
 
     func validate() throws {
-        if sources.isEmpty && filesFrom == nil {
+        if tree.sources.isEmpty && filesFrom == nil {
             throw ValidationError("Name a directory, or give paths with --files-from.")
-        }
-        if let url = sources.first(where: { $0.scheme != nil && !FileManager.default.fileExists(atPath: $0) }) {
-            throw ValidationError("'\(url)' is a URL: 'satchel add' fetches it, 'satchel batch' takes directories.")
-        }
-        if let timeout, !(timeout > 0 && timeout <= 604_800) {
-            throw ValidationError("--timeout must be more than 0 and at most 604800 seconds, not \(timeout).")
         }
         if let maxFailures, maxFailures < 1 {
             throw ValidationError("--max-failures must be at least 1, not \(maxFailures).")
         }
         if null && filesFrom == nil { throw ValidationError("--null goes with --files-from.") }
-        if all && quiet { throw ValidationError("--all and --quiet exclude each other.") }
-        if dryRun && quiet { throw ValidationError("--dry-run and --quiet exclude each other.") }
-        if dryRun && move { throw ValidationError("--dry-run and --move exclude each other.") }
+        if dryRun && tree.quiet { throw ValidationError("--dry-run and --quiet exclude each other.") }
+        if dryRun && tree.move { throw ValidationError("--dry-run and --move exclude each other.") }
     }
 
     func run() async throws {
-        let profile = try profiles.chosen(isQuiet: quiet)
-        if move && !profile.keepsOriginal {
-            throw CommandFailure(
-                "--move removes sources, so it needs a profile that keeps the original; '\(profile.name)' doesn't, 'archive' does.",
-                status: 2)
-        }
-        let files = try FileSupply(self)
+        let profile = try tree.checked(profiles.chosen(isQuiet: tree.quiet))
+        let files = try FileSupply(tree, store: store, list: filesFrom, separator: null ? 0 : 10, shard: shard)
         if dryRun {
             let earlier = try await EarlierWork(store, profile: profile, retryFailed: retryFailed)
             try await DryRun(profile: profile, codecs: codecs, files: files, earlier: earlier).run()
             return
         }
         let context = try await ProcessingContext.open(
-            store, codecs, timeLimit: timeout.map { .seconds(fraction: $0) }, expecting: files.decoderSet)
-        let mirror = try output.map {
-            try Mirror(
-                root: URL(filePath: $0, directoryHint: .isDirectory),
-                sources: files.arguments.map { URL(filePath: String(decoding: $0, as: UTF8.self)) },
-                blobs: context.store.blobs)
-        }
+            store, codecs, timeLimit: tree.timeLimit, expecting: files.decoderSet)
         let run = BatchRun(
-            context: context, profile: profile, mirror: mirror, retryFailed: retryFailed, removesSources: move,
-            maximumFailures: maxFailures, width: (try codecs.poolConfiguration).codecs * 3 + 2)
-        let writer = Mutex(
-            try ResultWriter(
-                format.format, quiet ? .nothing : all ? .all : .news, report: report.map { URL(filePath: $0) }))
+            context: context, profile: profile, mirror: try tree.mirror(of: files, context), retryFailed: retryFailed,
+            removesSources: tree.move, maximumFailures: maxFailures, width: try codecs.jobsAtOnce)
+        let writer = Mutex(try tree.writer(format))
         let start = ContinuousClock.now
         let summary: Summary
         do {
-            summary = try await run.process(files, showsProgress: !quiet) { line in
+            summary = try await run.process(files, showsProgress: !tree.quiet) { line in
                 try writer.withLock { try $0.write(line) }
             }
         } catch {
@@ -140,7 +86,7 @@ struct Batch: AsyncParsableCommand {
             throw error
         }
         await context.close()
-        for line in summary.lines(profile: profile, elapsed: ContinuousClock.now - start, isQuiet: quiet) {
+        for line in summary.lines(profile: profile, elapsed: ContinuousClock.now - start, isQuiet: tree.quiet) {
             Console.say(Terminal.errors.width.map { line.wrapped(to: $0) } ?? line)
         }
         if let maxFailures, summary.failed >= maxFailures {

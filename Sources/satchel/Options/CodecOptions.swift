@@ -62,6 +62,11 @@ struct CodecOptions: ParsableArguments {
             return configuration
         }
     }
+
+    /// How many jobs are worth having underway: while codecs work on some, others are opened and made durable.
+    var jobsAtOnce: Int {
+        get throws { try poolConfiguration.codecs * 3 + 2 }
+    }
 }
 
 enum SandboxLevel: String, ExpressibleByArgument, CaseIterable {
