@@ -142,34 +142,57 @@ struct AttachmentAttempt: Sendable {
         let source = try await openedAtItsPlace(&progress)
         defer { pipeline.giveSourceBack(for: self) }
         let committer = OutputCommitter(blobs: pipeline.blobs) { report in tell(.rendition(id, report)) }
+        let run = await rendered(source, into: committer, &progress, foundCostly)
+        if run.isCostly {
+            if case .url = submission.location { pipeline.handover.keep(source, for: id) }
+            throw NeedsExpensiveLane()
+        }
+        let rendered = ContinuousClock.now
+        var made = try await committed(by: committer, after: run, &progress)
+        let probeResult = try await accepted(run, made, progress)
+        try await keepOriginal(of: source, probeResult, among: &made, committer)
+        return try delivered(made, of: probeResult, after: run, since: rendered, &progress)
+    }
+
+    /// What a codec process made of the source. In the expensive lane, of one that turns out to be costly, another process
+    /// does, when it is its turn; elsewhere nothing is made of it.
+    private func rendered(
+        _ source: borrowing OpenedSource, into committer: OutputCommitter, _ progress: inout Progress,
+        _ foundCostly: () -> Void
+    ) async -> Run {
         let asked = progress.begin("identify")
         let turn: CodecPool.Turn = !isBulk ? .prompt : pipeline.configuration.isShared ? .bulk : .patient
         var run = await render(source, into: committer, turn: turn, since: asked)
         if run.isCostly {
-            guard claim.lane == .expensive else {
-                if case .url = submission.location { pipeline.handover.keep(source, for: id) }
-                throw NeedsExpensiveLane()
-            }
+            guard claim.lane == .expensive else { return run }
             foundCostly()
             run = await render(source, into: committer, turn: .costly, since: asked)
         }
         progress.note(run)
-        if let probeResult = progress.probeResult,
-            let step = passedOver(of: probeResult.kind, planned: probeResult.planned)
-        {
-            progress.steps.append(step)
-            tell(.stage(id, step))
+        if let probeResult = progress.probeResult {
+            note(passedOver(of: probeResult.kind, planned: probeResult.planned), in: &progress)
         }
-        let rendered = ContinuousClock.now
-        var (made, sealingFailure) = await committer.finished(writersAreDead: run.processIsDead)
-        if let sealingFailure {
+        return run
+    }
+
+    /// What of it is durable.
+    private func committed(
+        by committer: OutputCommitter, after run: Run, _ progress: inout Progress
+    ) async throws -> MadeRenditions {
+        let (made, failure) = await committer.finished(writersAreDead: run.processIsDead)
+        if let failure {
             try? await abandon(made.delivered.values.map(\.blob))
-            throw sealingFailure
+            throw failure
         }
         if let missing = run.probeResult?.planned.first(where: { made.delivered[$0] == nil }) {
             progress.stage.name = missing.rawValue
         }
-        // Only a deadline makes do with less; whatever else went wrong would go wrong again.
+        return made
+    }
+
+    /// What was found out of the source, where what was made of it does. Only a deadline makes do with less; whatever else
+    /// went wrong would go wrong again.
+    private func accepted(_ run: Run, _ made: MadeRenditions, _ progress: Progress) async throws -> ProbeResult {
         if let failure = run.failure,
             failure.code != .deadlineExceeded || deadline == nil || progress.probeResult == nil
         {
@@ -178,31 +201,47 @@ struct AttachmentAttempt: Sendable {
             throw failure.code == .deadlineExceeded ? timeIsUp : failure
         }
         guard let probeResult = progress.probeResult else { throw AttachmentError.codecCrashed(reason: "no findings") }
-        if profile.keepsOriginal {
-            do {
-                let (report, blob) = try await committer.keep(
-                    source.descriptor, bytes: source.bytes, as: probeResult, for: profile.name)
-                made.add(report, blob)
-            } catch {
-                try? await abandon(made.delivered.values.map(\.blob))
-                throw error
-            }
+        return probeResult
+    }
+
+    /// The source itself, where the profile keeps it.
+    private func keepOriginal(
+        of source: borrowing OpenedSource, _ probeResult: ProbeResult, among made: inout MadeRenditions,
+        _ committer: OutputCommitter
+    ) async throws {
+        guard profile.keepsOriginal else { return }
+        do {
+            let (report, blob) = try await committer.keep(
+                source.descriptor, bytes: source.bytes, as: probeResult, for: profile.name)
+            made.add(report, blob)
+        } catch {
+            try? await abandon(made.delivered.values.map(\.blob))
+            throw error
         }
+    }
+
+    /// What the record will say.
+    private func delivered(
+        _ made: MadeRenditions, of probeResult: ProbeResult, after run: Run, since rendered: ContinuousClock.Instant,
+        _ progress: inout Progress
+    ) throws -> AttachmentResult {
         progress.steps.append(contentsOf: made.steps)
         if let ending = run.ending {
             progress.steps.append(contentsOf: ending.steps(finishing: run.times.finishing))
         }
-        if let step = made.achievement(of: probeResult, ending: run.ending).step {
-            progress.steps.append(step)
-            tell(.stage(id, step))
-        }
+        note(made.achievement(of: probeResult, ending: run.ending).step, in: &progress)
         guard let result = made.result(of: probeResult, ending: run.ending, options: submission.options) else {
             throw timeIsUp
         }
-        let commit = made.commit(seconds: (ContinuousClock.now - rendered).inSeconds)
-        progress.steps.append(commit)
-        tell(.stage(id, commit))
+        note(made.commit(seconds: (ContinuousClock.now - rendered).inSeconds), in: &progress)
         return result
+    }
+
+    /// Says a step to the record and to those who follow.
+    private func note(_ step: Step?, in progress: inout Progress) {
+        guard let step else { return }
+        progress.steps.append(step)
+        tell(.stage(id, step))
     }
 
     /// The source, and with it a place to work on it, which is the caller's to give back.
@@ -312,7 +351,7 @@ struct AttachmentAttempt: Sendable {
         return run
     }
 
-    /// Gives up what was sealed and won't be delivered.
+    /// Gives up what was committed and won't be delivered.
     private func abandon(_ blobs: [BlobName]) async throws(StoreUnavailable) {
         do {
             try await pipeline.abandon(blobs)
