@@ -1,5 +1,5 @@
 # make demo    builds a release and runs it over the sample files
-# make test    runs every test
+# make test    runs the tests that a contributor runs, make check what takes longer
 # make help    says what else there is
 
 SWIFT ?= swift
@@ -28,15 +28,22 @@ demo: release ## Prepare the sample files, and show what came of it.
 	@Media/demo.sh $(RELEASE)/satchel
 
 .PHONY: test
-test: dependencies lint ## Run every test.
+test: dependencies lint ## Run the tests that a contributor runs.
 	$(SWIFT) build --build-tests
 	./Tests/check-imports.sh .build/debug
-	./Tests/run.sh $(SWIFT)
-	./Docker/check.sh .build/debug
-	$(MAKE) bench-inner
+	./Tests/run.sh $(SWIFT) test
 
 .PHONY: check
-check: build ## Run the codec side's tests and the demo on Debian 13, in a root of its own.
+check: dependencies ## Run what takes longer: power cuts, the description, the image, Debian 13, counts of instructions.
+	$(SWIFT) build --build-tests
+	./Tests/run.sh $(SWIFT) check
+	./Docker/check.sh .build/debug
+	$(MAKE) check-debian13
+	$(MAKE) bench-inner
+
+# The service's executable of Debian 12 runs there as it is.
+.PHONY: check-debian13
+check-debian13: ## Run the codec side's tests and the demo on Debian 13, in a root of its own.
 	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec,satchel-stills ./Tests/debian13.sh swift build --build-tests
 	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec,satchel-stills ./Tests/debian13.sh ./Tests/bounded.sh $(if $(filter full,$(SATCHEL_TESTS)),40,20) \
 	    ./Tests/codecs.sh

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Has a generator make a client of the description, and lets that use a running service: `make test` runs it.
+# Has a generator make a client of the description, and lets that use a running service: `make check` runs it.
 #
 #   Tests/openapi-client.sh [products]
 #

@@ -1,12 +1,15 @@
 #!/bin/sh
-# Runs the tests that were built, one target after the other.
+# Runs the tests that were built, one part after the other.
 #
-#   Tests/run.sh [swift] [target ...]
+#   Tests/run.sh [swift] [part ...]
+#
+# A part is a test target, `openapi-client` (the service used by a client that is made of its description), `schemathesis`
+# (the service held to it), or a set of these: `test` is what a contributor runs, `check` what takes longer. Both, where
+# none is named.
 #
 # Each target has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
 # waits for a program would keep them from running. Where tests of one target would disturb each other so, they run one
 # by one. The codec side's share nothing and take long: they run in two processes (Tests/codecs.sh), with GIF's among them.
-# Where no target is named, the service is held to its description at the end, and used by a client made of it.
 #
 # Each has minutes, too, of which it takes a fraction on two idle cores. What runs over is ended and named, with the tests
 # that it had not finished.
@@ -14,10 +17,18 @@ set -u
 cd "$(dirname "$0")/.." || exit
 swift=${1:-swift}
 [ $# -gt 0 ] && shift
-all=no
-[ $# -gt 0 ] || all=yes
-[ $all = no ] || set -- AttachmentsTests PlatformTests PayloadsTests CodecsTests StoresTests IngestTests CodecPoolTests \
-    JobsTests APITests SatchelClientTests ServeTests DurabilityTests SatchelTests
+[ $# -gt 0 ] || set -- test check
+parts=""
+for part in "$@"; do
+    case "$part" in
+        test)
+            parts="$parts AttachmentsTests PlatformTests PayloadsTests CodecsTests StoresTests IngestTests CodecPoolTests
+                JobsTests APITests SatchelClientTests ServeTests SatchelTests"
+            ;;
+        check) parts="$parts DurabilityTests openapi-client schemathesis" ;;
+        *) parts="$parts $part" ;;
+    esac
+done
 scratch=$(mktemp -d)
 part=""
 trap 'rm -r "$scratch"' EXIT
@@ -66,22 +77,21 @@ run() {
     } >>"$scratch/failures"
 }
 
-for target in "$@"; do
+for name in $parts; do
     parallel=--parallel
-    case "$target" in SatchelTests | SatchelClientTests | ServeTests) parallel=--no-parallel ;; esac
+    case "$name" in SatchelTests | SatchelClientTests | ServeTests) parallel=--no-parallel ;; esac
     minutes=15
-    [ "$target" != SatchelTests ] || minutes=20
-    if [ "$target" = CodecsTests ]; then
-        [ $sweeps = sampled ] || minutes=30
-        run "$target" $minutes ./Tests/codecs.sh
-    else
-        run "$target" $minutes "$swift" test --skip-build $parallel --filter "^$target\\."
-    fi
+    [ "$name" != SatchelTests ] || minutes=20
+    case "$name" in
+        CodecsTests)
+            [ $sweeps = sampled ] || minutes=30
+            run "$name" $minutes ./Tests/codecs.sh
+            ;;
+        openapi-client) run "$name" 5 ./Tests/openapi-client.sh .build/debug ;;
+        schemathesis) run "$name" 15 ./Tests/schemathesis.sh .build/debug ;;
+        *) run "$name" $minutes "$swift" test --skip-build $parallel --filter "^$name\\." ;;
+    esac
 done
-if [ $all = yes ]; then
-    run openapi-client 5 ./Tests/openapi-client.sh .build/debug
-    run schemathesis 15 ./Tests/schemathesis.sh .build/debug
-fi
 echo "== seconds"
 cat "$scratch/times"
 if [ -n "$failed" ]; then

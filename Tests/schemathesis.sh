@@ -1,5 +1,5 @@
 #!/bin/sh
-# Holds a running service to its description, with requests that nobody would think of: `make test` runs it.
+# Holds a running service to its description, with requests that nobody would think of: `make check` runs it.
 #
 #   Tests/schemathesis.sh [products] [option of 'schemathesis run' ...]
 #
