@@ -57,15 +57,15 @@ public struct PushPayload: Sendable {
         self.bytes = bytes
         self.type = type
         do {
-            document = try JSONDocument.read(bytes)
+            document = try JSONDocument.read(bytes, .passedOn)
         } catch {
             throw .invalidJSON(error)
         }
         guard case .object = document.root else { throw .notAnObject }
         guard bytes.count <= type.limit else { throw .tooLarge(bytes: bytes.count, limit: type.limit) }
-        let aps = document.root.members("aps")
-        category = aps.compactMap { $0.member("category")?.text }.last
-        let hasAlert = aps.contains { $0.member("alert").map { !$0.isNull } ?? false }
+        let aps = document.root.values(of: "aps")
+        category = aps.compactMap { $0["category"]?.text }.last
+        let hasAlert = aps.contains { $0["alert"].map { !$0.isNull } ?? false }
         let isShown = hasAlert && (type == .alert || type == .voip)
         let found = isShown ? Self.find(in: document, pointers) : []
         media = found.map(\.medium)

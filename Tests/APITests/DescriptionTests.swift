@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import Payloads
 import TestSupport
 import Testing
 
@@ -32,7 +33,7 @@ import Testing
 
     @Test func `every reference leads somewhere, and every operation has a name of its own`() {
         var references: [String] = []
-        func collect(_ value: DocumentValue) {
+        func collect(_ value: JSONValue) {
             if let reference = value["$ref"]?.text {
                 references.append(reference)
                 #expect(document.resolved(value) != .null, "\(reference) leads nowhere")
@@ -57,7 +58,7 @@ import Testing
         }
     }
 
-    private var tabled: [(code: String, unError: DocumentValue?)] {
+    private var tabled: [(code: String, unError: JSONValue?)] {
         (document.root["x-errors"]?.elements ?? []).map { ($0["code"]?.text ?? "", $0["un_error"]) }
     }
 
@@ -66,7 +67,7 @@ import Testing
         #expect(listed?.sorted() == ErrorCode.allCases.map(\.rawValue).sorted())
         for code in ErrorCode.allCases {
             let row = tabled.first { $0.code == code.rawValue }
-            #expect(row?.unError == (code.unError.map { .number(String($0)) } ?? .null), "\(code.rawValue)")
+            #expect(row?.unError == (code.unError.map { JSONValue(Double($0)) } ?? .null), "\(code.rawValue)")
         }
     }
 
@@ -81,7 +82,7 @@ import Testing
             }
         }
         #expect(codes.isSuperset(of: ["unauthorized", "not_found", "method_not_allowed", "body_too_large"]))
-        func collect(_ value: DocumentValue) {
+        func collect(_ value: JSONValue) {
             for code in value["x-codes"]?.elements ?? [] { codes.insert(code.text ?? "") }
             for member in value.members { collect(member.value) }
             for element in value.elements { collect(element) }

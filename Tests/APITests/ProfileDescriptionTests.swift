@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import Payloads
 import TestSupport
 import Testing
 
@@ -12,14 +13,14 @@ import Testing
     @Test func `the document has every field with its type, range, default and explanation, and no other`() {
         for (name, fields) in Self.parts() {
             let schema = document.root["components"]?["schemas"]?[name]
-            let properties = DocumentValue.object(
-                fields.map { DocumentValue.Member(key: $0.name, value: Self.schema(of: $0)) })
-            let required = DocumentValue.array(fields.map { .string($0.name) })
+            let properties = JSONValue(members: fields.map { ($0.name, Self.schema(of: $0)) })
+            let required = JSONValue(elements: fields.map { JSONValue($0.name) })
             #expect(
-                schema?["properties"] == properties && schema?["required"] == required,
+                schema?["properties"]?.laidOut() == properties.laidOut()
+                    && schema?["required"]?.laidOut() == required.laidOut(),
                 """
-                \(name) should have "properties": \(properties.json(width: 120, indent: 8)),
-                "required": \(required.json(width: 120, indent: 8))
+                \(name) should have "properties": \(properties.laidOut(width: 120, indent: 8)),
+                "required": \(required.laidOut(width: 120, indent: 8))
                 """)
             #expect(schema?["description"]?.text?.isEmpty == false, "\(name)")
         }
@@ -29,7 +30,7 @@ import Testing
     func `a profile is answered with every field, absent ones as null`(profile: Profile) async throws {
         try await LiveService.run { live in
             let reply = try await live.send(.get, "/v1/profiles", as: .read)
-            let profiles = try #require(DocumentValue(parsing: Array(reply.body))?["profiles"]?.elements)
+            let profiles = try #require(Self.read(reply.body)["profiles"]?.elements)
             let answered = try #require(profiles.first { $0["name"]?.text == profile.name })
             Self.expectAll(Profile.fields.map(\.description), in: answered, below: profile.name)
         }
@@ -39,8 +40,12 @@ import Testing
         let answer = document.root["paths"]?["/v1/profiles"]?["get"]?["responses"]?["200"]
         let example = try #require(answer?["content"]?["application/json"]?["example"]?["profiles"]?.elements.first)
         let profile = try #require(Profile.builtIn.first { $0.name == example["name"]?.text })
-        let written = try #require(DocumentValue(parsing: Array(JSON.encode(profile.values))))
-        #expect(Self.sorted(example) == Self.sorted(written), "it should be \(written.json())")
+        let written = try Self.read(JSON.encode(profile.values))
+        #expect(Self.sorted(example).laidOut() == Self.sorted(written).laidOut(), "it should be \(written.laidOut())")
+    }
+
+    private static func read(_ text: Data) throws -> JSONValue {
+        try JSONDocument.read(Array(text), .requestBody).root
     }
 
     /// The fields of the profile and of each policy, by their schemas' names.
@@ -56,76 +61,68 @@ import Testing
         return parts
     }
 
-    private static func schema(of field: FieldDescription) -> DocumentValue {
-        var members: [DocumentValue.Member] = []
-        func add(_ key: String, _ value: DocumentValue) { members.append(DocumentValue.Member(key: key, value: value)) }
+    private static func schema(of field: FieldDescription) -> JSONValue {
+        var members: [(key: String, value: JSONValue?)] = []
+        func add(_ key: String, _ value: JSONValue) { members.append((key, value)) }
         func type(_ name: String) {
-            add("type", field.isOptional ? .array([.string(name), .string("null")]) : .string(name))
+            add("type", field.isOptional ? words([name, "null"]) : JSONValue(name))
         }
-        func words(_ words: [String]) -> DocumentValue { .array(words.map(DocumentValue.string)) }
+        func words(_ words: [String]) -> JSONValue { JSONValue(elements: words.map { JSONValue($0) }) }
         switch field.type {
         case .text: type("string")
         case .name:
             type("string")
-            add("pattern", .string("^[A-Za-z0-9_-]+$"))
+            add("pattern", JSONValue("^[A-Za-z0-9_-]+$"))
         case .colour:
             type("string")
-            add("pattern", .string("^#[0-9A-Fa-f]{6}$"))
+            add("pattern", JSONValue("^#[0-9A-Fa-f]{6}$"))
         case .flag: type("boolean")
         case .integer(let range, _):
             type("integer")
-            add("minimum", .number("\(range.lowerBound)"))
-            add("maximum", .number("\(range.upperBound)"))
+            add("minimum", JSONValue(Double(range.lowerBound)))
+            add("maximum", JSONValue(Double(range.upperBound)))
         case .bytes:
             type("integer")
-            add("minimum", .number("1"))
+            add("minimum", JSONValue(1.0))
         case .seconds(let range):
             type("number")
-            add("minimum", .number(PlainValue.number(range.lowerBound).text))
-            add("maximum", .number(PlainValue.number(range.upperBound).text))
+            add("minimum", JSONValue(range.lowerBound))
+            add("maximum", JSONValue(range.upperBound))
         case .choice(let choices):
             type("string")
             add("enum", words(choices))
         case .list(let choices):
             type("array")
-            add(
-                "items",
-                .object([
-                    DocumentValue.Member(key: "type", value: .string("string")),
-                    DocumentValue.Member(key: "enum", value: words(choices)),
-                ]))
-            add("minItems", .number("1"))
+            add("items", JSONValue(members: [("type", JSONValue("string")), ("enum", words(choices))]))
+            add("minItems", JSONValue(1.0))
         case .part(let name, _, _):
             add(
                 "anyOf",
-                .array([
-                    .object([DocumentValue.Member(key: "$ref", value: .string("#/components/schemas/\(name)"))]),
-                    .object([DocumentValue.Member(key: "type", value: .string("null"))]),
+                JSONValue(elements: [
+                    JSONValue(members: [("$ref", JSONValue("#/components/schemas/\(name)"))]),
+                    JSONValue(members: [("type", JSONValue("null"))]),
                 ]))
         }
-        if field.type != .name, let text = try? JSON.encode(field.standard),
-            let value = DocumentValue(parsing: Array(text))
-        {
+        if field.type != .name, let value = try? read(JSON.encode(field.standard)) {
             // Generators of clients take no object for the default of what may be null.
             if case .object = value {} else { add("default", value) }
         }
-        add("description", .string(field.summary + (field.type.unit.map { " In \($0)." } ?? "")))
-        return .object(members)
+        add("description", JSONValue(field.summary + (field.type.unit.map { " In \($0)." } ?? "")))
+        return JSONValue(members: members)
     }
 
-    private static func expectAll(_ fields: [FieldDescription], in answer: DocumentValue, below path: String) {
+    private static func expectAll(_ fields: [FieldDescription], in answer: JSONValue, below path: String) {
         #expect(answer.members.map(\.key).sorted() == fields.map(\.name).sorted(), "\(path)")
         for field in fields {
-            guard case .part(_, let fields, _) = field.type, let part = answer[field.name], part != .null else {
+            guard case .part(_, let fields, _) = field.type, let part = answer[field.name], !part.isNull else {
                 continue
             }
             expectAll(fields, in: part, below: "\(path).\(field.name)")
         }
     }
 
-    private static func sorted(_ value: DocumentValue) -> DocumentValue {
-        guard case .object(let members) = value else { return value }
-        return .object(
-            members.sorted { $0.key < $1.key }.map { DocumentValue.Member(key: $0.key, value: sorted($0.value)) })
+    private static func sorted(_ value: JSONValue) -> JSONValue {
+        guard case .object = value else { return value }
+        return JSONValue(members: value.members.sorted { $0.key < $1.key }.map { ($0.key, sorted($0.value)) })
     }
 }

@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import Payloads
 import TestSupport
 import Testing
 

@@ -1,9 +1,11 @@
+import Payloads
+
 /// Calls as a person would try them: with curl, from the description's examples.
 enum CommandExample {
     private static let server = "https://satchel.example.com"
 
     /// The example of a media type: its own, or the first that it refers to.
-    static func value(of content: DocumentValue, in document: OpenAPIDocument) -> DocumentValue? {
+    static func value(of content: JSONValue, in document: OpenAPIDocument) -> JSONValue? {
         if let example = content["example"] { return example }
         guard let named = content["examples"]?.members.first?.value else { return nil }
         return document.resolved(named)["value"]
@@ -33,7 +35,7 @@ enum CommandExample {
         let content = call.value["requestBody"]?["content"]?.members.first
         if let content, let example = value(of: content.value, in: document) {
             lines.append("-H 'Content-Type: \(content.key)'")
-            lines.append("-d '\(example.json(width: 80))'")
+            lines.append("-d '\(example.laidOut(width: 80))'")
         }
         let method =
             switch call.method {

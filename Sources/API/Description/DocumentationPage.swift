@@ -1,3 +1,5 @@
+import Payloads
+
 /// `/docs`: the API's description as one page that needs nothing else.
 struct DocumentationPage: Sendable {
     static let current = DocumentationPage(document: .current).html.description
@@ -171,7 +173,7 @@ struct DocumentationPage: Sendable {
             (document.resolved(response.value)["content"]?.members ?? []).compactMap { content -> HTMLText? in
                 guard response.key.hasPrefix("2"), let example = CommandExample.value(of: content.value, in: document)
                 else { return nil }
-                let text = example.text ?? example.json()
+                let text = example.text ?? example.laidOut()
                 return "<details><summary>\(response.key)</summary><pre>\(text)</pre></details>\n"
             }
         }
@@ -183,8 +185,8 @@ struct DocumentationPage: Sendable {
     private var errors: HTMLText {
         let rows = (document.root["x-errors"]?.elements ?? []).map { error -> HTMLText in
             let code = error["code"]?.text ?? ""
-            let statuses = (error["statuses"]?.elements ?? []).map { $0.json() }.joined(separator: ", ")
-            var unError = error["un_error"]?.json() ?? "null"
+            let statuses = (error["statuses"]?.elements ?? []).map { $0.laidOut() }.joined(separator: ", ")
+            var unError = error["un_error"]?.laidOut() ?? "null"
             if unError == "null" { unError = "–" }
             return """
                 <tr id="error-\(code)"><td><code>\(code)</code></td><td data-label="Status">\(statuses)</td>\
@@ -209,7 +211,7 @@ struct DocumentationPage: Sendable {
     private var values: HTMLText {
         let schemas = (document.root["components"]?["schemas"]?.members ?? []).map { schema -> HTMLText in
             let required = Set((schema.value["required"]?.elements ?? []).compactMap(\.text))
-            let isRequest = schema.value["additionalProperties"] == .bool(false)
+            let isRequest = schema.value["additionalProperties"]?.boolean == false
             let rows = (schema.value["properties"]?.members ?? []).map { property -> HTMLText in
                 let isOptional = isRequest && !required.contains(property.key)
                 return """
@@ -234,14 +236,14 @@ struct DocumentationPage: Sendable {
     }
 
     /// A schema in a few words.
-    private func type(_ schema: DocumentValue) -> HTMLText {
+    private func type(_ schema: JSONValue) -> HTMLText {
         if let reference = schema["$ref"]?.text, let name = reference.split(separator: "/").last.map(String.init) {
             return "<a href=\"#value-\(name)\">\(name)</a>"
         }
         let choices = schema["anyOf"]?.elements ?? schema["oneOf"]?.elements ?? []
         if !choices.isEmpty { return joined(choices.map(type), " or ") }
         if let values = schema["enum"]?.elements {
-            return joined(values.map { "<code>\($0.text ?? $0.json())</code>" }, ", ")
+            return joined(values.map { "<code>\($0.text ?? $0.laidOut())</code>" }, ", ")
         }
         let names = schema["type"]?.text.map { [$0] } ?? (schema["type"]?.elements ?? []).compactMap(\.text)
         return joined(
@@ -268,12 +270,12 @@ struct DocumentationPage: Sendable {
         HTMLText(stringLiteral: parts.map(\.description).joined(separator: separator))
     }
 
-    private func bounds(_ schema: DocumentValue) -> HTMLText {
+    private func bounds(_ schema: JSONValue) -> HTMLText {
         let facts = [
             ("minimum", "at least"), ("exclusiveMinimum", "more than"), ("maximum", "at most"),
             ("minItems", "at least this many:"), ("maxItems", "at most this many:"),
             ("maxLength", "characters at most:"), ("default", "default"),
-        ].compactMap { key, words in schema[key].map { "\(words) \($0.text ?? $0.json())" } }
+        ].compactMap { key, words in schema[key].map { "\(words) \($0.text ?? $0.laidOut())" } }
         guard !facts.isEmpty else { return "" }
         return " <span class=\"faint\">(\(facts.joined(separator: ", ")))</span>"
     }

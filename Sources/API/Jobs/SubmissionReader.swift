@@ -1,6 +1,7 @@
 import Attachments
 import Ingest
 import Jobs
+import Payloads
 
 /// Reads submissions, from a JSON object or from a query, and tells everything that is wrong at once.
 struct SubmissionReader {
@@ -137,20 +138,19 @@ struct SubmissionReader {
     ///
     /// - Throws: A problem that names every parameter which can't be taken.
     func submission(_ query: Query) throws(Problem) -> SubmissionRequest {
-        var fields: [JSONTree.Member] = []
-        var metadata: [JSONTree.Member] = []
+        var fields: [(key: String, value: JSONValue)] = []
+        var metadata: [(key: String, value: JSONValue)] = []
         for (name, text) in query.parameters {
             if name.hasPrefix("metadata.") {
-                metadata.append(JSONTree.Member(name: String(name.dropFirst(9)), value: .string(text)))
+                metadata.append((String(name.dropFirst(9)), JSONValue(text)))
             } else {
-                fields.append(JSONTree.Member(name: name, value: Self.value(of: name, text)))
+                fields.append((name, Self.value(of: name, text)))
             }
         }
         let job = FieldReader(fields, named: .parameter(""), known: Self.parameters, errors)
         let trim = FieldReader(
-            fields.filter { $0.name.hasPrefix("trim_") }.map {
-                JSONTree.Member(name: String($0.name.dropFirst(5)), value: $0.value)
-            }, named: .parameter("trim_"), known: nil, errors)
+            fields.filter { $0.key.hasPrefix("trim_") }.map { (String($0.key.dropFirst(5)), $0.value) },
+            named: .parameter("trim_"), known: nil, errors)
         var attachment = attachment(job, source: .body, inQuery: true)
         if !trim.names.isEmpty { attachment.trim = self.trim(trim, thumbnailTime: job.value("thumbnail_time")) }
         let request = request(
@@ -160,20 +160,20 @@ struct SubmissionReader {
         return request
     }
 
-    private static func value(of name: String, _ text: String) -> JSONTree {
+    private static func value(of name: String, _ text: String) -> JSONValue {
         switch name {
-        case "thumbnail_hidden" where text == "true": return .bool(true)
-        case "thumbnail_hidden" where text == "false": return .bool(false)
+        case "thumbnail_hidden" where text == "true": return JSONValue(true)
+        case "thumbnail_hidden" where text == "false": return JSONValue(false)
         case _ where numbers.contains(name):
-            return Double(text).flatMap { $0.isFinite ? .number($0) : nil } ?? .string(text)
+            return Double(text).flatMap { $0.isFinite ? JSONValue($0) : nil } ?? JSONValue(text)
         case "crop" where text.contains(","), "thumbnail_clipping_rect":
             let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) ?? .nan }
             let names = numbers.count == 2 ? ["x", "y"] : ["x", "y", "width", "height"]
-            guard numbers.count == names.count, numbers.allSatisfy(\.isFinite) else { return .string(text) }
-            let object = JSONTree.object(zip(names, numbers).map { JSONTree.Member(name: $0, value: .number($1)) })
+            guard numbers.count == names.count, numbers.allSatisfy(\.isFinite) else { return JSONValue(text) }
+            let object = JSONValue(members: zip(names, numbers).map { ($0, JSONValue($1)) })
             guard name == "crop" else { return object }
-            return .object([JSONTree.Member(name: numbers.count == 2 ? "focal_point" : "rect", value: object)])
-        default: return .string(text)
+            return JSONValue(members: [(numbers.count == 2 ? "focal_point" : "rect", object)])
+        default: return JSONValue(text)
         }
     }
 
@@ -251,11 +251,11 @@ struct SubmissionReader {
 
     /// `"attention"`, `"centre"`, `{"rect": {x, y, width, height}}` or `{"focal_point": {x, y}}`.
     private func crop(_ reader: FieldReader) -> Crop? {
-        switch reader.value("crop") {
-        case nil: return nil
-        case .string("attention")?: return .attention
-        case .string("centre")?, .string("center")?: return .centre
-        case .object?:
+        guard let value = reader.value("crop") else { return nil }
+        switch (value, value.text) {
+        case (_, "attention"): return .attention
+        case (_, "centre"), (_, "center"): return .centre
+        case (.object, _):
             guard let choice = reader.object("crop", known: ["rect", "focal_point"]) else { return nil }
             switch choice.names {
             case ["rect"]: return rect(choice, "rect").map { .rect($0) }
@@ -284,7 +284,7 @@ struct SubmissionReader {
     }
 
     /// - Parameter thumbnailTime: The attachment's, as it was given.
-    private func trim(_ reader: FieldReader, thumbnailTime: JSONTree?) -> TrimRequest? {
+    private func trim(_ reader: FieldReader, thumbnailTime: JSONValue?) -> TrimRequest? {
         let start = reader.number("start", in: SubmissionBounds.time) ?? 0
         let duration = reader.number("duration", in: SubmissionBounds.time)
         let end = reader.number("end", in: SubmissionBounds.time)

@@ -2,6 +2,7 @@ import Attachments
 import FoundationEssentials
 import Glibc
 public import Logging
+import Payloads
 import Synchronization
 
 /// How log lines are written.
@@ -71,21 +72,9 @@ public struct LogOutput: LogHandler {
     }
 
     private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
+        let quoted = String(decoding: JSONString.encode(text), as: UTF8.self)
+        // Which a terminal would act on.
+        return quoted.utf8.contains(0x7F) ? quoted.replacing("\u{7F}", with: "\\u007f") : quoted
     }
 
     private static func masked(_ text: String) -> String {

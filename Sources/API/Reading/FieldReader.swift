@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
+import Payloads
 
 /// Everything that is wrong with a request, gathered while it is read to its end.
 final class ValidationErrors {
@@ -46,17 +47,19 @@ struct FieldReader {
 
     let naming: Naming
     let errors: ValidationErrors
-    private let members: [String: JSONTree]
+    private let members: [String: JSONValue]
 
     /// - Parameter known: All fields that the object may have; nil where the names are the client's.
-    init(_ members: [JSONTree.Member], named naming: Naming, known: [String]?, _ errors: ValidationErrors) {
+    init(
+        _ members: [(key: String, value: JSONValue)], named naming: Naming, known: [String]?, _ errors: ValidationErrors
+    ) {
         self.naming = naming
         self.errors = errors
-        self.members = Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }
+        self.members = Dictionary(members) { first, _ in first }
         guard let known else { return }
-        for member in members where !known.contains(member.name) {
+        for (key, _) in members where !known.contains(key) {
             errors.add(
-                naming.name(member.name), "There is no such field here; there are \(known.joined(separator: ", ")).")
+                naming.name(key), "There is no such field here; there are \(known.joined(separator: ", ")).")
         }
     }
 
@@ -64,17 +67,14 @@ struct FieldReader {
     ///
     /// - Throws: A problem where it is no JSON or no object.
     init(body: some Sequence<UInt8>, known: [String], _ errors: ValidationErrors) throws(Problem) {
-        let tree: JSONTree
+        let root: JSONValue
         do {
-            tree = try JSONTree(body)
+            root = try JSONDocument.read(Array(body), .requestBody).root
         } catch {
-            throw Problem(
-                .badRequest, "invalid_json", "The body is no JSON: \(error.reason) (at byte \(error.offset)).")
+            throw Problem(.badRequest, "invalid_json", "The body can't be read as JSON: \(error).")
         }
-        guard case .object(let members) = tree else {
-            throw .invalid("", "The body must be a JSON object, not \(tree.kind).")
-        }
-        self.init(members, named: .pointer(""), known: known, errors)
+        guard case .object = root else { throw .invalid("", "The body must be a JSON object, not \(root.kind).") }
+        self.init(root.members, named: .pointer(""), known: known, errors)
     }
 
     func complain(_ field: String, _ detail: String) {
@@ -90,21 +90,18 @@ struct FieldReader {
     var names: [String] { members.keys.sorted() }
 
     /// Nil where it is absent or null.
-    func value(_ field: String) -> JSONTree? {
-        switch members[field] {
-        case nil, .null?: nil
-        case let value?: value
-        }
+    func value(_ field: String) -> JSONValue? {
+        members[field].flatMap { $0.isNull ? nil : $0 }
     }
 
-    private func mismatch(_ field: String, _ wanted: String, _ value: JSONTree) {
+    private func mismatch(_ field: String, _ wanted: String, _ value: JSONValue) {
         complain(field, "This must be \(wanted), not \(value.kind).")
     }
 
     /// - Parameter bytes: How long it may be, as UTF-8.
     func string(_ field: String, bytes: ClosedRange<Int> = 0...8192) -> String? {
         guard let value = value(field) else { return nil }
-        guard case .string(let text) = value else {
+        guard let text = value.text else {
             mismatch(field, "a string", value)
             return nil
         }
@@ -122,7 +119,7 @@ struct FieldReader {
 
     func number(_ field: String, in range: ClosedRange<Double>) -> Double? {
         guard let value = value(field) else { return nil }
-        guard case .number(let number) = value else {
+        guard let number = value.number else {
             mismatch(field, "a number", value)
             return nil
         }
@@ -144,7 +141,7 @@ struct FieldReader {
 
     func bool(_ field: String) -> Bool? {
         guard let value = value(field) else { return nil }
-        guard case .bool(let truth) = value else {
+        guard let truth = value.boolean else {
             mismatch(field, "true or false", value)
             return nil
         }
@@ -173,11 +170,11 @@ struct FieldReader {
     /// The objects of an array.
     func objects(_ field: String, known: [String]) -> [FieldReader]? {
         guard let value = value(field) else { return nil }
-        guard case .array(let elements) = value else {
+        guard case .array = value else {
             mismatch(field, "an array", value)
             return nil
         }
-        return elements.enumerated().compactMap { index, element in
+        return value.elements.enumerated().compactMap { index, element in
             Self.object(element, named: "\(naming.name(field))/\(index)", known: known, errors)
         }
     }
@@ -185,13 +182,13 @@ struct FieldReader {
     /// The strings of an array, each with its pointer.
     func strings(_ field: String) -> [(pointer: String, text: String)]? {
         guard let value = value(field) else { return nil }
-        guard case .array(let elements) = value else {
+        guard case .array = value else {
             mismatch(field, "an array of strings", value)
             return nil
         }
-        return elements.enumerated().compactMap { index, element in
+        return value.elements.enumerated().compactMap { index, element in
             let pointer = "\(naming.name(field))/\(index)"
-            guard case .string(let text) = element else {
+            guard let text = element.text else {
                 errors.add(pointer, "This must be a string, not \(element.kind).")
                 return nil
             }
@@ -200,16 +197,33 @@ struct FieldReader {
     }
 
     private static func object(
-        _ value: JSONTree, named pointer: String, known: [String]?, _ errors: ValidationErrors
+        _ value: JSONValue, named pointer: String, known: [String]?, _ errors: ValidationErrors
     ) -> FieldReader? {
-        guard case .object(let members) = value else {
+        guard case .object = value else {
             errors.add(pointer, "This must be an object, not \(value.kind).")
             return nil
         }
-        return FieldReader(members, named: .pointer(pointer), known: known, errors)
+        return FieldReader(value.members, named: .pointer(pointer), known: known, errors)
     }
 
     private static func text(_ number: Double) -> String {
         number == number.rounded() && abs(number) < 1e15 ? "\(Int64(number))" : "\(number)"
+    }
+}
+
+extension JSONRules {
+    /// Of a body that is read field by field; its bytes were limited as they came.
+    static let requestBody = JSONRules(depth: 32, bytes: .max, members: 10_000, isInteroperable: true)
+}
+
+extension JSONValue {
+    /// What an error calls it.
+    fileprivate var kind: String {
+        switch self {
+        case .object: "an object"
+        case .array: "an array"
+        case .string: "a string"
+        case .literal: isNull ? "null" : boolean == nil ? "a number" : "a boolean"
+        }
     }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import Payloads
 
 /// The parameters of a request's query, decoded, each at most once.
 struct Query {
@@ -26,7 +27,6 @@ struct Query {
     /// The parameters as fields; whatever is not `known` is a complaint.
     func reader(known: [String], _ errors: ValidationErrors) -> FieldReader {
         FieldReader(
-            parameters.map { JSONTree.Member(name: $0.name, value: .string($0.value)) }, named: .parameter(""),
-            known: known, errors)
+            parameters.map { ($0.name, JSONValue($0.value)) }, named: .parameter(""), known: known, errors)
     }
 }

@@ -8,8 +8,8 @@ struct AirshipMedia {
 
     init(at path: JSONDocument.Path, in document: JSONDocument) {
         let value = document[path]
-        let thumbnail = value.member("thumbnail_id")?.text
-        let options = Self.options(value.member("options"))
+        let thumbnail = value["thumbnail_id"]?.text
+        let options = Self.options(value["options"])
         let thumbnailPlaces = document.places(of: "thumbnail_id", in: path)
         var uses: [MediumUse] = []
         func add(_ urlPath: JSONDocument.Path, removing path: JSONDocument.Path, _ identifier: String?) {
@@ -32,7 +32,7 @@ struct AirshipMedia {
             for (index, element) in array.elements.enumerated() {
                 let entry = place + [index]
                 for url in document.places(of: "url", in: entry) {
-                    add(url, removing: entry, element.value.member("url_id")?.text)
+                    add(url, removing: entry, element.value["url_id"]?.text)
                 }
             }
         }
@@ -47,10 +47,10 @@ struct AirshipMedia {
 
     private static func options(_ value: JSONValue?) -> DisplayOptions {
         var options = DisplayOptions()
-        options.thumbnailHidden = value?.member("hidden")?.boolean ?? false
-        if let time = value?.member("time")?.number, time.isFinite, time >= 0 { options.thumbnailTime = time }
-        if let crop = value?.member("crop"), let x = crop.member("x")?.number, let y = crop.member("y")?.number,
-            let width = crop.member("width")?.number, let height = crop.member("height")?.number
+        options.thumbnailHidden = value?["hidden"]?.boolean ?? false
+        if let time = value?["time"]?.number, time.isFinite, time >= 0 { options.thumbnailTime = time }
+        if let crop = value?["crop"], let x = crop["x"]?.number, let y = crop["y"]?.number,
+            let width = crop["width"]?.number, let height = crop["height"]?.number
         {
             let rect = UnitRect(x: x, y: y, width: width, height: height)
             if rect.isValid { options.thumbnailClippingRect = rect }

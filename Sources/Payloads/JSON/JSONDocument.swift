@@ -1,18 +1,17 @@
 /// A JSON text that can be edited in places and otherwise stays as it is, byte for byte.
-struct JSONDocument: Hashable, Sendable {
+public struct JSONDocument: Hashable, Sendable {
     /// The way to a value by the positions of members and elements, which tells keys apart that occur twice. It holds
     /// until something before it is removed.
     typealias Path = [Int]
 
     /// White space.
     var before: JSONText
-    var root: JSONValue
+    public var root: JSONValue
     var after: JSONText
 
-    /// - Throws: ``JSONSyntaxError`` for what is not JSON by RFC 8259, longer than ``JSONScanner/maximumSize`` or
-    ///   nested deeper than ``JSONScanner/maximumDepth``.
-    static func read(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONDocument {
-        try JSONScanner.scan(bytes)
+    /// - Throws: ``JSONSyntaxError`` for what is not JSON by RFC 8259, or doesn't keep to the rules.
+    public static func read(_ bytes: [UInt8], _ rules: JSONRules) throws(JSONSyntaxError) -> JSONDocument {
+        try JSONScanner.scan(bytes, rules)
     }
 
     init(before: JSONText, root: JSONValue, after: JSONText) {
@@ -21,7 +20,7 @@ struct JSONDocument: Hashable, Sendable {
         self.after = after
     }
 
-    var bytes: [UInt8] {
+    public var bytes: [UInt8] {
         var bytes = Array(before)
         root.write(to: &bytes)
         bytes += after
@@ -47,7 +46,7 @@ struct JSONDocument: Hashable, Sendable {
             switch value {
             case .object(let object):
                 let member = object.members[index]
-                tokens.append(JSONString.decode(member.key) ?? String(decoding: member.key, as: UTF8.self))
+                tokens.append(member.name)
                 value = member.value
             case .array(let array):
                 tokens.append(String(index))

@@ -1,22 +1,20 @@
-/// Reads JSON strictly by RFC 8259 into values that remember how they were written.
+/// Reads JSON strictly by RFC 8259 into values that remember how they were written: the one reader of what others send.
 struct JSONScanner {
-    /// Objects and arrays within each other, at most.
-    static let maximumDepth = 64
-    /// Bytes of a document, at most.
-    static let maximumSize = 64 << 10
-
     private let bytes: [UInt8]
+    private let rules: JSONRules
     private var position = 0
+    private var members = 0
 
-    private init(_ bytes: [UInt8]) {
+    private init(_ bytes: [UInt8], _ rules: JSONRules) {
         self.bytes = bytes
+        self.rules = rules
     }
 
     /// The one value of a document and the white space around it.
-    static func scan(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONDocument {
-        var scanner = JSONScanner(bytes)
-        guard bytes.count <= maximumSize else {
-            throw JSONSyntaxError("the text is longer than \(maximumSize) bytes", at: maximumSize, in: bytes)
+    static func scan(_ bytes: [UInt8], _ rules: JSONRules) throws(JSONSyntaxError) -> JSONDocument {
+        var scanner = JSONScanner(bytes, rules)
+        guard bytes.count <= rules.bytes else {
+            throw JSONSyntaxError("the text is longer than \(rules.bytes) bytes", at: rules.bytes, in: bytes)
         }
         guard !bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
             throw JSONSyntaxError("the text begins with a byte order mark; leave it out", at: 0, in: bytes)
@@ -50,6 +48,7 @@ struct JSONScanner {
     private mutating func object(depth: Int) throws(JSONSyntaxError) -> JSONObject {
         try open(depth)
         var object = JSONObject(members: [], closing: [])
+        var names: Set<String> = []
         var before = whiteSpace()
         if take("}") {
             object.closing = before
@@ -57,7 +56,12 @@ struct JSONScanner {
         }
         while true {
             guard next == UInt8(ascii: "\"") else { throw error("a key in quotation marks is expected") }
+            try countMember()
+            let start = position
             let key = try string()
+            if rules.isInteroperable, let name = JSONString.decode(key), !names.insert(name).inserted {
+                throw JSONSyntaxError("the key '\(name.prefix(64))' comes twice", at: start, in: bytes)
+            }
             let beforeColon = whiteSpace()
             guard take(":") else { throw error("a colon is expected") }
             let afterColon = whiteSpace()
@@ -86,6 +90,7 @@ struct JSONScanner {
             return array
         }
         while true {
+            try countMember()
             let value = try value(depth: depth)
             let after = whiteSpace()
             let isLast = take("]")
@@ -100,10 +105,15 @@ struct JSONScanner {
     }
 
     private mutating func open(_ depth: Int) throws(JSONSyntaxError) {
-        guard depth <= Self.maximumDepth else {
-            throw error("objects and arrays are nested deeper than \(Self.maximumDepth)")
-        }
+        guard depth <= rules.depth else { throw error("objects and arrays are nested deeper than \(rules.depth)") }
         position += 1
+    }
+
+    private mutating func countMember() throws(JSONSyntaxError) {
+        members += 1
+        guard members <= rules.members else {
+            throw error("there are more than \(rules.members) members and elements")
+        }
     }
 
     // MARK: Words, numbers, strings
@@ -136,13 +146,20 @@ struct JSONScanner {
     /// A string with its quotation marks.
     private mutating func string() throws(JSONSyntaxError) -> JSONText {
         let start = position
+        var hasEscapes = false
         position += 1
         while let byte = next {
             switch byte {
             case UInt8(ascii: "\""):
                 position += 1
-                return bytes[start..<position]
-            case UInt8(ascii: "\\"): try escape()
+                let raw = bytes[start..<position]
+                if rules.isInteroperable, hasEscapes, JSONString.decode(raw) == nil {
+                    throw JSONSyntaxError("a string has half a surrogate pair", at: start, in: bytes)
+                }
+                return raw
+            case UInt8(ascii: "\\"):
+                hasEscapes = true
+                try escape()
             case 0..<0x20: throw error("a control character in a string is written as an escape")
             case 0x20..<0x80: position += 1
             default: try multibyteScalar()

@@ -1,5 +1,5 @@
 /// What JSON's strings say, and how they are written.
-enum JSONString {
+public enum JSONString {
     /// What a string with its quotation marks says; nil where an escaped surrogate stands alone.
     static func decode(_ raw: JSONText) -> String? {
         var text: [UInt8] = []
@@ -43,7 +43,7 @@ enum JSONString {
     }
 
     /// `text` with quotation marks, escaped only where RFC 8259 requires it.
-    static func encode(_ text: String) -> [UInt8] {
+    public static func encode(_ text: String) -> [UInt8] {
         var raw: [UInt8] = [UInt8(ascii: "\"")]
         for byte in text.utf8 {
             switch byte {

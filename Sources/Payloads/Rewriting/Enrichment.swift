@@ -166,9 +166,9 @@ extension JSONDocument {
 
     /// Has the system run the service extension.
     fileprivate mutating func makeMutable() {
-        let one = JSONValue.literal(Array("1".utf8)[...])
+        let one = JSONValue(1.0)
         for aps in paths(to: JSONPointer(tokens: ["aps"])) {
-            let values = self[aps].members("mutable-content")
+            let values = self[aps].values(of: "mutable-content")
             if values.isEmpty || values.contains(where: { $0 != one }) {
                 set("mutable-content", to: one, inObjectAt: aps)
             }

@@ -18,10 +18,10 @@ struct SatchelKey {
     var json: JSONValue {
         // Whole seconds, rounded down, for size.
         let expiry = expiresAt.description.prefix(19) + "Z"
-        return .compact([
-            ("v", .number(Self.version)),
+        return JSONValue(members: [
+            ("v", JSONValue(Double(Self.version))),
             ("expires_at", JSONValue(String(expiry))),
-            ("attachments", .compact(entries.map(Self.json))),
+            ("attachments", JSONValue(elements: entries.map(Self.json))),
         ])
     }
 
@@ -29,51 +29,28 @@ struct SatchelKey {
         let medium = entry.medium
         let options = medium.options
         let rect = options.thumbnailClippingRect.map { rect in
-            JSONValue.compact([
-                ("x", .number(rect.x)), ("y", .number(rect.y)), ("width", .number(rect.width)),
-                ("height", .number(rect.height)),
+            JSONValue(members: [
+                ("x", JSONValue(rect.x)), ("y", JSONValue(rect.y)), ("width", JSONValue(rect.width)),
+                ("height", JSONValue(rect.height)),
             ])
         }
-        return .compact([
+        return JSONValue(members: [
             ("identifier", JSONValue(entry.identifier)),
             ("url", JSONValue(medium.url)),
-            ("preview_url", medium.previewURL.map(JSONValue.init)),
-            ("bytes", .number(medium.bytes)),
-            ("width", medium.width.map(JSONValue.number)),
-            ("height", medium.height.map(JSONValue.number)),
-            ("thumbhash", medium.thumbhash.map(JSONValue.init)),
+            ("preview_url", medium.previewURL.map { JSONValue($0) }),
+            ("bytes", JSONValue(Double(medium.bytes))),
+            ("width", medium.width.map { JSONValue(Double($0)) }),
+            ("height", medium.height.map { JSONValue(Double($0)) }),
+            ("thumbhash", medium.thumbhash.map { JSONValue($0) }),
             (
                 "options",
-                .compact([
+                JSONValue(members: [
                     ("type_hint", JSONValue(options.typeHint ?? medium.type.uti)),
-                    ("thumbnail_hidden", options.thumbnailHidden ? .literal(Array("true".utf8)[...]) : nil),
+                    ("thumbnail_hidden", options.thumbnailHidden ? JSONValue(true) : nil),
                     ("thumbnail_clipping_rect", rect),
-                    ("thumbnail_time", options.thumbnailTime.map(JSONValue.number)),
+                    ("thumbnail_time", options.thumbnailTime.map { JSONValue($0) }),
                 ])
             ),
         ])
-    }
-}
-
-extension JSONValue {
-    /// An object of those members that have a value, without white space.
-    fileprivate static func compact(_ members: [(key: String, value: JSONValue?)]) -> JSONValue {
-        var object = JSONObject(members: [], closing: [])
-        for case (let key, let value?) in members { object.append(key, value) }
-        return .object(object)
-    }
-
-    fileprivate static func compact(_ elements: [JSONValue]) -> JSONValue {
-        .array(JSONArray(elements: elements.map { JSONArray.Element(before: [], value: $0, after: []) }, closing: []))
-    }
-
-    fileprivate static func number(_ value: some BinaryInteger) -> JSONValue {
-        .literal(Array(String(value).utf8)[...])
-    }
-
-    /// Whole numbers without a fraction.
-    fileprivate static func number(_ value: Double) -> JSONValue {
-        let whole = Int64(exactly: value)
-        return .literal(Array((whole.map(String.init) ?? String(value)).utf8)[...])
     }
 }
