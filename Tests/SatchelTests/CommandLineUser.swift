@@ -37,7 +37,7 @@ struct CommandLineUser: ~Copyable {
         return try refusing.run([refused, satchel.executable.path(percentEncoded: false)] + arguments)
     }
 
-    /// A file of the person's own.
+    /// A file of the user's own.
     @discardableResult
     func file(_ path: String, _ contents: Data) throws -> URL {
         let url = home.url.appending(path: path)

@@ -14,8 +14,8 @@ import Testing
         ["config", "check"],
     ])
     func `every command teaches with --help`(command: [String]) throws {
-        let person = try CommandLineUser()
-        let result = try person.satchel.run(command + ["--help"])
+        let user = try CommandLineUser()
+        let result = try user.satchel.run(command + ["--help"])
         #expect(result.status == 0 && result.errorText.isEmpty)
         #expect(result.outputText.contains("OVERVIEW: "))
         if command != ["profile", "list"] && command.count < 2 {
@@ -25,8 +25,8 @@ import Testing
 
     @Test(arguments: ["bash", "zsh", "fish"])
     func `there is a completion for every shell`(shell: String) throws {
-        let person = try CommandLineUser()
-        let result = try person.run("--generate-completion-script", shell)
+        let user = try CommandLineUser()
+        let result = try user.run("--generate-completion-script", shell)
         #expect(result.status == 0 && result.outputText.contains("retry-failed"))
     }
 
@@ -46,18 +46,18 @@ import Testing
         (["add", "a.gif", "--thumbnail-time", "1", "--thumbnail-frame", "1"], "-time and --thumbnail-frame"),
     ])
     func `wrong usage is one clear complaint, exit status 2, and no trace`(arguments: [String], names: String) throws {
-        let person = try CommandLineUser()
-        let result = try person.satchel.run(arguments)
+        let user = try CommandLineUser()
+        let result = try user.satchel.run(arguments)
         #expect(result.status == 2, "\(result.errorText)")
         #expect(result.errorText.contains(names), "\(result.errorText)")
         #expect(result.output.isEmpty)
-        #expect(!FileManager.default.fileExists(atPath: person.store.path))
+        #expect(!FileManager.default.fileExists(atPath: user.store.path))
     }
 
     @Test func `options that change nothing are named, and the record says so`() throws {
-        let person = try CommandLineUser()
-        try person.sample("jpeg/coffee.jpg", as: "a.jpg")
-        let added = try person.run(
+        let user = try CommandLineUser()
+        try user.sample("jpeg/coffee.jpg", as: "a.jpg")
+        let added = try user.run(
             "add", "a.jpg", "--trim-start", "1", "--trim-duration", "2", "--thumbnail-time", "1", "--format", "jsonl")
         #expect(added.status == 0, "\(added.errorText)")
         for said in [
@@ -67,56 +67,56 @@ import Testing
             #expect(added.errorText.contains(said), "\(added.errorText)")
         }
         let line = try #require(try JSONSerialization.jsonObject(with: added.output) as? [String: Any])
-        let shown = try person.run("show", try #require(line["attachment_id"] as? String))
+        let shown = try user.run("show", try #require(line["attachment_id"] as? String))
         let note = "passed over: trim, as a still picture has no length"
         #expect(shown.outputText.contains(note), "\(shown.outputText)")
-        let silent = try person.run("add", "a.jpg", "--crop", "centre")
+        let silent = try user.run("add", "a.jpg", "--crop", "centre")
         #expect(silent.status == 0 && !silent.errorText.contains("warning"), "\(silent.errorText)")
     }
 
     @Test func `an unwritable store is one clear sentence`() throws {
-        let person = try CommandLineUser()
-        try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
-        try person.file("occupied/file", Data("x".utf8))
-        let occupied = try person.run("batch", "in", "--store", "occupied")
+        let user = try CommandLineUser()
+        try user.sample("jpeg/coffee.jpg", as: "in/a.jpg")
+        try user.file("occupied/file", Data("x".utf8))
+        let occupied = try user.run("batch", "in", "--store", "occupied")
         #expect(occupied.status == 2 && occupied.errorText.contains("is not a Satchel store"), "\(occupied.errorText)")
-        let impossible = try person.run("batch", "in", "--store", "/proc/satchel")
+        let impossible = try user.run("batch", "in", "--store", "/proc/satchel")
         #expect(impossible.status == 2 && impossible.errorText.contains("/proc/satchel"), "\(impossible.errorText)")
-        let missing = try person.run("list")
+        let missing = try user.run("list")
         #expect(missing.status == 2 && missing.errorText.contains("no Satchel store"), "\(missing.errorText)")
     }
 
     @Test(arguments: ["size=600k", "nr_inodes=14"])
     func `a full disk, or one without inodes, is one clear sentence and loses nothing`(option: String) throws {
-        let person = try CommandLineUser()
-        let disk = person.home.url.appending(path: "disk")
+        let user = try CommandLineUser()
+        let disk = user.home.url.appending(path: "disk")
         try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
         let mounted = try Program.tool("mount").run(["-t", "tmpfs", "-o", option, "tmpfs", disk.path])
         try #require(mounted.status == 0, "this test needs to mount a small disk: \(mounted.errorText)")
         defer { _ = try? Program.tool("umount").run([disk.path]) }
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
-        for number in 0..<30 { try person.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
+        for number in 0..<30 { try user.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
         let store = disk.appending(path: "store").path
-        let full = try person.run("batch", "in", "--store", store)
+        let full = try user.run("batch", "in", "--store", store)
         #expect(full.status == 1 || full.status == 2)
         #expect(full.errorText.contains("Free some space or inodes"), "\(full.errorText)")
         #expect(!full.errorText.contains("SQLite") && !full.errorText.contains("Fatal"), "\(full.errorText)")
         // With room, the same command carries on and everything comes out.
         let grown = try Program.tool("mount").run(["-o", "remount,size=200m,nr_inodes=10000", disk.path])
         try #require(grown.status == 0)
-        let rest = try person.run("batch", "in", "--store", store)
+        let rest = try user.run("batch", "in", "--store", store)
         #expect(rest.status == 0, "\(rest.errorText)")
-        #expect(try person.run("store", "gc", "--store", store).status == 0)
-        let verified = try person.run("store", "verify", "--store", store)
+        #expect(try user.run("store", "gc", "--store", store).status == 0)
+        let verified = try user.run("store", "verify", "--store", store)
         #expect(verified.status == 0 && !verified.outputText.contains("unused"), "\(verified.outputText)")
     }
 
     @Test func `a strict job delivers all or nothing, a lenient one what it can`() throws {
-        let person = try CommandLineUser()
-        let photo = try person.sample("jpeg/coffee.jpg", as: "good.jpg")
-        try person.file("bad.jpg", Data(contentsOf: photo).prefix(5_000))
+        let user = try CommandLineUser()
+        let photo = try user.sample("jpeg/coffee.jpg", as: "good.jpg")
+        try user.file("bad.jpg", Data(contentsOf: photo).prefix(5_000))
         func states(_ mode: String) throws -> [String] {
-            let result = try person.run("add", "good.jpg", "bad.jpg", "--mode", mode, "--format", "jsonl")
+            let result = try user.run("add", "good.jpg", "bad.jpg", "--mode", mode, "--format", "jsonl")
             #expect(result.status == 1)
             return result.outputText.split(separator: "\n").map { line in
                 if line.contains("\"state\":\"delivered\"") { return "delivered" }
@@ -128,27 +128,27 @@ import Testing
     }
 
     @Test func `inspect tells what a file really is without storing anything`() throws {
-        let person = try CommandLineUser()
-        try person.sample("jpeg/coffee.jpg", as: "picture.png")
-        let result = try person.run("inspect", "picture.png", "--format", "json")
+        let user = try CommandLineUser()
+        try user.sample("jpeg/coffee.jpg", as: "picture.png")
+        let result = try user.run("inspect", "picture.png", "--format", "json")
         #expect(result.status == 0, "\(result.errorText)")
         let probeResult = try JSON.decode(ProbeResult.self, from: result.output)
         #expect(probeResult.kind == .image && probeResult.type == .jpeg && probeResult.planned.contains(.main))
-        #expect(!FileManager.default.fileExists(atPath: person.store.path))
+        #expect(!FileManager.default.fileExists(atPath: user.store.path))
         let main = try #require(probeResult.forecasts.first { $0.role == .main })
         #expect(probeResult.forecasts.map(\.role) == probeResult.planned && main.type == .jpeg)
         #expect(main.size == PixelSize(width: 600, height: 400), "\(main)")
-        try person.file("note.txt", Data("note".utf8))
-        let refused = try person.run("inspect", "note.txt")
+        try user.file("note.txt", Data("note".utf8))
+        let refused = try user.run("inspect", "note.txt")
         #expect(refused.status == 1 && refused.errorText.contains("unrecognized_type"))
     }
 
     @Test func `inspect looks at several files, each with its own line, and passes over none that is refused`() throws {
-        let person = try CommandLineUser()
-        try person.sample("jpeg/coffee.jpg", as: "a.jpg")
-        try person.file("note.txt", Data("note".utf8))
-        try person.sample("mp4/film.mp4", as: "b.mp4")
-        let result = try person.run("inspect", "a.jpg", "note.txt", "absent", "b.mp4", "--format", "jsonl")
+        let user = try CommandLineUser()
+        try user.sample("jpeg/coffee.jpg", as: "a.jpg")
+        try user.file("note.txt", Data("note".utf8))
+        try user.sample("mp4/film.mp4", as: "b.mp4")
+        let result = try user.run("inspect", "a.jpg", "note.txt", "absent", "b.mp4", "--format", "jsonl")
         #expect(result.status == 1, "\(result.errorText)")
         let lines = try result.output.split(separator: UInt8(ascii: "\n")).map { line in
             try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
@@ -159,22 +159,22 @@ import Testing
             lines.map { ($0["error"] as? [String: Any])?["code"] as? String }
                 == [nil, "unrecognized_type", "invalid_source", nil])
         #expect(lines.allSatisfy { $0.count == 3 })
-        let told = try person.run("inspect", "a.jpg", "note.txt", "b.mp4")
+        let told = try user.run("inspect", "a.jpg", "note.txt", "b.mp4")
         #expect(told.status == 1 && told.errorText.contains("note.txt: unrecognized_type"), "\(told.errorText)")
         #expect(told.outputText.hasPrefix("a.jpg\nkind       image\n"), "\(told.outputText)")
         #expect(told.outputText.contains("\n\nb.mp4\nkind       video\n"), "\(told.outputText)")
     }
 
     @Test func `inspect tells what would be made and why, and what the profile would refuse`() throws {
-        let person = try CommandLineUser()
-        try person.sample("jpeg/orientation-6.jpg", as: "photo.jpg")
-        let told = try person.run("inspect", "photo.jpg", "--profile", "avatar", "--crop", "0.25,0.8")
+        let user = try CommandLineUser()
+        try user.sample("jpeg/orientation-6.jpg", as: "photo.jpg")
+        let told = try user.run("inspect", "photo.jpg", "--profile", "avatar", "--crop", "0.25,0.8")
         #expect(told.status == 0, "\(told.errorText)")
         #expect(told.outputText.contains("Under the profile 'avatar' it becomes:"), "\(told.outputText)")
         for words in ["main       image/jpeg: JPEG quality 82 or less", "cropped to the focal point 0.25, 0.8"] {
             #expect(told.outputText.contains(words), "\(told.outputText)")
         }
-        let kept = try person.run("inspect", "photo.jpg", "--profile", "archive")
+        let kept = try user.run("inspect", "photo.jpg", "--profile", "archive")
         #expect(kept.outputText.contains("original   as it came"), "\(kept.outputText)")
         // 601 s of silence under a profile that takes 600.
         var wave = Data("RIFF".utf8)
@@ -188,28 +188,28 @@ import Testing
         }
         wave.append(contentsOf: "data".utf8)
         append(601 * 16_000, bytes: 4)
-        try person.file("long.wav", wave + Data(count: 601 * 16_000))
-        let refused = try person.run("inspect", "long.wav", "--profile", "message")
+        try user.file("long.wav", wave + Data(count: 601 * 16_000))
+        let refused = try user.run("inspect", "long.wav", "--profile", "message")
         #expect(refused.status == 1 && refused.errorText.contains("too_long"), "\(refused.errorText)")
-        let trimmed = try person.run(
+        let trimmed = try user.run(
             "inspect", "long.wav", "--profile", "message", "--thumbnail-time", "300", "--trim-around-thumbnail",
             "--trim-duration", "6", "--format", "json")
         #expect(trimmed.status == 0, "\(trimmed.errorText)")
-        let made = try person.run(
+        let made = try user.run(
             "add", "long.wav", "--profile", "message", "--thumbnail-time", "300", "--trim-around-thumbnail",
             "--trim-duration", "6", "--format", "jsonl")
         let object = try #require(try JSONSerialization.jsonObject(with: made.output) as? [String: Any])
-        let shown = try person.run("show", try #require(object["attachment_id"] as? String))
+        let shown = try user.run("show", try #require(object["attachment_id"] as? String))
         let record = try JSON.decode(AttachmentRecord.self, from: shown.output)
         #expect(record.trim?.start == 297 && record.trim?.duration == 6, "\(shown.outputText)")
     }
 
     @Test func `the stages of a job sum up to its seconds`() throws {
-        let person = try CommandLineUser()
-        try person.sample("jpeg/progressive.jpg", as: "a.jpg")
-        let line = try person.run("add", "a.jpg", "--format", "jsonl")
+        let user = try CommandLineUser()
+        try user.sample("jpeg/progressive.jpg", as: "a.jpg")
+        let line = try user.run("add", "a.jpg", "--format", "jsonl")
         let object = try #require(try JSONSerialization.jsonObject(with: line.output) as? [String: Any])
-        let shown = try person.run("show", try #require(object["attachment_id"] as? String))
+        let shown = try user.run("show", try #require(object["attachment_id"] as? String))
         let record = try JSON.decode(AttachmentRecord.self, from: shown.output)
         let whole = (try #require(record.finishedAt) - record.createdAt).inSeconds
         let told = record.steps.reduce(0) { $0 + $1.seconds }
@@ -220,8 +220,8 @@ import Testing
     }
 
     @Test func `doctor names every layer of the confinement`() throws {
-        let person = try CommandLineUser()
-        let result = try person.run("doctor")
+        let user = try CommandLineUser()
+        let result = try user.run("doctor")
         #expect(result.status == 0, "\(result.outputText)")
         for layer in SandboxLayer.allCases { #expect(result.outputText.contains(layer.title)) }
     }
@@ -238,15 +238,15 @@ import Testing
     }
 
     @Test func `doctor says who decodes the Huffman codes of JPEGs, and why not Satchel's decoder`() throws {
-        let person = try CommandLineUser()
+        let user = try CommandLineUser()
         func line(_ arguments: [String] = []) throws -> String {
-            let result = try person.satchel.run(["doctor"] + arguments)
+            let result = try user.satchel.run(["doctor"] + arguments)
             #expect(result.status == 0)
             let lines = result.outputText.split(separator: "\n")
             return String(try #require(lines.first { $0.dropFirst(4).hasPrefix("libjpeg-turbo ") }))
         }
         #expect(try line().hasPrefix("ok"))
-        let settings = person.home.url.appending(path: "off.yaml")
+        let settings = user.home.url.appending(path: "off.yaml")
         try Data("jpeg:\n  fast_huffman: false\n".utf8).write(to: settings)
         for arguments in [["--plain-huffman"], ["--config", settings.path]] {
             let line = try line(arguments)
@@ -255,9 +255,9 @@ import Testing
     }
 
     @Test func `a URL on this machine is refused, naming the flag that allows it, and fetched with it`() throws {
-        let person = try CommandLineUser()
-        try person.sample("jpeg/coffee.jpg", as: "site/photo.jpg")
-        let server = try Program(Program.tool("python3").executable, in: person.home.url.appending(path: "site"))
+        let user = try CommandLineUser()
+        try user.sample("jpeg/coffee.jpg", as: "site/photo.jpg")
+        let server = try Program(Program.tool("python3").executable, in: user.home.url.appending(path: "site"))
             .start(["-u", "-m", "http.server", "--bind", "127.0.0.1", "0"])
         var port: String?
         let end = Date(timeIntervalSinceNow: 60)
@@ -266,22 +266,22 @@ import Testing
             port = try server.outputSoFar.firstMatch(of: /port (\d+)/).map { String($0.1) }
         }
         let url = "http://127.0.0.1:\(try #require(port))/photo.jpg"
-        let refused = try person.run("add", url)
+        let refused = try user.run("add", url)
         #expect(refused.status == 1)
         #expect(refused.errorText.contains("blocked_address") && refused.errorText.contains("--fetch-allow"))
-        let fetched = try person.run("add", url, "--fetch-allow", "127.0.0.1", "--format", "jsonl")
+        let fetched = try user.run("add", url, "--fetch-allow", "127.0.0.1", "--format", "jsonl")
         #expect(fetched.status == 0 && fetched.outputText.contains("\"state\":\"delivered\""), "\(fetched.errorText)")
-        let missing = try person.run("add", url + "x", "--fetch-allow", "127.0.0.1")
+        let missing = try user.run("add", url + "x", "--fetch-allow", "127.0.0.1")
         #expect(missing.status == 1 && missing.errorText.contains("The origin answered 404"), "\(missing.errorText)")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: person.store.path + "/spool").isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: user.store.path + "/spool").isEmpty)
     }
 
     @Test func `a record explains itself`() throws {
-        let person = try CommandLineUser()
-        try person.sample("jpeg/coffee.jpg", as: "a.jpg")
-        let line = try person.run("add", "a.jpg", "--identifier", "photo", "--format", "jsonl")
+        let user = try CommandLineUser()
+        try user.sample("jpeg/coffee.jpg", as: "a.jpg")
+        let line = try user.run("add", "a.jpg", "--identifier", "photo", "--format", "jsonl")
         let object = try #require(try JSONSerialization.jsonObject(with: line.output) as? [String: Any])
-        let shown = try person.run("show", try #require(object["attachment_id"] as? String))
+        let shown = try user.run("show", try #require(object["attachment_id"] as? String))
         let record = try JSON.decode(AttachmentRecord.self, from: shown.output)
         #expect(record.identifier == "photo" && record.state == .delivered && record.fidelity == .full)
         #expect(record.steps.map(\.name).contains("identify") && record.steps.map(\.name).contains("commit"))

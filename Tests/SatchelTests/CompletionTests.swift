@@ -16,26 +16,26 @@ import Testing
 
     @Test(arguments: ["bash", "zsh", "fish"])
     func `files, directories, profiles and identifiers complete`(shell: String) throws {
-        let person = try CommandLineUser()
-        let photo = try person.sample("jpeg/coffee.jpg", as: "holiday.jpg")
-        try person.file("pictures/a.jpg", Data(contentsOf: photo))
-        try person.file("picture.txt", Data())
-        try person.file("mine.yaml", Data("profiles: {banner: {based_on: avatar}}\n".utf8))
-        try person.file("mine.txt", Data())
-        try person.file("server.pem", Data())
-        let added = try person.run("add", "holiday.jpg", "--format", "jsonl").output
+        let user = try CommandLineUser()
+        let photo = try user.sample("jpeg/coffee.jpg", as: "holiday.jpg")
+        try user.file("pictures/a.jpg", Data(contentsOf: photo))
+        try user.file("picture.txt", Data())
+        try user.file("mine.yaml", Data("profiles: {banner: {based_on: avatar}}\n".utf8))
+        try user.file("mine.txt", Data())
+        try user.file("server.pem", Data())
+        let added = try user.run("add", "holiday.jpg", "--format", "jsonl").output
         let id = try #require(
             (try JSONSerialization.jsonObject(with: added) as? [String: Any])?["attachment_id"] as? String)
         func made(_ arguments: String...) throws -> String {
-            let output = try person.satchel.run(arguments + ["--format", "json"]).output
+            let output = try user.satchel.run(arguments + ["--format", "json"]).output
             return try #require((try JSONSerialization.jsonObject(with: output) as? [String: Any])?["id"] as? String)
         }
         let lease = try made("lease", id)
         let key = try made("key", "create")
-        let script = try person.run("--generate-completion-script", shell)
-        try person.file("complete", script.output)
-        try person.file("setup", Data("PS1='> '; source complete\n".utf8))
-        try person.file(
+        let script = try user.run("--generate-completion-script", shell)
+        try user.file("complete", script.output)
+        try user.file("setup", Data("PS1='> '; source complete\n".utf8))
+        try user.file(
             ".zshrc", Data("PS1='> '; autoload -Uz compinit; compinit -u -D; source ./complete\n".utf8))
 
         let typed = [
@@ -57,10 +57,10 @@ import Testing
                 .send("\u{15}"),
             ]
         }
-        let path = person.satchel.executable.deletingLastPathComponent().path + ":/usr/bin:/bin"
-        let screen = try person.screen(
+        let path = user.satchel.executable.deletingLastPathComponent().path + ":/usr/bin:/bin"
+        let screen = try user.screen(
             of: try #require(Self.shells[shell]), columns: 200,
-            environment: ["PATH": path, "HOME": person.home.path, "fish_greeting": ""],
+            environment: ["PATH": path, "HOME": user.home.path, "fish_greeting": ""],
             steps: steps + [.send("exit\r")])
         #expect(!screen.text.contains("command not found"), "\(screen.text)")
     }

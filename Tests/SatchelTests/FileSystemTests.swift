@@ -20,44 +20,44 @@ import Testing
     }
 
     /// A batch that keeps originals, moves sources and writes an output came out whole, and left nothing besides.
-    private static func examine(_ lines: [[String: Any]], of person: borrowing CommandLineUser, source: Data) throws {
+    private static func examine(_ lines: [[String: Any]], of user: borrowing CommandLineUser, source: Data) throws {
         let line = try #require(lines.first)
         #expect(line["state"] as? String == "delivered", "\(line)")
         let id = try #require(line["attachment_id"] as? String)
-        #expect(try person.run("get", id, "--rendition", "original").output == source)
+        #expect(try user.run("get", id, "--rendition", "original").output == source)
         let renditions = try #require(line["renditions"] as? [String: [String: Any]])
-        let written = try files(beneath: person.home.url.appending(path: "out"))
+        let written = try files(beneath: user.home.url.appending(path: "out"))
         #expect(Set(written.keys) == Set(renditions.values.compactMap { $0["file"] as? String }))
         for rendition in renditions.values {
             let file = try #require(rendition["file"] as? String)
             #expect(written[file]?.count == rendition["bytes"] as? Int, "\(file)")
         }
         #expect(written["a.jpg.original.jpg"] == source)
-        #expect(try files(beneath: person.home.url.appending(path: "in")).isEmpty)
-        #expect(try files(beneath: person.store.appending(path: "staging")).isEmpty)
-        let verified = try person.run("store", "verify")
+        #expect(try files(beneath: user.home.url.appending(path: "in")).isEmpty)
+        #expect(try files(beneath: user.store.appending(path: "staging")).isEmpty)
+        let verified = try user.run("store", "verify")
         #expect(verified.status == 0 && !verified.outputText.contains("unused"), "\(verified.outputText)")
     }
 
     @Test(arguments: ["store", "in", "out"])
     func `originals are kept, sources moved and outputs written across two file systems`(apart: String) throws {
-        let person = try CommandLineUser()
+        let user = try CommandLineUser()
         let source = try Data(contentsOf: Self.photo)
-        try MemoryDisk.mounted(at: person.home.url.appending(path: apart)) { _ in
-            try person.file("in/a.jpg", source)
-            let result = try person.batch("in", "--profile", "archive", "--move", "--output", "out")
+        try MemoryDisk.mounted(at: user.home.url.appending(path: apart)) { _ in
+            try user.file("in/a.jpg", source)
+            let result = try user.batch("in", "--profile", "archive", "--move", "--output", "out")
             #expect(result.status == 0, "\(result.errors)")
-            try Self.examine(result.lines, of: person, source: source)
+            try Self.examine(result.lines, of: user, source: source)
         }
     }
 
     @Test func `what was fetched into a spool on a file system of its own is kept`() throws {
-        let person = try CommandLineUser()
-        let source = try Data(contentsOf: try person.sample("jpeg/coffee.jpg", as: "site/photo.jpg"))
+        let user = try CommandLineUser()
+        let source = try Data(contentsOf: try user.sample("jpeg/coffee.jpg", as: "site/photo.jpg"))
         // The store is made first: a spool alone is none.
-        #expect(try person.run("store", "gc", "--store", "none").status == 2)
-        #expect(try person.run("add", "site/photo.jpg").status == 0)
-        let server = try Program(Program.tool("python3").executable, in: person.home.url.appending(path: "site"))
+        #expect(try user.run("store", "gc", "--store", "none").status == 2)
+        #expect(try user.run("add", "site/photo.jpg").status == 0)
+        let server = try Program(Program.tool("python3").executable, in: user.home.url.appending(path: "site"))
             .start(["-u", "-m", "http.server", "--bind", "127.0.0.1", "0"])
         var port: String?
         let end = Date(timeIntervalSinceNow: 10)
@@ -66,12 +66,12 @@ import Testing
             port = try server.outputSoFar.firstMatch(of: /port (\d+)/).map { String($0.1) }
         }
         let url = "http://127.0.0.1:\(try #require(port))/photo.jpg"
-        try MemoryDisk.mounted(at: person.store.appending(path: "spool")) { _ in
-            let added = try person.run(
+        try MemoryDisk.mounted(at: user.store.appending(path: "spool")) { _ in
+            let added = try user.run(
                 "add", url, "--fetch-allow", "127.0.0.1", "--profile", "archive", "--format", "jsonl")
             let line = try #require(try JSONSerialization.jsonObject(with: added.output) as? [String: Any])
             let id = try #require(line["attachment_id"] as? String, "\(added.errorText)")
-            #expect(try person.run("get", id, "--rendition", "original").output == source)
+            #expect(try user.run("get", id, "--rendition", "original").output == source)
         }
     }
 
@@ -79,25 +79,25 @@ import Testing
     func `a file system that can't copy, stage without a name, link, or tell what is open will do`(refused: String)
         throws
     {
-        let person = try CommandLineUser()
+        let user = try CommandLineUser()
         let source = try Data(contentsOf: Self.photo)
-        try person.file("in/a.jpg", source)
+        try user.file("in/a.jpg", source)
         let arguments = ["batch", "in", "--profile", "archive", "--move", "--output", "out", "--format", "jsonl"]
-        let result = try person.run(arguments, refusing: refused)
+        let result = try user.run(arguments, refusing: refused)
         #expect(result.status == 0, "\(result.errorText)")
         let line = try #require(try JSONSerialization.jsonObject(with: result.output) as? [String: Any])
-        try Self.examine([line], of: person, source: source)
+        try Self.examine([line], of: user, source: source)
     }
 
     @Test(arguments: [["batch", "in"], ["add", "in/a.jpg"], ["list"], ["store", "verify"]])
     func `a store that can't be written to is said in a sentence, with exit status 2`(command: [String]) throws {
-        let person = try CommandLineUser()
-        try person.file("in/a.jpg", Data(contentsOf: Self.photo))
-        try MemoryDisk.mounted(at: person.home.url.appending(path: "disk")) { disk in
+        let user = try CommandLineUser()
+        try user.file("in/a.jpg", Data(contentsOf: Self.photo))
+        try MemoryDisk.mounted(at: user.home.url.appending(path: "disk")) { disk in
             let store = disk.url.appending(path: "store").path(percentEncoded: false)
-            #expect(try person.run("add", "in/a.jpg", "--store", store).status == 0)
+            #expect(try user.run("add", "in/a.jpg", "--store", store).status == 0)
             try disk.remount("size=64m", readOnly: true)
-            let result = try person.satchel.run(command + ["--store", store])
+            let result = try user.satchel.run(command + ["--store", store])
             #expect(result.status == 2)
             #expect(
                 result.errorText.contains("can't be used as a store: Read-only file system."), "\(result.errorText)")
@@ -107,21 +107,21 @@ import Testing
 
     @Test(arguments: ["", "unnamed"])
     func `a store that is full before an original is in it keeps nothing of it`(refused: String) throws {
-        let person = try CommandLineUser()
+        let user = try CommandLineUser()
         // What follows the picture isn't decoded, but kept with it.
         let source = try Data(contentsOf: Self.photo) + Data(count: 12_000_000)
-        try person.file("in/a.jpg", source)
-        try MemoryDisk.mounted(at: person.home.url.appending(path: "disk"), options: "size=10m") { disk in
+        try user.file("in/a.jpg", source)
+        try MemoryDisk.mounted(at: user.home.url.appending(path: "disk"), options: "size=10m") { disk in
             let store = disk.url.appending(path: "store")
             let path = store.path(percentEncoded: false)
-            let full = try person.run(
+            let full = try user.run(
                 ["batch", "in", "--profile", "archive", "--store", path], refusing: refused)
             #expect(full.status == 1)
             #expect(full.errorText.contains("The store is full. Free some space or inodes"), "\(full.errorText)")
             #expect(try Self.files(beneath: store.appending(path: "blobs")).isEmpty, "renditions were left behind")
             #expect(try Self.files(beneath: store.appending(path: "staging")).isEmpty)
             try disk.remount("size=64m")
-            #expect(try person.run("batch", "in", "--profile", "archive", "--store", path).status == 0)
+            #expect(try user.run("batch", "in", "--profile", "archive", "--store", path).status == 0)
         }
     }
 }

@@ -26,35 +26,35 @@ import Testing
         profile: Profile
     ) throws {
         let isChanged = profile.name == "archive"
-        let person = try CommandLineUser()
-        try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
-        try person.sample("png/alpha.png", as: "in/deep/b.png")
-        #expect(try person.batch("in", "--profile", profile.name).status == 0)
-        try person.leaveAsOf010(profile.name, ["a.jpg", "deep/b.png"])
-        let dry = try person.run("batch", "in", "--profile", profile.name, "--dry-run")
+        let user = try CommandLineUser()
+        try user.sample("jpeg/coffee.jpg", as: "in/a.jpg")
+        try user.sample("png/alpha.png", as: "in/deep/b.png")
+        #expect(try user.batch("in", "--profile", profile.name).status == 0)
+        try user.leaveAsOf010(profile.name, ["a.jpg", "deep/b.png"])
+        let dry = try user.run("batch", "in", "--profile", profile.name, "--dry-run")
         #expect(dry.status == 0, "\(dry.errorText)")
         #expect(dry.outputText.contains(#/unchanged +2 /#) != isChanged, "\(dry.outputText)")
         let told = "2 files were done under another version of the profile '\(profile.name)', and would be done anew."
         #expect(dry.errorText.contains(told) == isChanged, "\(dry.errorText)")
-        let again = try person.batch("in", "--profile", profile.name)
+        let again = try user.batch("in", "--profile", profile.name)
         let state = isChanged ? "delivered" : "unchanged"
         #expect(again.lines.map { $0["state"] as? String } == [state, state], "\(again.errors)")
     }
 
     @Test func `a dry run counts what is done anew because the profile changed, and what is unchanged`() throws {
-        let person = try CommandLineUser()
+        let user = try CommandLineUser()
         func profile(_ quality: Int) throws {
             let yaml = "profiles: {mine: {based_on: avatar, image: {quality: \(quality)}}}\n"
-            try person.file("mine.yaml", Data(yaml.utf8))
+            try user.file("mine.yaml", Data(yaml.utf8))
         }
         func dry() throws -> ProgramResult {
-            try person.run("batch", "in", "--profiles", "mine.yaml", "--profile", "mine", "--dry-run")
+            try user.run("batch", "in", "--profiles", "mine.yaml", "--profile", "mine", "--dry-run")
         }
         try profile(70)
-        try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
-        try person.sample("png/alpha.png", as: "in/b.png")
-        #expect(try person.batch("in", "--profiles", "mine.yaml", "--profile", "mine").status == 0)
-        try person.sample("png/alpha.png", as: "in/c.png")
+        try user.sample("jpeg/coffee.jpg", as: "in/a.jpg")
+        try user.sample("png/alpha.png", as: "in/b.png")
+        #expect(try user.batch("in", "--profiles", "mine.yaml", "--profile", "mine").status == 0)
+        try user.sample("png/alpha.png", as: "in/c.png")
         let same = try dry()
         #expect(
             same.outputText.contains(#/image +1 /#) && same.outputText.contains(#/unchanged +2 /#), "\(same.outputText)"
@@ -68,7 +68,7 @@ import Testing
                 "2 files were done under another version of the profile 'mine', and would be done anew."),
             "\(changed.errorText)")
         // What is counted is what is then done.
-        let run = try person.batch("in", "--profiles", "mine.yaml", "--profile", "mine")
+        let run = try user.batch("in", "--profiles", "mine.yaml", "--profile", "mine")
         #expect(run.lines.map { $0["state"] as? String } == ["delivered", "delivered", "delivered"])
         try profile(70)
         #expect(try dry().outputText.contains(#/unchanged +2 /#))

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 @Suite struct JobCommandTests {
-    private func states(_ person: borrowing CommandLineUser, _ arguments: String...) throws -> [String: String] {
-        let result = try person.satchel.run(["jobs", "--format", "jsonl"] + arguments)
+    private func states(_ user: borrowing CommandLineUser, _ arguments: String...) throws -> [String: String] {
+        let result = try user.satchel.run(["jobs", "--format", "jsonl"] + arguments)
         #expect(result.status == 0, "\(result.errorText)")
         let lines = try result.output.split(separator: UInt8(ascii: "\n")).map {
             try #require(try JSONSerialization.jsonObject(with: Data($0)) as? [String: Any])
@@ -18,49 +18,49 @@ import Testing
     }
 
     @Test func `a service's job is listed, cancelled and tried again from the command line`() async throws {
-        let person = try CommandLineUser()
+        let user = try CommandLineUser()
         let tenant = TenantID(rawValue: "default")
         let id = JobID(rawValue: "push-1")
         do {
             let store = try Store.open(
-                at: person.store.path(percentEncoded: false), keys: person.home.url.path + "/keys/access.keys")
+                at: user.store.path(percentEncoded: false), keys: user.home.url.path + "/keys/access.keys")
             let job = JobSubmission(
                 tenant: tenant, id: id, profile: .notification,
                 attachments: [AttachmentSubmission(location: .url("https://example.com/a.jpg", headers: [:]))])
             _ = try await store.records.submit(job)
         }
         let mine = ["--tenant", "default"]
-        #expect(try states(person, mine[0], mine[1], "--state", "pending") == ["push-1": "pending"])
-        #expect(try states(person).isEmpty, "the command line's own tenant has none")
-        let unneeded = try person.run("retry", mine[0], mine[1], "push-1")
+        #expect(try states(user, mine[0], mine[1], "--state", "pending") == ["push-1": "pending"])
+        #expect(try states(user).isEmpty, "the command line's own tenant has none")
+        let unneeded = try user.run("retry", mine[0], mine[1], "push-1")
         #expect(unneeded.status == 0 && unneeded.errorText.contains("pending; nothing was changed"))
-        #expect(try person.run("cancel", mine[0], mine[1], "push-1").status == 0)
-        #expect(try states(person, mine[0], mine[1]) == ["push-1": "cancelled"])
-        #expect(try person.run("cancel", mine[0], mine[1], "push-1").status == 0, "twice is the same as once")
-        #expect(try person.run("retry", mine[0], mine[1], "push-1").status == 0)
-        #expect(try states(person, mine[0], mine[1]) == ["push-1": "pending"])
+        #expect(try user.run("cancel", mine[0], mine[1], "push-1").status == 0)
+        #expect(try states(user, mine[0], mine[1]) == ["push-1": "cancelled"])
+        #expect(try user.run("cancel", mine[0], mine[1], "push-1").status == 0, "twice is the same as once")
+        #expect(try user.run("retry", mine[0], mine[1], "push-1").status == 0)
+        #expect(try states(user, mine[0], mine[1]) == ["push-1": "pending"])
         for command in ["cancel", "retry"] {
-            let unknown = try person.run(command, mine[0], mine[1], "push-2")
+            let unknown = try user.run(command, mine[0], mine[1], "push-2")
             #expect(unknown.status == 1 && unknown.errorText.contains("there is no job 'push-2'"))
         }
     }
 
     @Test func `a batch's jobs say what failed, and how that is tried again`() throws {
-        let person = try CommandLineUser()
-        try person.sample("jpeg/coffee.jpg", as: "in/good.jpg")
-        try person.file("in/bad.jpg", Data("\u{FF}\u{D8}\u{FF}no picture".utf8))
-        _ = try person.batch("in")
-        let table = try person.run("jobs")
+        let user = try CommandLineUser()
+        try user.sample("jpeg/coffee.jpg", as: "in/good.jpg")
+        try user.file("in/bad.jpg", Data("\u{FF}\u{D8}\u{FF}no picture".utf8))
+        _ = try user.batch("in")
+        let table = try user.run("jobs")
         #expect(table.status == 0 && table.outputText.hasPrefix("JOB"))
-        let failed = try states(person, "--state", "failed")
-        let all = try states(person)
+        let failed = try states(user, "--state", "failed")
+        let all = try states(user)
         #expect(failed.count == 1 && all.count == 2)
         let id = try #require(failed.keys.first)
-        let retried = try person.run("retry", id)
+        let retried = try user.run("retry", id)
         #expect(retried.status == 1 && retried.errorText.contains("--retry-failed"), "\(retried.errorText)")
-        let finished = try person.run("cancel", id)
+        let finished = try user.run("cancel", id)
         #expect(finished.status == 0 && finished.errorText.contains("failed already"))
-        let csv = try person.run("jobs", "--format", "csv", "--limit", "1")
+        let csv = try user.run("jobs", "--format", "csv", "--limit", "1")
         #expect(csv.outputText.hasPrefix("job_id,state,delivered,attempt,created_at,profile,why\n"))
         #expect(csv.errorText.contains("--limit 0 lists them all"))
     }

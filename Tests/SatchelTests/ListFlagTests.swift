@@ -17,8 +17,8 @@ import Testing
     }
 
     @Test func `every flag that can be repeated is one of these`() throws {
-        let person = try CommandLineUser()
-        let dump = try person.run("--experimental-dump-help")
+        let user = try CommandLineUser()
+        let dump = try user.run("--experimental-dump-help")
         let root = try #require(try JSONSerialization.jsonObject(with: dump.output) as? [String: Any])
         var names: Set<String> = []
         func look(at command: [String: Any]) {
@@ -44,8 +44,8 @@ import Testing
         ["--role", "submit,admin", "--role", "admin"],
     ])
     func `a key has every role it was given`(flags: [String]) throws {
-        let person = try CommandLineUser()
-        let made = try person.satchel.run(["key", "create", "--format", "json"] + flags)
+        let user = try CommandLineUser()
+        let made = try user.satchel.run(["key", "create", "--format", "json"] + flags)
         let key = try #require(try JSONSerialization.jsonObject(with: made.output) as? [String: Any])
         #expect(key["roles"] as? [String] == ["submit", "admin"], "\(made.errorText)")
     }
@@ -60,8 +60,8 @@ import Testing
         ["--fetch-allow", "media.internal,10.0.0.0/8", "--codecs", "2", "--callback-allow", "a.example"],
     ])
     func `settings are the same however they are given`(flags: [String]) throws {
-        let person = try CommandLineUser()
-        let shown = try person.satchel.run(["config", "show", "--format", "json"] + flags)
+        let user = try CommandLineUser()
+        let shown = try user.satchel.run(["config", "show", "--format", "json"] + flags)
         let lines = try #require(
             try JSONSerialization.jsonObject(with: shown.output) as? [[String: Any]], "\(shown.errorText)")
         func value(_ key: String) -> Any? { lines.first { $0["key"] as? String == key }?["value"] }
@@ -72,14 +72,14 @@ import Testing
 
     @Test(arguments: [["--include", "*.jpeg,b*"], ["--include", "*.jpeg", "--include", "b*"]])
     func `patterns and identifiers come one by one or together`(flags: [String]) throws {
-        let person = try CommandLineUser()
-        for name in ["a.jpg", "b.jpg", "c.jpeg"] { try person.sample("jpeg/coffee.jpg", as: "in/" + name) }
-        let result = try person.satchel.run(["batch", "in", "--format", "jsonl"] + flags)
+        let user = try CommandLineUser()
+        for name in ["a.jpg", "b.jpg", "c.jpeg"] { try user.sample("jpeg/coffee.jpg", as: "in/" + name) }
+        let result = try user.satchel.run(["batch", "in", "--format", "jsonl"] + flags)
         #expect(result.outputText.split(separator: "\n").count == 2, "\(result.errorText)")
-        let added = try person.run(
+        let added = try user.run(
             "add", "in/a.jpg", "in/b.jpg", "in/c.jpeg", "--identifier", "one,two", "--identifier", "three")
         #expect(added.status == 0, "\(added.errorText)")
-        let listed = try person.run("list", "--format", "jsonl").outputText
+        let listed = try user.run("list", "--format", "jsonl").outputText
         for name in ["one", "two", "three"] { #expect(listed.contains("\"identifier\":\"\(name)\"")) }
     }
 }

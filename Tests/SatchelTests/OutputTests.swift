@@ -26,14 +26,14 @@ import Testing
     }
 
     @Test func `names that are too long are shortened, each to another one, and the report has them`() throws {
-        let person = try CommandLineUser()
+        let user = try CommandLineUser()
         let photo = try Data(contentsOf: Self.photo)
         let names = [
             String(repeating: "n", count: 247) + ".jpg", String(repeating: "n", count: 246) + "m.jpg",
             String(repeating: "é", count: 125) + ".jpg", "a.jpg",
         ]
-        for name in names { try person.file("in/deep/" + name, photo) }
-        let first = try person.batch("in", "--output", "out")
+        for name in names { try user.file("in/deep/" + name, photo) }
+        let first = try user.batch("in", "--output", "out")
         #expect(first.status == 0, "\(first.errors)")
         var written: Set<String> = []
         for name in names {
@@ -44,25 +44,25 @@ import Testing
                 #expect(file.hasSuffix(".\(role).jpg") && file.hasPrefix("deep/" + name.prefix(1)), "\(file)")
                 #expect(file.split(separator: "/").allSatisfy { $0.utf8.count <= 255 })
                 let bytes = (line["renditions"] as? [String: [String: Any]])?[role]?["bytes"] as? Int
-                #expect(try Self.size(person.home.path + "/out/" + file) == bytes)
+                #expect(try Self.size(user.home.path + "/out/" + file) == bytes)
                 written.insert(file)
             }
         }
         #expect(written.count == 2 * names.count)
         #expect(written.isSuperset(of: ["deep/a.jpg.main.jpg", "deep/a.jpg.thumbnail.jpg"]))
-        let again = try person.batch("in", "--output", "out")
+        let again = try user.batch("in", "--output", "out")
         #expect(Set(try again.lines.flatMap { try Self.files($0).values }) == written)
-        let there = try FileManager.default.contentsOfDirectory(atPath: person.home.path + "/out/deep")
+        let there = try FileManager.default.contentsOfDirectory(atPath: user.home.path + "/out/deep")
         #expect(there.count == written.count)
     }
 
     @Test func `an output that can't be written fails its own file, and is written by the same command later`() throws {
-        let person = try CommandLineUser()
+        let user = try CommandLineUser()
         let photo = try Data(contentsOf: Self.photo)
-        for name in ["a.jpg", "b.jpg"] { try person.file("in/" + name, photo) }
+        for name in ["a.jpg", "b.jpg"] { try user.file("in/" + name, photo) }
         // A directory is where the file would be.
-        try person.file("out/a.jpg.main.jpg/mine", Data("mine".utf8))
-        let first = try person.batch("in", "--output", "out", "--profile", "archive", "--move")
+        try user.file("out/a.jpg.main.jpg/mine", Data("mine".utf8))
+        let first = try user.batch("in", "--output", "out", "--profile", "archive", "--move")
         #expect(first.status == 1)
         let failed = try Self.line(of: "a.jpg", in: first.lines)
         #expect(failed["state"] as? String == "failed" && Self.code(failed) == "output_failed", "\(failed)")
@@ -72,44 +72,44 @@ import Testing
             first.errors.contains("'a.jpg.main.jpg' could not be written into the output directory: Is a directory"))
         #expect(try Self.line(of: "b.jpg", in: first.lines)["state"] as? String == "delivered")
         // What has no output yet isn't moved.
-        #expect(try FileManager.default.contentsOfDirectory(atPath: person.home.path + "/in") == ["a.jpg"])
-        try FileManager.default.removeItem(atPath: person.home.path + "/out/a.jpg.main.jpg")
-        let second = try person.batch("in", "--output", "out", "--profile", "archive", "--move")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: user.home.path + "/in") == ["a.jpg"])
+        try FileManager.default.removeItem(atPath: user.home.path + "/out/a.jpg.main.jpg")
+        let second = try user.batch("in", "--output", "out", "--profile", "archive", "--move")
         #expect(second.status == 0, "\(second.errors)")
         #expect(try Self.files(Self.line(of: "a.jpg", in: second.lines)).count == 3)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: person.home.path + "/in").isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: user.home.path + "/in").isEmpty)
     }
 
     @Test func `a source that can't be removed fails its own file, whose original is kept`() throws {
-        let person = try CommandLineUser()
+        let user = try CommandLineUser()
         let photo = try Data(contentsOf: Self.photo)
-        try person.file("in/b.jpg", photo)
-        try MemoryDisk.mounted(at: person.home.url.appending(path: "card")) { disk in
-            try person.file("card/a.jpg", photo)
+        try user.file("in/b.jpg", photo)
+        try MemoryDisk.mounted(at: user.home.url.appending(path: "card")) { disk in
+            try user.file("card/a.jpg", photo)
             try disk.remount("size=64m", readOnly: true)
-            let first = try person.batch("card", "in", "--profile", "archive", "--move")
+            let first = try user.batch("card", "in", "--profile", "archive", "--move")
             #expect(first.status == 1)
             let failed = try Self.line(of: "card/a.jpg", in: first.lines)
             #expect(Self.code(failed) == "removal_failed", "\(failed)")
             #expect(first.errors.contains("the source could not be removed"), "\(first.errors)")
             let id = try #require(failed["attachment_id"] as? String)
-            #expect(try person.run("get", id, "--rendition", "original").output == photo)
+            #expect(try user.run("get", id, "--rendition", "original").output == photo)
             #expect(try Self.line(of: "in/b.jpg", in: first.lines)["state"] as? String == "delivered")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: person.home.path + "/in").isEmpty)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: user.home.path + "/in").isEmpty)
             try disk.remount("size=64m")
-            #expect(try person.batch("card", "--profile", "archive", "--move").status == 0)
+            #expect(try user.batch("card", "--profile", "archive", "--move").status == 0)
             #expect(try FileManager.default.contentsOfDirectory(atPath: disk.url.path(percentEncoded: false)).isEmpty)
         }
     }
 
     @Test(arguments: ["", "unnamed"])
     func `an output that is full holds whole files, and the others say so`(refused: String) throws {
-        let person = try CommandLineUser()
+        let user = try CommandLineUser()
         let photo = try Data(contentsOf: Self.photo)
-        for number in 0..<6 { try person.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
-        try MemoryDisk.mounted(at: person.home.url.appending(path: "out"), options: "size=200k") { disk in
+        for number in 0..<6 { try user.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
+        try MemoryDisk.mounted(at: user.home.url.appending(path: "out"), options: "size=200k") { disk in
             let command = ["batch", "in", "--output", "out", "--format", "jsonl"]
-            let full = try person.run(command, refusing: refused)
+            let full = try user.run(command, refusing: refused)
             #expect(full.status == 1)
             let lines = try full.output.split(separator: UInt8(ascii: "\n")).map { line in
                 try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
@@ -123,14 +123,14 @@ import Testing
             for line in lines {
                 for (role, file) in try Self.files(line) {
                     let bytes = (line["renditions"] as? [String: [String: Any]])?[role]?["bytes"] as? Int
-                    #expect(try Self.size(person.home.path + "/out/" + file) == bytes)
+                    #expect(try Self.size(user.home.path + "/out/" + file) == bytes)
                     named.insert(file)
                 }
             }
             let there = try FileManager.default.contentsOfDirectory(atPath: disk.url.path(percentEncoded: false))
             #expect(Set(there) == named)
             try disk.remount("size=64m")
-            #expect(try person.satchel.run(command).status == 0)
+            #expect(try user.satchel.run(command).status == 0)
         }
     }
 }

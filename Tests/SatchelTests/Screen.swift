@@ -41,10 +41,10 @@ struct Screen: Decodable {
         var seconds = 50
     }
 
-    fileprivate init(_ command: [String], columns: Int, steps: [Step], as person: Program) throws {
+    fileprivate init(_ command: [String], columns: Int, steps: [Step], as user: Program) throws {
         let request = Request(command: command, columns: columns, steps: steps)
         let script = Repository.root.appending(path: "Tests/terminal/screen.py").path
-        var python = person
+        var python = user
         // Debian's, which has pyte.
         python.executable = URL(filePath: "/usr/bin/python3")
         python.environment["PYTHONDONTWRITEBYTECODE"] = "1"

@@ -8,10 +8,10 @@ import Testing
     private static let count = 40
 
     /// Files of which no two are the same.
-    private static func makeFiles(of person: borrowing CommandLineUser) throws -> Set<String> {
+    private static func makeFiles(of user: borrowing CommandLineUser) throws -> Set<String> {
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         let names = (0..<count).map { "\($0).jpg" }
-        for name in names { try person.file("in/" + name, photo + Data(name.utf8)) }
+        for name in names { try user.file("in/" + name, photo + Data(name.utf8)) }
         return Set(names)
     }
 
@@ -28,10 +28,10 @@ import Testing
     }
 
     @Test func `each reports every file, which one of them has done`() throws {
-        let person = try CommandLineUser()
-        let names = try Self.makeFiles(of: person)
+        let user = try CommandLineUser()
+        let names = try Self.makeFiles(of: user)
         let command = ["batch", "in", "--profile", "archive", "--move", "--output", "out", "--format", "jsonl"]
-        let running = try [person.satchel.start(command), person.satchel.start(command)]
+        let running = try [user.satchel.start(command), user.satchel.start(command)]
         let results = try running.map { try $0.wait(atMost: 60) }
         let lines = try results.map { try Self.lines($0) }
         for (result, lines) in zip(results, lines) {
@@ -43,18 +43,18 @@ import Testing
             let ids = Set(lines.compactMap { $0[name]?["attachment_id"] as? String })
             #expect(ids.count == 1, "\(name) was done twice")
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: person.home.path + "/in").isEmpty)
-        let listed = try person.run("list", "--limit", "0", "--format", "csv").outputText
+        #expect(try FileManager.default.contentsOfDirectory(atPath: user.home.path + "/in").isEmpty)
+        let listed = try user.run("list", "--limit", "0", "--format", "csv").outputText
         #expect(listed.split(separator: "\n").count == Self.count + 1)
-        let verified = try person.run("store", "verify")
+        let verified = try user.run("store", "verify")
         #expect(verified.status == 0 && !verified.outputText.contains("unused"), "\(verified.outputText)")
     }
 
     @Test func `what a batch that is killed leaves is done by the one that waited for it`() throws {
-        let person = try CommandLineUser()
-        let names = try Self.makeFiles(of: person)
+        let user = try CommandLineUser()
+        let names = try Self.makeFiles(of: user)
         let command = ["batch", "in", "--format", "jsonl"]
-        let first = try person.satchel.start(command)
+        let first = try user.satchel.start(command)
         func wait(_ what: String, until condition: () throws -> Bool) throws {
             let end = Date(timeIntervalSinceNow: 30)
             while try !condition() {
@@ -63,9 +63,9 @@ import Testing
             }
         }
         try wait("the first batch has begun") { try !first.outputSoFar.isEmpty }
-        let second = try person.satchel.start(command)
+        let second = try user.satchel.start(command)
         // It has opened the store when it holds a lock of its own there.
-        let workers = person.store.appending(path: "workers").path(percentEncoded: false)
+        let workers = user.store.appending(path: "workers").path(percentEncoded: false)
         try wait("the second batch has begun") {
             try FileManager.default.contentsOfDirectory(atPath: workers).count > 2 || !second.process.isRunning
         }
@@ -74,6 +74,6 @@ import Testing
         let result = try second.wait(atMost: 60)
         #expect(result.status == 0, "\(result.errorText)")
         #expect(Set(try Self.lines(result).keys) == names)
-        #expect(try person.batch("in").lines.allSatisfy { $0["state"] as? String == "unchanged" })
+        #expect(try user.batch("in").lines.allSatisfy { $0["state"] as? String == "unchanged" })
     }
 }

@@ -11,11 +11,11 @@ import Testing
         "日本語のとても長い名前の写真/京都の秋の紅葉と古いお寺の写真.jpg", "🎉.jpg",
     ]
 
-    private func fill(_ person: borrowing CommandLineUser, copies: Int = 0) throws {
+    private func fill(_ user: borrowing CommandLineUser, copies: Int = 0) throws {
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
-        for name in Self.names { try person.file("in/" + name, photo) }
-        for number in 0..<copies { try person.file("in/copies/\(number).jpg", photo + Data("\(number)".utf8)) }
-        try person.file("in/damaged.jpg", photo.prefix(9_000))
+        for name in Self.names { try user.file("in/" + name, photo) }
+        for number in 0..<copies { try user.file("in/copies/\(number).jpg", photo + Data("\(number)".utf8)) }
+        try user.file("in/damaged.jpg", photo.prefix(9_000))
     }
 
     private func isRow(_ line: String) -> Bool {
@@ -24,9 +24,9 @@ import Testing
 
     @Test(arguments: [140, 80, 60, 40])
     func `rows fit the terminal, each on a line of its own, and progress leaves nothing`(columns: Int) throws {
-        let person = try CommandLineUser()
-        try fill(person)
-        let screen = try person.screen(["batch", "in"], columns: columns)
+        let user = try CommandLineUser()
+        try fill(user)
+        let screen = try user.screen(["batch", "in"], columns: columns)
         #expect(screen.status == 1)
         // A line of the terminal that is full has wrapped, unless it was meant to be that long.
         let count = Self.names.count + 1
@@ -43,9 +43,9 @@ import Testing
     }
 
     @Test func `progress has a bar beneath the rows, which it never writes over`() throws {
-        let person = try CommandLineUser()
-        try fill(person, copies: 60)
-        let screen = try person.screen(["batch", "in"], columns: 72)
+        let user = try CommandLineUser()
+        try fill(user, copies: 60)
+        let screen = try user.screen(["batch", "in"], columns: 72)
         let count = Self.names.count + 61
         #expect(screen.lines.prefix(1 + count).allSatisfy(isRow), "\(screen.text)")
         #expect(screen.cursorLines.contains { $0.contains(/^\[#+-+\]  \d+ of \d+ files/) }, "\(screen.cursorLines)")
@@ -53,9 +53,9 @@ import Testing
     }
 
     @Test func `a terminal that gets narrower gets fewer columns, beneath a new header`() throws {
-        let person = try CommandLineUser()
-        try fill(person, copies: 60)
-        let screen = try person.screen(
+        let user = try CommandLineUser()
+        try fill(user, copies: 60)
+        let screen = try user.screen(
             ["batch", "in", "--codecs", "1"], columns: 140,
             steps: [.wait("(.*full.*\n){3}"), .resize(56), .wait("(KIND|AFTER) (?!.*ATTACHMENT)")])
         let headers = screen.lines.filter { $0.hasSuffix("FILE") || $0.hasPrefix("KIND") }
@@ -66,9 +66,9 @@ import Testing
     }
 
     @Test func `Ctrl-C leaves rows, a sentence, and nothing of the progress`() throws {
-        let person = try CommandLineUser()
-        try fill(person, copies: 60)
-        let screen = try person.screen(
+        let user = try CommandLineUser()
+        try fill(user, copies: 60)
+        let screen = try user.screen(
             ["batch", "in", "--codecs", "1"], steps: [.wait("(.*full.*\n){3}"), .send("\u{3}")])
         #expect(screen.status == 130)
         #expect(screen.lines.last == "Interrupted. The same command carries on where this one stopped.")
@@ -76,56 +76,56 @@ import Testing
     }
 
     @Test func `colours say what failed, unless NO_COLOR is set, and a dumb terminal gets no codes at all`() throws {
-        let person = try CommandLineUser()
-        try fill(person)
-        let coloured = try person.screen(["batch", "in"])
+        let user = try CommandLineUser()
+        try fill(user)
+        let coloured = try user.screen(["batch", "in"])
         #expect(coloured.raw.contains("\u{1B}[31m"))
-        let plain = try person.screen(["batch", "in", "--retry-failed", "--all"], environment: ["NO_COLOR": "1"])
+        let plain = try user.screen(["batch", "in", "--retry-failed", "--all"], environment: ["NO_COLOR": "1"])
         #expect(plain.text.contains("corrupt") && !plain.raw.contains(/\u{1B}\[\d*m/), "\(plain.raw)")
-        let dumb = try person.screen(
+        let dumb = try user.screen(
             ["batch", "in", "--retry-failed", "--all"], columns: 60, environment: ["TERM": "dumb"])
         #expect(dumb.text.contains("corrupt") && !dumb.raw.contains("\u{1B}"), "\(dumb.raw)")
         #expect(dumb.lines.prefix(6).allSatisfy { $0.columns <= 60 && !$0.isEmpty })
     }
 
     @Test func `results that go to a file have every column and no codes, whatever is on the terminal`() throws {
-        let person = try CommandLineUser()
-        try fill(person)
-        let screen = try person.screen(
-            of: ["sh", "-c", "exec \"$0\" batch in >results", person.satchel.executable.path], columns: 40)
+        let user = try CommandLineUser()
+        try fill(user)
+        let screen = try user.screen(
+            of: ["sh", "-c", "exec \"$0\" batch in >results", user.satchel.executable.path], columns: 40)
         #expect(screen.cursorLines.contains { $0.contains(/\d of \d/) }, "\(screen.cursorLines)")
         #expect(!screen.text.contains("KIND"))
-        let results = try String(contentsOf: person.home.url.appending(path: "results"), encoding: .utf8)
+        let results = try String(contentsOf: user.home.url.appending(path: "results"), encoding: .utf8)
         #expect(!results.contains("\u{1B}") && !results.contains("…"))
         #expect(results.contains(Self.names[1]) && results.contains("ATTACHMENT"))
     }
 
     @Test func `a second run shows what is new, --all the rest, --quiet nothing`() throws {
-        let person = try CommandLineUser()
+        let user = try CommandLineUser()
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
-        for number in 0..<300 { try person.file("in/\(number).txt", Data("note \(number)".utf8)) }
-        try person.file("in/a.jpg", photo)
+        for number in 0..<300 { try user.file("in/\(number).txt", Data("note \(number)".utf8)) }
+        try user.file("in/a.jpg", photo)
         try FileManager.default.createSymbolicLink(
-            at: person.home.url.appending(path: "in/link.jpg"), withDestinationURL: URL(filePath: "/etc/passwd"))
-        let first = try person.screen(["batch", "in"])
+            at: user.home.url.appending(path: "in/link.jpg"), withDestinationURL: URL(filePath: "/etc/passwd"))
+        let first = try user.screen(["batch", "in"])
         #expect(first.status == 0 && first.lines.count { $0.contains("skipped") } == 301, "\(first.text)")
-        let second = try person.screen(["batch", "in"])
+        let second = try user.screen(["batch", "in"])
         #expect(
             second.lines.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
                 == "Nothing was left to do: 301 files unchanged since an earlier run, 1 skipped (links and the like).")
-        try person.file("in/b.jpg", photo)
-        let third = try person.screen(["batch", "in"])
+        try user.file("in/b.jpg", photo)
+        let third = try user.screen(["batch", "in"])
         #expect(third.lines.count { $0.hasSuffix(".jpg") } == 1 && third.lines.count == 4, "\(third.text)")
-        let all = try person.run("batch", "in", "--all")
+        let all = try user.run("batch", "in", "--all")
         #expect(all.outputText.split(separator: "\n").count == 304, "\(all.outputText)")
-        let quiet = try person.screen(["batch", "in", "--quiet"])
+        let quiet = try user.screen(["batch", "in", "--quiet"])
         #expect(quiet.status == 0 && quiet.raw.isEmpty, "\(quiet.text)")
         // Programs get every file's line, as ever.
-        let lines = try person.batch("in")
+        let lines = try user.batch("in")
         #expect(lines.lines.count == 303)
         // What went wrong is said nevertheless.
-        try person.file("in/cut.jpg", photo.prefix(9_000))
-        let failed = try person.run("batch", "in", "-q")
+        try user.file("in/cut.jpg", photo.prefix(9_000))
+        let failed = try user.run("batch", "in", "-q")
         #expect(failed.status == 1 && failed.output.isEmpty && failed.errorText.contains("cut.jpg: corrupt"))
     }
 }

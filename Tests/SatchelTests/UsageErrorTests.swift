@@ -46,31 +46,31 @@ import Testing
         let text = try #require(error?.problems.first)
         #expect(text.contains(/^line \d+: this is no YAML: [^\n]+$/), "\(text)")
         #expect(!text.contains("error:") && !text.contains("parser"), "\(text)")
-        let person = try CommandLineUser()
-        try person.file("settings.yaml", Data(yaml.utf8))
-        let checked = try person.run("config", "check", "settings.yaml")
+        let user = try CommandLineUser()
+        try user.file("settings.yaml", Data(yaml.utf8))
+        let checked = try user.run("config", "check", "settings.yaml")
         #expect(checked.status == 1 && checked.errorText.contains(/settings.yaml line \d+\): this is no YAML/))
         #expect(!checked.errorText.contains("error:"), "\(checked.errorText)")
     }
 
     @Test func `a profile that replaces a built-in one is named, wherever it counts`() throws {
-        let person = try CommandLineUser()
+        let user = try CommandLineUser()
         let yaml = "profiles: {avatar: {based_on: avatar, deadline: 5}, banner: {based_on: message}}\n"
-        try person.file("mine.yaml", Data(yaml.utf8))
-        try person.sample("jpeg/coffee.jpg", as: "in/a.jpg")
+        try user.file("mine.yaml", Data(yaml.utf8))
+        try user.sample("jpeg/coffee.jpg", as: "in/a.jpg")
         let warning = "Warning: the profile 'avatar' is that of mine.yaml, which replaces the built-in one."
         for arguments in [
             ["profile", "check", "mine.yaml"], ["profile", "list", "--profiles", "mine.yaml"],
             ["profile", "show", "avatar", "--profiles", "mine.yaml"], ["config", "show", "--profiles", "mine.yaml"],
             ["batch", "in", "--profiles", "mine.yaml", "--profile", "avatar"],
         ] {
-            let result = try person.satchel.run(arguments)
+            let result = try user.satchel.run(arguments)
             #expect(result.status == 0 && result.errorText.contains(warning), "\(arguments): \(result.errorText)")
             #expect(!result.errorText.contains("banner"))
         }
-        let other = try person.run("batch", "in", "--profiles", "mine.yaml")
+        let other = try user.run("batch", "in", "--profiles", "mine.yaml")
         #expect(other.status == 0 && !other.errorText.contains("Warning"), "\(other.errorText)")
-        let mistyped = try person.run("batch", "in", "--profiles", "mine.yaml", "--profile", "baner")
+        let mistyped = try user.run("batch", "in", "--profiles", "mine.yaml", "--profile", "baner")
         #expect(mistyped.errorText.contains("'banner' is the nearest"), "\(mistyped.errorText)")
     }
 
@@ -84,25 +84,25 @@ import Testing
     }
 
     @Test func `access is not given for longer than it can be, nor silently for less than was asked`() throws {
-        let person = try CommandLineUser()
+        let user = try CommandLineUser()
         for command in ["lease", "grant"] {
-            let refused = try person.run(command, "some-id", "--for", "400d")
+            let refused = try user.run(command, "some-id", "--for", "400d")
             #expect(refused.status == 2, "\(refused.errorText)")
             #expect(refused.errorText.contains("--for must be at most 30 days, not 400d."), "\(refused.errorText)")
         }
-        try person.sample("jpeg/coffee.jpg", as: "a.jpg")
-        let added = try person.run("add", "a.jpg", "--format", "jsonl").output
+        try user.sample("jpeg/coffee.jpg", as: "a.jpg")
+        let added = try user.run("add", "a.jpg", "--format", "jsonl").output
         let id = try #require(
             (try JSONSerialization.jsonObject(with: added) as? [String: Any])?["attachment_id"] as? String)
-        let granted = try person.run("grant", id, "--for", "1h", "--leases", "2", "--format", "json")
+        let granted = try user.run("grant", id, "--for", "1h", "--leases", "2", "--format", "json")
         let token = try #require(
             (try JSONSerialization.jsonObject(with: granted.output) as? [String: Any])?["token"] as? String)
-        let lease = try person.run("lease", "--grant", token, "--for", "2d")
+        let lease = try user.run("lease", "--grant", token, "--for", "2d")
         #expect(lease.status == 0 && lease.errorText.contains("before the 2d of --for"), "\(lease.errorText)")
-        let narrower = try person.run("grant", "--from", token, "--for", "2d", "--leases", "5")
+        let narrower = try user.run("grant", "--from", token, "--for", "2d", "--leases", "5")
         #expect(narrower.errorText.contains("before the 2d of --for"), "\(narrower.errorText)")
         #expect(narrower.errorText.contains("at most 2 leases"), "\(narrower.errorText)")
-        let within = try person.run("lease", "--grant", token, "--for", "10m")
+        let within = try user.run("lease", "--grant", token, "--for", "10m")
         #expect(within.status == 0 && !within.errorText.contains("Warning"), "\(within.errorText)")
     }
 
@@ -115,38 +115,38 @@ import Testing
         (["key", "rotate", "id", "--overlap", "99999d"], "--overlap must be at most 3650 days, not 99999d"),
     ])
     func `a number beyond all bounds is refused`(arguments: [String], words: String) throws {
-        let person = try CommandLineUser()
-        let result = try person.satchel.run(arguments)
+        let user = try CommandLineUser()
+        let result = try user.satchel.run(arguments)
         #expect(result.status == 2 && result.errorText.contains(words), "\(result.errorText)")
-        #expect(!FileManager.default.fileExists(atPath: person.store.path))
+        #expect(!FileManager.default.fileExists(atPath: user.store.path))
     }
 
     @Test func `numbers for programs end with the milliseconds`() throws {
         #expect("\(Quantity.milliseconds(0.161_999_999_999_999_98))" == "0.162")
-        let person = try CommandLineUser()
-        for sample in ["mp4/film.mp4", "jpeg/coffee.jpg"] { try person.sample(sample, as: "in/" + sample) }
+        let user = try CommandLineUser()
+        for sample in ["mp4/film.mp4", "jpeg/coffee.jpg"] { try user.sample(sample, as: "in/" + sample) }
         for format in ["csv", "jsonl"] {
-            let output = try person.run("batch", "in", "--format", format).outputText
+            let output = try user.run("batch", "in", "--format", format).outputText
             #expect(output.split(separator: "\n").count >= 2)
             #expect(!output.contains(/\d\.\d{4,}/), "\(output)")
         }
     }
 
     @Test func `errors of the command line name flags, and nothing of the inside`() throws {
-        let person = try CommandLineUser()
-        let blocked = try person.run("add", "http://127.0.0.1:9/a.jpg", "--format", "jsonl")
+        let user = try CommandLineUser()
+        let blocked = try user.run("add", "http://127.0.0.1:9/a.jpg", "--format", "jsonl")
         #expect(blocked.errorText.contains("Allow it with --fetch-allow."), "\(blocked.errorText)")
         #expect(!(blocked.errorText + blocked.outputText).contains("fetch.allow"))
-        let mistaken = try person.run("add", "http://127.0.0.1:9/a.jpg", "--fetch-allow", "10.0.0.1/8,a b")
+        let mistaken = try user.run("add", "http://127.0.0.1:9/a.jpg", "--fetch-allow", "10.0.0.1/8,a b")
         #expect(mistaken.status == 2 && mistaken.errorText.contains("--fetch-allow '10.0.0.1/8': "))
         #expect(!mistaken.errorText.contains("fetch.allow"), "\(mistaken.errorText)")
-        let unreached = try person.run("add", "http://127.0.0.1:9/a.jpg", "--fetch-allow", "127.0.0.1")
+        let unreached = try user.run("add", "http://127.0.0.1:9/a.jpg", "--fetch-allow", "127.0.0.1")
         #expect(unreached.errorText.contains("or download it and name the file"), "\(unreached.errorText)")
         // Nobody listens on the port of discard.
-        let asleep = try person.run("health", "http://127.0.0.1:9")
+        let asleep = try user.run("health", "http://127.0.0.1:9")
         #expect(asleep.status == 1)
         #expect(asleep.errorText == "satchel: http://127.0.0.1:9 doesn't answer: it refuses connections.\n")
-        let unknown = try person.run("health", "http://no-such-host.invalid")
+        let unknown = try user.run("health", "http://no-such-host.invalid")
         #expect(unknown.status == 1 && !unknown.errorText.contains(/errno|NIO|Error|\(/), "\(unknown.errorText)")
     }
 
@@ -163,15 +163,15 @@ import Testing
         ),
     ])
     func `what is not there is told, with what was probably meant`(arguments: [String], words: String) throws {
-        let person = try CommandLineUser()
-        let result = try person.satchel.run(arguments)
+        let user = try CommandLineUser()
+        let result = try user.satchel.run(arguments)
         #expect(result.status == 2 && result.output.isEmpty)
         #expect(result.errorText.contains(words), "\(result.errorText)")
     }
 
     @Test func `a URL's scheme may be written in capitals`() throws {
-        let person = try CommandLineUser()
-        let refused = try person.run("add", "HTTP://127.0.0.1:9/a.jpg")
+        let user = try CommandLineUser()
+        let refused = try user.run("add", "HTTP://127.0.0.1:9/a.jpg")
         #expect(refused.status == 1 && refused.errorText.contains("blocked_address"), "\(refused.errorText)")
     }
 }
