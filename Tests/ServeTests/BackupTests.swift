@@ -11,29 +11,29 @@ import Testing
     }
 
     /// Carries a recipe out with the directories and the program of a test in place of those of a host.
-    private static func follow(_ title: String, at site: borrowing Site) throws -> ProgramResult {
+    private static func follow(_ title: String, at harness: borrowing ServiceHarness) throws -> ProgramResult {
         let commands = try recipe(title)
-            .replacing("/srv/satchel", with: site.store)
-            .replacing("/backup/", with: site.home.path + "/backup/")
-            .replacing("mkdir -p /backup\n", with: "mkdir -p \(site.home.path)/backup\n")
+            .replacing("/srv/satchel", with: harness.store)
+            .replacing("/backup/", with: harness.home.path + "/backup/")
+            .replacing("mkdir -p /backup\n", with: "mkdir -p \(harness.home.path)/backup\n")
             .replacing(
                 "docker compose -f Docker/compose.yaml run --rm satchel ",
-                with: site.satchel.executable.path(percentEncoded: false) + " ")
+                with: harness.satchel.executable.path(percentEncoded: false) + " ")
         let shell = Program(
-            Program.tool("bash").executable, environment: site.satchel.environment, in: site.home.url)
+            Program.tool("bash").executable, environment: harness.satchel.environment, in: harness.home.url)
         return try shell.start(["-c", commands]).wait(atMost: 60)
     }
 
     @Test func `a backup while jobs wait is restored, and all that waited is done`() async throws {
-        let site = try Site()
-        let key = try site.makeKey("--name", "backend")
+        let harness = try ServiceHarness()
+        let key = try harness.makeKey("--name", "backend")
         // A codec that does as its source says.
         let program = Program(
-            site.satchel.executable,
-            environment: site.satchel.environment.merging([
+            harness.satchel.executable,
+            environment: harness.satchel.environment.merging([
                 "SATCHEL_CODEC": try Repository.product("fault-codec").path(percentEncoded: false)
             ]) { $1 },
-            in: site.home.url)
+            in: harness.home.url)
         let listens = ["serve", "--listen", "127.0.0.1:0"]
         let first = try await Server(program.start(listens + ["--codecs", "1"]), key: key)
         func submit(_ source: String, wait: Bool) async throws -> String {
@@ -49,17 +49,17 @@ import Testing
         var waiting: [String] = []
         for number in 0..<4 { waiting.append(try await submit("fault: echo \(number)\n", wait: false)) }
 
-        let backup = try Self.follow("Backup", at: site)
+        let backup = try Self.follow("Backup", at: harness)
         #expect(backup.status == 0 && backup.errorText.isEmpty, "\(backup.errorText)")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: site.home.path + "/backup/spool").count == 5)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: harness.home.path + "/backup/spool").count == 5)
         for id in waiting {
             let state = try await first.get("/v1/jobs/\(id)").json["state"] as? String
             #expect(["pending", "running"].contains(state), "it didn't wait any more: \(state ?? "-")")
         }
         _ = try first.stop(SIGKILL)
-        try FileManager.default.removeItem(atPath: site.store)
+        try FileManager.default.removeItem(atPath: harness.store)
 
-        let restored = try Self.follow("Restore", at: site)
+        let restored = try Self.follow("Restore", at: harness)
         #expect(restored.status == 0, "\(restored.errorText)")
         #expect(restored.outputText.contains("all are whole"), "\(restored.outputText)")
         let second = try await Server(program.start(listens + ["--codecs", "3"]), key: key)

@@ -6,10 +6,10 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct CanaryTests {
     @Test func `no secret is in logs, files of the store, metrics or errors`() async throws {
-        let site = try Site()
+        let harness = try ServiceHarness()
         let origin = try await Origin()
-        let key = try site.makeKey("--role", "admin")
-        let server = try await site.serve(
+        let key = try harness.makeKey("--role", "admin")
+        let server = try await harness.serve(
             "--fetch-allow", "127.0.0.1", "--callback-allow", "127.0.0.1", "--log-level", "trace", "--set",
             "log.requests=true", key: key)
         var said = ""
@@ -79,7 +79,8 @@ import Testing
         _ = try await ask("GET", "/v1/jobs", key: String(key.dropLast()) + "0")
         _ = try await ask("POST", "/v1/leases", ["attachment_id": lease, "renditions": [key]])
         _ = try await ask("PUT", "/v1/jobs/bad", ["attachments": [["url": "http://canary-user:canary-password@"]]])
-        let secret = try site.run("key", "callback-secret").outputText.trimmingCharacters(in: .whitespacesAndNewlines)
+        let secret = try harness.run("key", "callback-secret").outputText.trimmingCharacters(
+            in: .whitespacesAndNewlines)
         #expect(secret.hasPrefix("whsec_"))
         tokens += [secret, String(secret.dropFirst("whsec_".count))]
         try await eventually("all callbacks are called") {
@@ -106,9 +107,9 @@ import Testing
         }
         // The files: while it runs (with the journal), and after its end.
         func search(_ place: String, _ needles: [String]) throws {
-            let names = try #require(FileManager.default.enumerator(atPath: site.store)).compactMap { $0 as? String }
+            let names = try #require(FileManager.default.enumerator(atPath: harness.store)).compactMap { $0 as? String }
             for name in names {
-                guard let data = FileManager.default.contents(atPath: site.store + "/" + name) else { continue }
+                guard let data = FileManager.default.contents(atPath: harness.store + "/" + name) else { continue }
                 for needle in needles {
                     #expect(data.range(of: Data(needle.utf8)) == nil, "\(needle.prefix(12))… is in \(name) \(place)")
                 }

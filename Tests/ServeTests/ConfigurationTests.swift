@@ -16,8 +16,8 @@ import Testing
     }
 
     @Test func `flags win over the environment, which wins over the file, which wins over defaults`() throws {
-        let site = try Site()
-        _ = try site.file(
+        let harness = try ServiceHarness()
+        _ = try harness.file(
             "satchel.yaml",
             text: """
                 memory: 1G
@@ -29,7 +29,7 @@ import Testing
                 categories: {message: message, call: avatar}
                 grace: 1m
                 """)
-        var satchel = site.satchel
+        var satchel = harness.satchel
         satchel.environment["SATCHEL_LIMITS_IMAGE_BYTES"] = "20M"
         satchel.environment["SATCHEL_CODECS"] = "3"
         satchel.environment["SATCHEL_PAYLOAD_POINTERS"] = "/a/b, /c"
@@ -48,12 +48,12 @@ import Testing
         expect("payload.pointers", ["/a/b", "/c"], "SATCHEL_PAYLOAD_POINTERS")
         expect("grace", 60, "satchel.yaml line 8")
         expect("limits.animation_frames", 20_000, "default")
-        expect("store", site.store, "SATCHEL_STORE")
+        expect("store", harness.store, "SATCHEL_STORE")
     }
 
     @Test func `every problem is told at once, with its key, where it came from, its value and what would do`() throws {
-        let site = try Site()
-        _ = try site.file(
+        let harness = try ServiceHarness()
+        _ = try harness.file(
             "bad.yaml",
             text: """
                 listen: nowhere
@@ -69,7 +69,7 @@ import Testing
                 codecs: [1, 2]
                 payload: {pointers: [/a~2]}
                 """)
-        var satchel = site.satchel
+        var satchel = harness.satchel
         satchel.environment["SATCHEL_GRACE"] = "-3"
         let result = try satchel.run(["serve", "--config", "bad.yaml", "--memory", "1k", "--set", "quota.leases=3"])
         #expect(result.status == 2 && result.output.isEmpty)
@@ -92,23 +92,23 @@ import Testing
             #expect(result.errorText.contains(pattern), "not told: \(pattern)\n\(result.errorText)")
         }
         #expect(result.errorText.contains("14 settings can't be taken"), "\(result.errorText)")
-        #expect(!FileManager.default.fileExists(atPath: site.store))
-        let checked = try site.run("config", "check", "bad.yaml")
+        #expect(!FileManager.default.fileExists(atPath: harness.store))
+        let checked = try harness.run("config", "check", "bad.yaml")
         #expect(checked.status == 1 && checked.errorText.contains("11 problems"), "\(checked.errorText)")
     }
 
     @Test(arguments: ["- a\n- b\n", "a: [", "just text"])
     func `a file that is no mapping is one clear complaint`(text: String) throws {
-        let site = try Site()
-        _ = try site.file("odd.yaml", text: text)
-        let result = try site.run("config", "check", "odd.yaml")
+        let harness = try ServiceHarness()
+        _ = try harness.file("odd.yaml", text: text)
+        let result = try harness.run("config", "check", "odd.yaml")
         #expect(result.status == 1 && result.errorText.contains("odd.yaml"), "\(result.errorText)")
         #expect(!result.errorText.contains("Fatal"))
     }
 
     @Test func `a variable that is no setting is warned of, with the nearest`() throws {
-        let site = try Site()
-        var satchel = site.satchel
+        let harness = try ServiceHarness()
+        var satchel = harness.satchel
         satchel.environment["SATCHEL_PUBLIC_URI"] = "https://media.example.com"
         let result = try satchel.run(["config"])
         #expect(result.status == 0)
@@ -118,35 +118,35 @@ import Testing
     }
 
     @Test func `what is printed can be read again, and the example is sound`() throws {
-        let site = try Site()
-        let printed = try site.run("config", "--set", "fetch.allow=10.0.0.0/8,[fd00::/8]:80", "--set", "codecs=4")
-        _ = try site.file("printed.yaml", printed.output)
-        let again = try settings(site.satchel, "--config", "printed.yaml")
+        let harness = try ServiceHarness()
+        let printed = try harness.run("config", "--set", "fetch.allow=10.0.0.0/8,[fd00::/8]:80", "--set", "codecs=4")
+        _ = try harness.file("printed.yaml", printed.output)
+        let again = try settings(harness.satchel, "--config", "printed.yaml")
         #expect(again["fetch.allow"]?.value as? [String] == ["10.0.0.0/8", "[fd00::/8]:80"])
         #expect(again["codecs"]?.value as? Int == 4)
-        let example = try site.run("config", "example").outputText
+        let example = try harness.run("config", "example").outputText
         let uncommented = example.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.hasPrefix("# ") ? String(line.dropFirst(2)) : String(line)
         }.dropFirst(2).joined(separator: "\n")
-        _ = try site.file("example.yaml", text: example)
-        _ = try site.file("uncommented.yaml", text: uncommented)
+        _ = try harness.file("example.yaml", text: example)
+        _ = try harness.file("uncommented.yaml", text: uncommented)
         for name in ["example.yaml", "uncommented.yaml"] {
-            let checked = try site.run("config", "check", name)
+            let checked = try harness.run("config", "check", name)
             #expect(checked.status == 0, "\(checked.errorText)")
         }
-        let keys = try site.run("config", "keys").outputText
+        let keys = try harness.run("config", "keys").outputText
         for key in again.keys { #expect(keys.contains("\n\(key)\n") || keys.hasPrefix("\(key)\n")) }
     }
 
     @Test func `the commands find the store that the file names`() throws {
-        let site = try Site()
-        _ = try site.file("satchel.yaml", text: "store: elsewhere\naccess: {keys: other.keys}\n")
-        var satchel = site.satchel
+        let harness = try ServiceHarness()
+        _ = try harness.file("satchel.yaml", text: "store: elsewhere\naccess: {keys: other.keys}\n")
+        var satchel = harness.satchel
         satchel.environment["SATCHEL_CONFIG"] = "satchel.yaml"
         satchel.environment["SATCHEL_STORE"] = ""
         satchel.environment["SATCHEL_ACCESS_KEYS"] = ""
         #expect(try satchel.run(["key", "create"]).status == 0)
-        #expect(FileManager.default.fileExists(atPath: site.home.path + "/elsewhere/records.sqlite"))
-        #expect(FileManager.default.fileExists(atPath: site.home.path + "/other.keys"))
+        #expect(FileManager.default.fileExists(atPath: harness.home.path + "/elsewhere/records.sqlite"))
+        #expect(FileManager.default.fileExists(atPath: harness.home.path + "/other.keys"))
     }
 }

@@ -20,9 +20,9 @@ import Testing
     }
 
     @Test func `the metrics are what Prometheus reads, each explained, and count what happened`() async throws {
-        let site = try Site()
+        let harness = try ServiceHarness()
         let origin = try await Origin()
-        let server = try await site.serve("--fetch-allow", "127.0.0.1")
+        let server = try await harness.serve("--fetch-allow", "127.0.0.1")
         for number in 0..<3 { _ = try await server.submit("good-\(number)", origin.url("/\(number).jpg")) }
         _ = try await server.submit("bad", origin.url("/status/404/x.jpg"))
         for number in 0..<3 { _ = try await server.finished("good-\(number)") }
@@ -79,10 +79,10 @@ import Testing
     }
 
     @Test func `each job is a line of JSON with its times, its trace and why it failed`() async throws {
-        let site = try Site()
+        let harness = try ServiceHarness()
         let origin = try await Origin()
         let foreign = try await Origin()
-        let server = try await site.serve(
+        let server = try await harness.serve(
             "--fetch-allow", "127.0.0.1", "--callback-allow", "127.0.0.1", "--set", "log.requests=true", "--set",
             "fetch.trace=\(origin.url(""))")
         let trace = "0af7651916cd43dd8448eb211c80319c"

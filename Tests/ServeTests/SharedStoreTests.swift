@@ -5,15 +5,15 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SharedStoreTests {
     @Test func `the commands work beside a running service, each on its own things`() async throws {
-        let site = try Site()
+        let harness = try ServiceHarness()
         let origin = try await Origin()
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
-        for number in 0..<12 { try site.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
-        let server = try await site.serve("--fetch-allow", "127.0.0.1")
+        for number in 0..<12 { try harness.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
+        let server = try await harness.serve("--fetch-allow", "127.0.0.1")
         for number in 0..<6 {
             #expect(try await server.submit("job-\(number)", origin.url("/\(number).jpg")).status == 202)
         }
-        let batch = try site.satchel.start(["batch", "in", "--format", "jsonl"])
+        let batch = try harness.satchel.start(["batch", "in", "--format", "jsonl"])
         for number in 6..<12 {
             #expect(try await server.submit("job-\(number)", origin.url("/\(number).jpg")).status == 202)
         }
@@ -24,25 +24,26 @@ import Testing
             #expect(try await server.finished("job-\(number)")["state"] as? String == "delivered")
         }
         #expect(try origin.requests.count == 12)
-        let own = try site.run("list", "--format", "csv").outputText.split(separator: "\n")
+        let own = try harness.run("list", "--format", "csv").outputText.split(separator: "\n")
         #expect(own.count == 13)
-        let service = try site.run("list", "--tenant", "default", "--format", "csv").outputText.split(separator: "\n")
+        let service = try harness.run("list", "--tenant", "default", "--format", "csv").outputText.split(
+            separator: "\n")
         #expect(service.count == 13)
         // A sweep beside it takes nothing away.
-        #expect(try site.run("store", "gc").status == 0)
-        #expect(try site.run("store", "verify").status == 0)
+        #expect(try harness.run("store", "gc").status == 0)
+        #expect(try harness.run("store", "verify").status == 0)
         let id = try #require(service.last?.split(separator: ",").first.map { String($0) })
-        #expect(try site.run("rm", id, "--tenant", "default").status == 0)
+        #expect(try harness.run("rm", id, "--tenant", "default").status == 0)
         #expect(try await server.get("/v1/attachments/\(id)").status == 404)
-        #expect(try site.run("rm", id).status == 1)
+        #expect(try harness.run("rm", id).status == 1)
     }
 
     @Test func `two services on one store share the work`() async throws {
-        let site = try Site()
+        let harness = try ServiceHarness()
         let origin = try await Origin()
-        let key = try site.makeKey()
-        let first = try await site.serve("--fetch-allow", "127.0.0.1", "--codecs", "1", key: key)
-        let second = try await site.serve("--fetch-allow", "127.0.0.1", "--codecs", "1", key: key)
+        let key = try harness.makeKey()
+        let first = try await harness.serve("--fetch-allow", "127.0.0.1", "--codecs", "1", key: key)
+        let second = try await harness.serve("--fetch-allow", "127.0.0.1", "--codecs", "1", key: key)
         for number in 0..<20 {
             let server = number % 2 == 0 ? first : second
             #expect(try await server.submit("job-\(number)", origin.url("/slow/0.3/\(number).jpg")).status == 202)
@@ -69,11 +70,11 @@ import Testing
     }
 
     @Test func `whenever it is killed, what was acknowledged is delivered exactly once`() async throws {
-        let site = try Site()
-        let key = try site.makeKey("--role", "admin")
+        let harness = try ServiceHarness()
+        let key = try harness.makeKey("--role", "admin")
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         var acknowledged: Set<String> = []
-        var server = try await site.serve(key: key)
+        var server = try await harness.serve(key: key)
         var random = SeededGenerator()
         var next = 0
         var kills = 0
@@ -105,7 +106,7 @@ import Testing
             if isKilled {
                 kills += 1
                 _ = try server.program.wait()
-                server = try await site.serve(key: key)
+                server = try await harness.serve(key: key)
             }
             // What got no answer is sent again, as a client would: the same job, whether it was taken or not.
             if taken.count == batch.count { next += 10 }
@@ -116,15 +117,15 @@ import Testing
             #expect(job["state"] as? String == "delivered", "\(id): \(job)")
             #expect((job["attachments"] as? [Any])?.count == 1)
         }
-        let attachments = try site.run("list", "--tenant", "default", "--limit", "0", "--format", "csv").outputText
+        let attachments = try harness.run("list", "--tenant", "default", "--limit", "0", "--format", "csv").outputText
         #expect(attachments.split(separator: "\n").count == 201)
         #expect(try server.stop().status == 0)
         // Alone now, a sweep takes whatever nobody refers to.
-        #expect(try site.run("store", "gc").status == 0)
-        let verified = try site.run("store", "verify")
+        #expect(try harness.run("store", "gc").status == 0)
+        let verified = try harness.run("store", "verify")
         #expect(verified.status == 0 && !verified.outputText.contains("unused"), "\(verified.outputText)")
         for place in ["spool", "staging"] {
-            let left = try FileManager.default.contentsOfDirectory(atPath: site.store + "/" + place)
+            let left = try FileManager.default.contentsOfDirectory(atPath: harness.store + "/" + place)
             #expect(left.isEmpty, "\(place): \(left)")
         }
     }

@@ -4,47 +4,47 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct StartTests {
     @Test func `on loopback it makes a key, which ends with the process`() async throws {
-        let site = try Site()
-        let server = try await site.serve()
+        let harness = try ServiceHarness()
+        let server = try await harness.serve()
         let key = try #require(server.key)
         #expect(server.url.host() == "127.0.0.1")
         #expect(try await server.accepts())
         #expect(try await !server.accepts(key + "x"))
         #expect(try !server.program.outputSoFar.contains(key))
-        #expect(try site.run("key", "list").outputText.contains("good"))
+        #expect(try harness.run("key", "list").outputText.contains("good"))
         #expect(try server.stop().status == 0)
-        let keys = try site.run("key", "list").outputText
+        let keys = try harness.run("key", "list").outputText
         #expect(keys.contains("revoked") && !keys.contains("good"), "\(keys)")
         // Where a key is, none is made.
-        _ = try site.makeKey()
-        let second = try await site.serve()
+        _ = try harness.makeKey()
+        let second = try await harness.serve()
         #expect(second.key == nil)
     }
 
     @Test func `the key of a service that was killed is taken back by the next one`() async throws {
-        let site = try Site()
-        let server = try await site.serve()
+        let harness = try ServiceHarness()
+        let server = try await harness.serve()
         let key = try #require(server.key)
         server.signal(SIGKILL)
         _ = try server.program.wait()
-        let second = try await site.serve()
+        let second = try await harness.serve()
         #expect(second.key != nil && second.key != key)
         #expect(try await !second.accepts(key))
         #expect(try await second.accepts())
     }
 
     @Test func `off loopback it doesn't start without a key or without a public URL`() async throws {
-        let site = try Site()
-        let withoutURL = try site.run("serve", "--listen", ":0")
+        let harness = try ServiceHarness()
+        let withoutURL = try harness.run("serve", "--listen", ":0")
         #expect(withoutURL.status == 2 && withoutURL.errorText.contains("public_url"), "\(withoutURL.errorText)")
-        let withoutKey = try site.run("serve", "--listen", "0.0.0.0:0", "--public-url", "https://media.example.com")
+        let withoutKey = try harness.run("serve", "--listen", "0.0.0.0:0", "--public-url", "https://media.example.com")
         #expect(
             withoutKey.status == 2 && withoutKey.errorText.contains("satchel key create"), "\(withoutKey.errorText)")
-        let careless = try site.run(
+        let careless = try harness.run(
             "serve", "--listen", ":0", "--public-url", "https://media.example.com", "--set", "api_keys.required=false")
         #expect(careless.status == 2 && careless.errorText.contains("api_keys.required"), "\(careless.errorText)")
-        _ = try site.makeKey()
-        let started = try site.satchel.start([
+        _ = try harness.makeKey()
+        let started = try harness.satchel.start([
             "serve", "--listen", "0.0.0.0:0", "--public-url", "https://media.example.com",
         ])
         try await eventually("it listens") { try started.outputSoFar.contains("\"listening\"") }
@@ -54,8 +54,8 @@ import Testing
     }
 
     @Test func `without keys on loopback every program is an administrator, but no web page`() async throws {
-        let site = try Site()
-        let server = try await site.serve("--set", "api_keys.required=false")
+        let harness = try ServiceHarness()
+        let server = try await harness.serve("--set", "api_keys.required=false")
         #expect(server.key == nil)
         #expect(try await server.get("/metrics").status == 200)
         for header in ["Host: evil.example", "Sec-Fetch-Site: cross-site"] {
@@ -68,39 +68,39 @@ import Testing
     }
 
     @Test func `an address in use, or none, is one clear sentence`() async throws {
-        let site = try Site()
-        let server = try await site.serve()
+        let harness = try ServiceHarness()
+        let server = try await harness.serve()
         let port = try #require(server.url.port)
-        let second = try site.run("serve", "--listen", "127.0.0.1:\(port)")
+        let second = try harness.run("serve", "--listen", "127.0.0.1:\(port)")
         #expect(second.status != 0 && second.errorText.contains("can't be listened on"), "\(second.errorText)")
         #expect(second.errorText.contains("--listen") && !second.errorText.contains("Fatal"))
-        let nowhere = try site.run("serve", "--listen", "192.0.2.1:0", "--public-url", "https://media.example.com")
+        let nowhere = try harness.run("serve", "--listen", "192.0.2.1:0", "--public-url", "https://media.example.com")
         #expect(nowhere.status != 0 && !nowhere.errorText.contains("Fatal"), "\(nowhere.errorText)")
     }
 
     @Test func `it doesn't start where the codec or its confinement is missing`() async throws {
-        let site = try Site()
-        var satchel = site.satchel
+        let harness = try ServiceHarness()
+        var satchel = harness.satchel
         satchel.environment["SATCHEL_CODEC"] = "/bin/false"
         let result = try satchel.run(["serve", "--listen", "127.0.0.1:0"])
         #expect(result.status == 1 && result.errorText.contains("/bin/false"), "\(result.errorText)")
         #expect(!result.outputText.contains("listening"))
         // Nothing is left behind that would open it.
-        #expect(try !site.run("key", "list").outputText.contains("good"))
+        #expect(try !harness.run("key", "list").outputText.contains("good"))
     }
 
     @Test func `it speaks TLS by certificate files`() async throws {
-        let site = try Site()
+        let harness = try ServiceHarness()
         let made = try Program.tool("openssl").run([
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-            "-keyout", site.home.path + "/key.pem", "-out", site.home.path + "/cert.pem",
+            "-keyout", harness.home.path + "/key.pem", "-out", harness.home.path + "/cert.pem",
         ])
         try #require(made.status == 0, "\(made.errorText)")
-        let server = try await site.serve("--tls-certificate", "cert.pem", "--tls-key", "key.pem")
+        let server = try await harness.serve("--tls-certificate", "cert.pem", "--tls-key", "key.pem")
         #expect(server.url.scheme == "https")
         let trusted = try Program.tool("curl").run([
-            "-sS", "--cacert", site.home.path + "/cert.pem", server.url.absoluteString + "/livez",
+            "-sS", "--cacert", harness.home.path + "/cert.pem", server.url.absoluteString + "/livez",
         ])
         #expect(trusted.outputText == "ok\n", "\(trusted.errorText)")
         let untrusted = try Program.tool("curl").run(["-sS", server.url.absoluteString + "/livez"])
@@ -110,7 +110,7 @@ import Testing
         ])
         #expect(plain.outputText.isEmpty)
         #expect(try server.stop().status == 0)
-        let mismatched = try site.run(
+        let mismatched = try harness.run(
             "serve", "--listen", "127.0.0.1:0", "--tls-certificate", "cert.pem", "--tls-key", "cert.pem")
         #expect(mismatched.status == 2 && mismatched.errorText.contains("private key"), "\(mismatched.errorText)")
     }
@@ -118,16 +118,16 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct MemoryServiceTests {
     @Test func `a service with a store in memory does everything but remember`() async throws {
-        let site = try Site()
+        let harness = try ServiceHarness()
         let origin = try await Origin()
         let arguments = ["--store", "memory:", "--fetch-allow", "127.0.0.1"]
-        let server = try await site.serve(arguments[0], arguments[1], arguments[2], arguments[3])
+        let server = try await harness.serve(arguments[0], arguments[1], arguments[2], arguments[3])
         #expect(try await server.submit("job", origin.url("/a.jpg")).status == 202)
         let job = try await server.finished("job")
         #expect(job["state"] as? String == "delivered", "\(job)")
         #expect(try server.stop().status == 0)
-        #expect(!FileManager.default.fileExists(atPath: site.store))
-        let next = try await site.serve(arguments[0], arguments[1], arguments[2], arguments[3])
+        #expect(!FileManager.default.fileExists(atPath: harness.store))
+        let next = try await harness.serve(arguments[0], arguments[1], arguments[2], arguments[3])
         #expect(try await next.get("/v1/jobs/job").status == 404)
         #expect(try next.stop().status == 0)
     }

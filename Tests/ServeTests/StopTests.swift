@@ -5,9 +5,9 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct StopTests {
     @Test func `an idle service ends at once`() async throws {
-        let site = try Site()
+        let harness = try ServiceHarness()
         // It is waited for less long than the service would wait for work.
-        let server = try await site.serve("--grace", "600")
+        let server = try await harness.serve("--grace", "600")
         let result = try server.stop()
         #expect(result.status == 0)
         #expect(result.outputText.contains("\"stopped\""))
@@ -15,9 +15,9 @@ import Testing
 
     @Test func `told to end it finishes what is underway, is not ready meanwhile, and takes nothing new`() async throws
     {
-        let site = try Site()
+        let harness = try ServiceHarness()
         let origin = try await Origin()
-        let server = try await site.serve("--fetch-allow", "127.0.0.1", "--grace", "20")
+        let server = try await harness.serve("--fetch-allow", "127.0.0.1", "--grace", "20")
         #expect(try await server.submit("slow", origin.url("/slow/3/a.jpg")).status == 202)
         try await eventually("the job is underway") { try !origin.requests.isEmpty }
         server.signal(SIGTERM)
@@ -31,7 +31,7 @@ import Testing
         #expect(try await server.get("/v1/jobs/slow").status == 200)
         let result = try server.program.wait()
         #expect(result.status == 0)
-        let next = try await site.serve()
+        let next = try await harness.serve()
         let job = try await next.finished("slow")
         #expect(job["state"] as? String == "delivered")
         #expect(try origin.requests.count == 1, "it was done twice")
@@ -39,21 +39,21 @@ import Testing
     }
 
     @Test func `what takes longer than the grace is handed back, and the next one does it`() async throws {
-        let site = try Site()
+        let harness = try ServiceHarness()
         let origin = try await Origin()
-        let server = try await site.serve("--fetch-allow", "127.0.0.1", "--grace", "1.5")
+        let server = try await harness.serve("--fetch-allow", "127.0.0.1", "--grace", "1.5")
         #expect(try await server.submit("slow", origin.url("/slow/8/a.jpg")).status == 202)
         try await eventually("the job is underway") { try !origin.requests.isEmpty }
         #expect(try server.stop().status == 0)
-        #expect(try site.run("show", "slow", "--tenant", "default").outputText.contains("\"pending\""))
-        let next = try await site.serve("--fetch-allow", "127.0.0.1")
+        #expect(try harness.run("show", "slow", "--tenant", "default").outputText.contains("\"pending\""))
+        let next = try await harness.serve("--fetch-allow", "127.0.0.1")
         #expect(try await next.finished("slow")["state"] as? String == "delivered")
     }
 
     @Test func `a second signal ends it at once`() async throws {
-        let site = try Site()
+        let harness = try ServiceHarness()
         let origin = try await Origin()
-        let server = try await site.serve("--fetch-allow", "127.0.0.1", "--grace", "60")
+        let server = try await harness.serve("--fetch-allow", "127.0.0.1", "--grace", "60")
         #expect(try await server.submit("slow", origin.url("/slow/8/a.jpg")).status == 202)
         try await eventually("the job is underway") { try !origin.requests.isEmpty }
         server.signal(SIGINT)

@@ -15,11 +15,11 @@ import Testing
     }
 
     @Test func `an upload of 200 MB goes to the spool without staying in memory`() async throws {
-        let site = try Site()
-        let server = try await site.serve()
+        let harness = try ServiceHarness()
+        let server = try await harness.serve()
         let small = try await server.send("POST", "/v1/jobs", ["Prefer": "wait=20"], body: Data(count: 1000))
         #expect(small.status == 200)
-        let file = try site.file("zeros", Data())
+        let file = try harness.file("zeros", Data())
         let handle = try FileHandle(forWritingTo: file)
         try handle.truncate(atOffset: 200_000_000)
         try handle.close()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Where a service is tried: a directory with a store, keys and files of its own, and the real program.
-struct Site: ~Copyable {
+struct ServiceHarness: ~Copyable {
     let home: TemporaryDirectory
     let satchel: Program
 
@@ -28,7 +28,7 @@ struct Site: ~Copyable {
         try satchel.run(arguments)
     }
 
-    /// A file of the site's own.
+    /// A file of the harness's own.
     @discardableResult
     func file(_ path: String, _ contents: Data) throws -> URL {
         let url = home.url.appending(path: path)
