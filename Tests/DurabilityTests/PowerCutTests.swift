@@ -7,14 +7,14 @@ import Testing
 /// What a power cut at any moment leaves behind.
 ///
 /// SIGKILL spares the page cache, so no kill shows whether something was synced. Here the real program's calls are
-/// recorded with their data, over all threads in the order in which they returned (`Tests/kernel-calls`; `Story` has the
+/// recorded with their data, over all threads in the order in which they returned (`Tests/kernel-calls`; `PowerCutScenario` has the
 /// commands), and replayed into a model of a disk with a cache before it (`CachedDisk`): a sync moves what was changed in
 /// that one file or directory before the sync began to the disk, and nothing else does. After each call the power fails.
 /// What the cache held is lost, or only names reach the disk, or only bytes, or each change by chance (`Luck`). The files
 /// that are left are written out and the real store opens them, SQLite's recovery included:
 ///
 /// - what the program had said before holds: attachments are there and whole, a deleted one stays deleted, a token
-///   opens, a revoked one doesn't (`Promise`);
+///   opens, a revoked one doesn't (`Guarantee`);
 /// - nothing dangles: each blob that a record refers to is there and whole;
 /// - a source of `--move` is where it was or in the store, a file of `--output` is whole or not there at all;
 /// - the store opens, also one whose making was cut off, and a sweep leaves no rest of interrupted work.
@@ -30,24 +30,24 @@ import Testing
     private static let corners: [CachedDisk.Luck] = [.none, .namesOnly, .newestNamesOnly, .bytesOnly]
 
     @Test func `what was said holds after a power cut at any call`() async throws {
-        let story = try Story.shared.get()
+        let scenario = try PowerCutScenario.shared.get()
         let day = Int(Date().timeIntervalSince1970 / 86_400)
         var tried: Set<Int> = []
         var states = 0
-        for call in story.recording.calls.indices {
+        for call in scenario.recording.calls.indices {
             let isChosen = Self.isFull || (call + day) % 12 == 0
-            var lucks = story.recording.calls[call].isDecisive || isChosen ? Self.corners : []
+            var lucks = scenario.recording.calls[call].isDecisive || isChosen ? Self.corners : []
             if isChosen { lucks += (0..<(Self.isFull ? 4 : 1)).map { .random(seed: UInt64(day * 7 + call + $0)) } }
-            let disk = story.disk(after: call)
-            let promised = story.promised(after: call)
+            let disk = scenario.disk(after: call)
+            let guaranteed = scenario.guaranteed(after: call)
             for luck in lucks {
                 let tree = disk.afterPowerCut(luck)
                 var hasher = Hasher()
                 hasher.combine(tree)
-                hasher.combine(promised)
+                hasher.combine(guaranteed)
                 guard tried.insert(hasher.finalize()).inserted else { continue }
                 states += 1
-                let wrong = try await story.invariants.violations(of: promised, in: tree, sweeping: true)
+                let wrong = try await scenario.invariants.violations(of: guaranteed, in: tree, sweeping: true)
                 #expect(wrong.isEmpty, "power cut after call \(call), \(luck): \(wrong)")
             }
         }
@@ -55,34 +55,34 @@ import Testing
     }
 
     @Test func `taking back any one sync breaks what was said`() async throws {
-        let story = try Story.shared.get()
+        let scenario = try PowerCutScenario.shared.get()
         var judged = 0
-        for sync in story.recording.syncs where !story.isOfSQLite(sync) {
+        for sync in scenario.recording.syncs where !scenario.isOfSQLite(sync) {
             judged += 1
-            let broken = try await Self.violation(in: story, without: [sync])
-            #expect(broken != nil, "call \(sync), the sync of '\(story.path(ofSync: sync))', is not needed")
+            let broken = try await Self.violation(in: scenario, without: [sync])
+            #expect(broken != nil, "call \(sync), the sync of '\(scenario.path(ofSync: sync))', is not needed")
         }
         #expect(judged > 20, "so few syncs can't be all")
     }
 
     @Test func `taking back SQLite's syncs of one file in one command breaks what was said`() async throws {
-        let story = try Story.shared.get()
+        let scenario = try PowerCutScenario.shared.get()
         var judged: [String: Int] = [:]
-        for (index, command) in story.recording.commands.enumerated() {
+        for (index, command) in scenario.recording.commands.enumerated() {
             var names: [String] = []
             // Something is said while the database is open, or removed.
             if ["add", "batch", "rm"].contains(command.arguments[0]) { names.append("records.sqlite-wal") }
             // The log is removed after a checkpoint, to which not every command comes. gc says nothing.
-            if command.arguments[0] != "store", story.removesLog(command) { names.append("records.sqlite") }
+            if command.arguments[0] != "store", scenario.removesLog(command) { names.append("records.sqlite") }
             // The names of a new store. Later an old log may come back without this; whether that shows depends on what
             // is in it.
             if index == 0 { names.append("") }
             for name in names {
                 let path = name.isEmpty ? Machine.store : "\(Machine.store)/\(name)"
-                let syncs = command.calls.filter { story.path(ofSync: $0) == path && story.isOfSQLite($0) }
+                let syncs = command.calls.filter { scenario.path(ofSync: $0) == path && scenario.isOfSQLite($0) }
                 try #require(!syncs.isEmpty, "\(command.arguments) never syncs '\(path)'")
                 judged[name, default: 0] += 1
-                let broken = try await Self.violation(in: story, without: syncs)
+                let broken = try await Self.violation(in: scenario, without: syncs)
                 #expect(broken != nil, "\(command.arguments): the syncs of '\(path)' are not needed")
             }
         }
@@ -114,18 +114,20 @@ import Testing
     }
 
     /// What breaks when some syncs of one file did nothing; nil where nothing does.
-    private static func violation(in story: Story, without syncs: [Int]) async throws -> String? {
+    private static func violation(in scenario: PowerCutScenario, without syncs: [Int]) async throws -> String? {
         var cuts: [Int] = []
         for sync in syncs {
-            cuts += story.calls(concernedBySync: sync).filter { story.recording.calls[$0].isDecisive }
+            cuts += scenario.calls(concernedBySync: sync).filter { scenario.recording.calls[$0].isDecisive }
         }
         // Where something was just said, most shows at once.
-        cuts.sort { (story.recording.calls[$0].isSaid ? 0 : 1, $0) < (story.recording.calls[$1].isSaid ? 0 : 1, $1) }
+        cuts.sort {
+            (scenario.recording.calls[$0].isSaid ? 0 : 1, $0) < (scenario.recording.calls[$1].isSaid ? 0 : 1, $1)
+        }
         for luck in corners {
             for cut in cuts {
-                let tree = story.disk(after: cut, without: syncs).afterPowerCut(luck)
-                let wrong = try await story.invariants.violations(
-                    of: story.promised(after: cut), in: tree, sweeping: false)
+                let tree = scenario.disk(after: cut, without: syncs).afterPowerCut(luck)
+                let wrong = try await scenario.invariants.violations(
+                    of: scenario.guaranteed(after: cut), in: tree, sweeping: false)
                 if let first = wrong.first { return first }
             }
         }

@@ -4,8 +4,8 @@ import Stores
 import TestSupport
 import Testing
 
-/// What a person relies on once the program has said it.
-struct Promise: Hashable {
+/// What a user relies on once the program has said it.
+struct Guarantee: Hashable {
     enum Content: Hashable {
         /// The attachment is there, all of its renditions whole.
         case keeps(AttachmentID)
@@ -30,12 +30,12 @@ extension Recording {
     }
 
     /// All that the commands promised.
-    func promises() throws -> [Promise] {
-        var promises: [Promise] = []
+    func guarantees() throws -> [Guarantee] {
+        var guarantees: [Guarantee] = []
         var tokens: [String: AccessToken] = [:]
-        func takeBack(_ content: Promise.Content, at call: Int) {
-            for index in promises.indices where promises[index].content == content {
-                promises[index].calls = promises[index].calls.lowerBound..<call
+        func takeBack(_ content: Guarantee.Content, at call: Int) {
+            for index in guarantees.indices where guarantees[index].content == content {
+                guarantees[index].calls = guarantees[index].calls.lowerBound..<call
             }
         }
         for command in commands {
@@ -45,28 +45,28 @@ extension Recording {
             case "add", "batch":
                 for (line, call) in try lines(of: command) {
                     guard let id = line.attachmentId else { continue }
-                    let kept = Promise.Content.keeps(AttachmentID(rawValue: id))
-                    promises.append(Promise(content: kept, calls: call..<calls.count))
+                    let kept = Guarantee.Content.keeps(AttachmentID(rawValue: id))
+                    guarantees.append(Guarantee(content: kept, calls: call..<calls.count))
                 }
             case "lease":
                 let lease = try JSONDecoder().decode(Lease.self, from: command.output)
                 let token = AccessToken(secretText: lease.token)
                 tokens[lease.id] = token
                 let said = try #require(outputs(of: command).last?.call)
-                promises.append(Promise(content: .opens(token), calls: said..<calls.count))
+                guarantees.append(Guarantee(content: .opens(token), calls: said..<calls.count))
             case "rm":
                 let id = AttachmentID(rawValue: subject)
                 takeBack(.keeps(id), at: command.calls.lowerBound)
-                promises.append(Promise(content: .deleted(id), calls: end..<calls.count))
+                guarantees.append(Guarantee(content: .deleted(id), calls: end..<calls.count))
             case "revoke":
                 let token = try #require(tokens[subject])
                 takeBack(.opens(token), at: command.calls.lowerBound)
-                promises.append(Promise(content: .shut(token), calls: end..<calls.count))
+                guarantees.append(Guarantee(content: .shut(token), calls: end..<calls.count))
             default:
                 break
             }
         }
-        return promises
+        return guarantees
     }
 
     private func outputs(of command: Command) -> [(call: Int, text: Data)] {
@@ -88,17 +88,17 @@ extension Recording {
     }
 }
 
-/// A tree of files that must not get lost or be seen in part, whatever is promised.
+/// A tree of files that must not get lost or be seen in part, whatever is guaranteed.
 struct Invariants {
     /// Sources that are removed once they are kept: their paths and contents.
     var moved: [String: String]
     /// Files that appear whole or not at all.
     var whole: [String: Data]
 
-    /// What is wrong with a tree in which some promises hold; empty when all is well.
+    /// What is wrong with a tree in which some guarantees hold; empty when all is well.
     ///
     /// - Parameter sweeping: Whether to look also at what a sweep leaves.
-    func violations(of promises: Set<Promise.Content>, in tree: Tree, sweeping: Bool) async throws -> [String] {
+    func violations(of guarantees: Set<Guarantee.Content>, in tree: Tree, sweeping: Bool) async throws -> [String] {
         let directory = try TemporaryDirectory(inMemory: true)
         let root = directory.path
         try tree.write(to: root)
@@ -116,8 +116,8 @@ struct Invariants {
             let report = try await store.verify()
             if !report.missing.isEmpty { wrong.append("\(report.missing.count) blobs are missing") }
             if !report.damaged.isEmpty { wrong.append("\(report.damaged.count) blobs are damaged") }
-            for promise in promises {
-                if let broken = try await self.broken(promise, in: store) { wrong.append(broken) }
+            for guarantee in guarantees {
+                if let broken = try await self.broken(guarantee, in: store) { wrong.append(broken) }
             }
             for (path, content) in moved where tree.files[path] != Array(content.utf8) {
                 let page = try await store.records.attachments(
@@ -141,8 +141,8 @@ struct Invariants {
         return wrong
     }
 
-    private func broken(_ promise: Promise.Content, in store: Store) async throws -> String? {
-        switch promise {
+    private func broken(_ guarantee: Guarantee.Content, in store: Store) async throws -> String? {
+        switch guarantee {
         case .keeps(let id):
             let record = try await store.records.attachment(id, of: .local)
             return record?.state == .delivered ? nil : "an acknowledged attachment is lost"

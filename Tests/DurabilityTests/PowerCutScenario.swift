@@ -3,16 +3,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A person's day with the program, recorded from the first command on.
-struct Story: Sendable {
+/// A user's day with the program, recorded from the first command on.
+struct PowerCutScenario: Sendable {
     let recording: Recording
-    let promises: [Promise]
+    let guarantees: [Guarantee]
     let invariants: Invariants
     /// The disk after each call.
     private let disks: [CachedDisk]
 
     /// The one that all tests read.
-    static let shared = Result { try Story() }
+    static let shared = Result { try PowerCutScenario() }
 
     private init() throws {
         let machine = try Machine()
@@ -40,7 +40,7 @@ struct Story: Sendable {
         try recording.run(["store", "gc"], on: machine)
 
         self.recording = recording
-        promises = try recording.promises()
+        guarantees = try recording.guarantees()
         var whole: [String: Data] = [:]
         for name in try Disk.files(in: "\(machine.home)/out") {
             whole["out/\(name)"] = try Disk.read("\(machine.home)/out/\(name)")
@@ -65,8 +65,8 @@ struct Story: Sendable {
     }
 
     /// What holds when the power fails after a call.
-    func promised(after call: Int) -> Set<Promise.Content> {
-        Set(promises.filter { $0.calls.contains(call) }.map(\.content))
+    func guaranteed(after call: Int) -> Set<Guarantee.Content> {
+        Set(guarantees.filter { $0.calls.contains(call) }.map(\.content))
     }
 
     /// The path of what a call syncs.
