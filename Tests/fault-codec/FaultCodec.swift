@@ -40,11 +40,11 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
         guard words.count >= 2, words[0] == "fault:" else { throw .unrecognizedType(sniffed: "text/plain") }
         command = words[1]
         argument = words.count > 2 ? words[2] : ""
-        let note = try Misdeed.early(command, argument)
+        let note = try Fault.early(command, argument)
         var probeResult = ProbeResult(
             kind: .image, type: .jpeg, sniffedType: "image/jpeg", size: PixelSize(width: 4, height: 3), note: note,
             planned: [.thumbnail, .main], estimate: Estimate(memory: 1 << 20, cpuSeconds: 0.01))
-        Misdeed.lie(command, argument, &probeResult)
+        Fault.misstate(command, argument, &probeResult)
         return probeResult
     }
 
@@ -67,12 +67,12 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
             var report = RenditionReport(
                 role: role, type: .jpeg, size: PixelSize(width: 4, height: 3), bytes: Int64(bytes.count),
                 note: "effort \(command.effort.rawValue)", effort: command.effort)
-            try Misdeed.late(self.command, argument, output, &report, deliver)
+            try Fault.late(self.command, argument, output, &report, deliver)
             try deliver(report)
-            try Misdeed.afterwards(self.command, report, deliver)
+            try Fault.afterwards(self.command, report, deliver)
         }
         var ending = Ending(warnings: ["a warning with \u{1b}[31mcolour"])
-        Misdeed.lie(self.command, &ending)
+        Fault.misstate(self.command, &ending)
         return ending
     }
 

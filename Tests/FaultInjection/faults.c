@@ -21,15 +21,15 @@ static int outcome(long result) {
     return result >= 0 ? 0 : errno;
 }
 
-int misdeed_open(const char *path) {
+int fault_open(const char *path) {
     return outcome(open(path, O_RDONLY));
 }
 
-int misdeed_write_file(const char *path) {
+int fault_write_file(const char *path) {
     return outcome(open(path, O_WRONLY | O_CREAT, 0600));
 }
 
-int misdeed_connect(uint16_t port) {
+int fault_connect(uint16_t port) {
     int number = socket(AF_INET, SOCK_STREAM, 0);
     if (number < 0) return errno;
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
@@ -37,7 +37,7 @@ int misdeed_connect(uint16_t port) {
     return outcome(connect(number, (struct sockaddr *)&address, sizeof address));
 }
 
-int misdeed_fork(void) {
+int fault_fork(void) {
     for (int count = 0; count < 100; count++) {
         pid_t child = fork();
         if (child < 0) return errno;
@@ -46,43 +46,43 @@ int misdeed_fork(void) {
     return 0;
 }
 
-int misdeed_exec(const char *path) {
+int fault_exec(const char *path) {
     char *arguments[] = {(char *)path, NULL};
     return outcome(execv(path, arguments));
 }
 
-int misdeed_ptrace(int process) {
+int fault_ptrace(int process) {
     return outcome(ptrace(PTRACE_ATTACH, process, NULL, NULL));
 }
 
-int misdeed_signal(int process) {
+int fault_signal(int process) {
     return outcome(kill(process, SIGKILL));
 }
 
-int misdeed_read_memory(int process) {
+int fault_read_memory(int process) {
     char byte;
     struct iovec mine = {&byte, 1}, theirs = {(void *)outcome, 1};
     return outcome(process_vm_readv(process, &mine, 1, &theirs, 1, 0));
 }
 
-int misdeed_limit(int process) {
+int fault_limit(int process) {
     struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
     return outcome(prlimit(process, RLIMIT_CPU, &limit, NULL));
 }
 
-int misdeed_become_root(void) {
+int fault_become_root(void) {
     return outcome(setuid(0));
 }
 
-int misdeed_namespace(void) {
+int fault_namespace(void) {
     return outcome(unshare(CLONE_NEWUSER));
 }
 
-int misdeed_dumpable(void) {
+int fault_dumpable(void) {
     return outcome(prctl(PR_SET_DUMPABLE, 1));
 }
 
-void misdeed_eat_memory(void) {
+void fault_eat_memory(void) {
     for (;;) {
         size_t size = 16 << 20;
         char *block = malloc(size);
@@ -92,15 +92,15 @@ void misdeed_eat_memory(void) {
     }
 }
 
-void misdeed_segfault(void) {
+void fault_segfault(void) {
     *(volatile int *)16 = 1;
 }
 
-void misdeed_trap(void) {
+void fault_trap(void) {
     __builtin_trap();
 }
 
-int misdeed_send(int socket, const void *bytes, size_t length) {
+int fault_send(int socket, const void *bytes, size_t length) {
     struct iovec part = {(void *)bytes, length};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     return outcome(sendmsg(socket, &message, 0));

@@ -4,36 +4,36 @@ import Glibc
 import FaultInjection
 
 /// What the commands do, by the moment of the conversation.
-enum Misdeed {
+enum Fault {
     /// While the source is identified.
     ///
     /// - Returns: What became of an attempt that the kernel answered.
     static func early(_ command: String, _ argument: String) throws(AttachmentError) -> String {
         switch command {
         case "null", "busy", "echo", "expensive", "nice", "rare": return "null"
-        case "segv": misdeed_segfault()
+        case "segv": fault_segfault()
         case "abort": abort()
-        case "trap": misdeed_trap()
+        case "trap": fault_trap()
         case "exit": _exit(3)
         case "slow-segv":
             usleep(300_000)
-            misdeed_segfault()
+            fault_segfault()
         case "spin": while true {}
         case "sleep": sleep(1000)
-        case "eat": misdeed_eat_memory()
-        case "open": return answer(unsafe misdeed_open(argument))
-        case "create": return answer(unsafe misdeed_write_file(argument))
-        case "connect": return answer(misdeed_connect(UInt16(argument) ?? 0))
-        case "fork": return answer(misdeed_fork())
-        case "exec": return answer(unsafe misdeed_exec(argument))
-        case "ptrace": return answer(misdeed_ptrace(getppid()))
-        case "ptrace-process": return answer(misdeed_ptrace(Int32(argument) ?? 1))
-        case "signal": return answer(misdeed_signal(Int32(argument) ?? getppid()))
-        case "peek": return answer(misdeed_read_memory(Int32(argument) ?? 1))
-        case "limit": return answer(misdeed_limit(Int32(argument) ?? 1))
-        case "root": return answer(misdeed_become_root())
-        case "namespace": return answer(misdeed_namespace())
-        case "dumpable": return answer(misdeed_dumpable())
+        case "eat": fault_eat_memory()
+        case "open": return answer(unsafe fault_open(argument))
+        case "create": return answer(unsafe fault_write_file(argument))
+        case "connect": return answer(fault_connect(UInt16(argument) ?? 0))
+        case "fork": return answer(fault_fork())
+        case "exec": return answer(unsafe fault_exec(argument))
+        case "ptrace": return answer(fault_ptrace(getppid()))
+        case "ptrace-process": return answer(fault_ptrace(Int32(argument) ?? 1))
+        case "signal": return answer(fault_signal(Int32(argument) ?? getppid()))
+        case "peek": return answer(fault_read_memory(Int32(argument) ?? 1))
+        case "limit": return answer(fault_limit(Int32(argument) ?? 1))
+        case "root": return answer(fault_become_root())
+        case "namespace": return answer(fault_namespace())
+        case "dumpable": return answer(fault_dumpable())
         case "nonsense": send(Array("no message at all".utf8))
         case "oversize": send([UInt8](repeating: 32, count: CodecMessage.maximumBytes + 1))
         case "flood":
@@ -55,11 +55,11 @@ enum Misdeed {
         _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
         switch command {
-        case "late-segv": misdeed_segfault()
+        case "late-segv": fault_segfault()
         case "late-sleep": sleep(1000)
         case "late-pause": usleep(300_000)
-        case "late-eat": misdeed_eat_memory()
-        case "late-main-segv" where report.role == .main: misdeed_segfault()
+        case "late-eat": fault_eat_memory()
+        case "late-main-segv" where report.role == .main: fault_segfault()
         case "late-main-sleep" where report.role == .main: sleep(1000)
         case "wrong-size": report.bytes += 1
         case "wrong-type": report.type = .heic
@@ -109,7 +109,7 @@ enum Misdeed {
         }
     }
 
-    static func lie(_ command: String, _ argument: String, _ probeResult: inout ProbeResult) {
+    static func misstate(_ command: String, _ argument: String, _ probeResult: inout ProbeResult) {
         switch command {
         case "kind": probeResult.kind = .audio
         case "plan": probeResult.planned = [.main, .waveform]
@@ -122,7 +122,7 @@ enum Misdeed {
         }
     }
 
-    static func lie(_ command: String, _ ending: inout Ending) {
+    static func misstate(_ command: String, _ ending: inout Ending) {
         switch command {
         case "ending": ending.thumbnailClippingRect = UnitRect(x: 5, y: 5, width: 5, height: 5)
         case "warnings": ending.warnings = Array(repeating: String(repeating: "w", count: 400), count: 100)
@@ -149,7 +149,7 @@ enum Misdeed {
 
     private static func send(_ bytes: [UInt8]) {
         guard let socket else { return }
-        _ = unsafe misdeed_send(socket, bytes, bytes.count)
+        _ = unsafe fault_send(socket, bytes, bytes.count)
     }
 
     private static func hangUp() {
