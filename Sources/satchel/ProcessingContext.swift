@@ -61,7 +61,7 @@ func startCodecs(_ codecs: CodecPool, _ decoderSet: DecoderSet) async throws {
         let missing = try await codecs.start(decoderSet).missing(under: .standard)
         if !missing.isEmpty {
             let layers = missing.map(\.layer.title).joined(separator: ", ")
-            Console.say(
+            Console.printError(
                 "Warning: sources are decoded WITHOUT these layers of the confinement: \(layers). A hostile file can do harm."
             )
         }

@@ -81,19 +81,19 @@ struct Satchel: AsyncParsableCommand {
     /// Prints what is to be said about an error and answers the exit status.
     private static func status(of error: any Error) -> Int32 {
         if error is CancellationError {
-            Console.say("Interrupted. The same command carries on where this one stopped.")
+            Console.printError("Interrupted. The same command carries on where this one stopped.")
             return 130
         }
         if let failure = error as? CommandFailure {
-            Console.say("satchel: \(failure.sentence)")
+            Console.printError("satchel: \(failure.sentence)")
             return failure.status
         }
         if let error = error as? AttachmentError {
-            Console.say("satchel: \(error.message)")
+            Console.printError("satchel: \(error.message)")
             return 1
         }
         if let error = error as? StoreError {
-            Console.say("satchel: \(error.description)")
+            Console.printError("satchel: \(error.description)")
             return 2
         }
         let code = exitCode(for: error)
@@ -102,7 +102,7 @@ struct Satchel: AsyncParsableCommand {
             print(message)
             return 0
         }
-        if !message.isEmpty { Console.say(message) }
+        if !message.isEmpty { Console.printError(message) }
         // The parser's own status for wrong usage is 64.
         return code == .validationFailure ? 2 : code.rawValue
     }

@@ -1,6 +1,6 @@
 import CoreMetrics
 
-/// Counts answers to requests for content on one event loop; told to the metrics every now and then, because they are
+/// Counts answers to requests for content on one event loop; published to the metrics every now and then, because they are
 /// shared by all loops.
 struct ContentTally {
     private struct Kind: Hashable {
@@ -22,7 +22,7 @@ struct ContentTally {
         self.bytes += bytes
     }
 
-    mutating func tell() {
+    mutating func publish() {
         guard !answers.isEmpty else { return }
         let route = ("route", Endpoint.content.path)
         for (kind, count) in answers {

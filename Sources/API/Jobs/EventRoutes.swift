@@ -30,7 +30,7 @@ struct EventRoutes: Sendable {
             let following = Following(service: service, record: record, last: resumesAt)
             let telling = Task {
                 do {
-                    try await following.tell { feed.yield($0) }
+                    try await following.publish { feed.yield($0) }
                 } catch is CancellationError {
                 } catch {
                     context.logger.error("following a job failed", metadata: ["error": "\(error)"])
@@ -60,7 +60,7 @@ extension HTTPField.Name {
 /// One follower of one job.
 private struct Following: Sendable {
     private enum Signal: Sendable {
-        case heard(JobEvents.Numbered)
+        case received(JobEvents.Numbered)
         /// A moment has passed.
         case tick
     }
@@ -70,17 +70,19 @@ private struct Following: Sendable {
     /// The last event that the follower has, where that is remembered here.
     let last: String?
 
-    /// Tells the job's story to its end, or until it is cancelled.
-    func tell(_ say: (ByteBuffer) -> Void) async throws {
-        if last == nil { say(EventText.event("job", id: nil, data: try await service.document(record))) }
+    /// Sends the job's events to its end, or until it is cancelled.
+    func publish(_ send: (ByteBuffer) -> Void) async throws {
+        if last == nil { send(EventText.event("job", id: nil, data: try await service.document(record))) }
         if record.state.isFinished {
-            say(try await end(record))
+            send(try await end(record))
             return
         }
         let (signals, feed) = AsyncStream.makeStream(
             of: Signal.self, bufferingPolicy: .bufferingNewest(EventRoutes.backlog))
         let listening = Task { [events = service.jobs.events] in
-            for await heard in events.follow(record.id, of: record.tenant, after: last) { feed.yield(.heard(heard)) }
+            for await numbered in events.follow(record.id, of: record.tenant, after: last) {
+                feed.yield(.received(numbered))
+            }
         }
         let ticking = Task {
             while !Task.isCancelled {
@@ -93,33 +95,33 @@ private struct Following: Sendable {
             ticking.cancel()
         }
         var isQuiet = true
-        var saidAt = ContinuousClock.now
+        var sentAt = ContinuousClock.now
         for await signal in signals {
             switch signal {
-            case .heard(let heard):
+            case .received(let numbered):
                 isQuiet = false
-                guard heard.event.generation >= record.generation else { continue }
-                if case .finished = heard.event.what {
+                guard numbered.event.generation >= record.generation else { continue }
+                if case .finished = numbered.event.what {
                     guard let latest = try await latest() else { return }
                     // Else it was replaced meanwhile, or deleted and submitted anew.
                     guard latest.state.isFinished else { continue }
-                    say(try await end(latest))
+                    send(try await end(latest))
                     return
                 }
-                say(try EventText.event(heard, of: record))
-                saidAt = .now
+                send(try EventText.event(numbered, of: record))
+                sentAt = .now
             case .tick:
                 if isQuiet {
                     guard let latest = try await latest() else { return }
                     if latest.state.isFinished {
-                        say(try await end(latest))
+                        send(try await end(latest))
                         return
                     }
                 }
                 isQuiet = true
-                if ContinuousClock.now - saidAt >= service.settings.heartbeat {
-                    say(ByteBuffer(string: ": still here\n\n"))
-                    saidAt = .now
+                if ContinuousClock.now - sentAt >= service.settings.heartbeat {
+                    send(ByteBuffer(string: ": still here\n\n"))
+                    sentAt = .now
                 }
             }
         }
@@ -149,10 +151,10 @@ private enum EventText {
         return text
     }
 
-    static func event(_ heard: JobEvents.Numbered, of record: JobRecord) throws -> ByteBuffer {
+    static func event(_ numbered: JobEvents.Numbered, of record: JobRecord) throws -> ByteBuffer {
         let job = record.id.rawValue
-        let (name, data) = try describe(heard.event.what, job)
-        return event(name, id: heard.id, data: data)
+        let (name, data) = try describe(numbered.event.what, job)
+        return event(name, id: numbered.id, data: data)
     }
 
     private struct Bare: Encodable {

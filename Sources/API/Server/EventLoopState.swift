@@ -38,7 +38,7 @@ final class EventLoopState {
             // One that is closed removes itself.
             for connection in Array(connections.values) { connection.check(at: now) }
             contents.tidy(at: now)
-            tally.tell()
+            tally.publish()
             tickIfNeeded()
         }
     }

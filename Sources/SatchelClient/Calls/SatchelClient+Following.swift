@@ -31,7 +31,7 @@ extension SatchelClient {
     /// The service sends a comment every 15 s.
     private static let silence: TimeInterval = 60
 
-    private func follow(_ job: String, after id: String?, _ tell: (JobEvent) -> Void) async throws {
+    private func follow(_ job: String, after id: String?, _ deliver: (JobEvent) -> Void) async throws {
         var last = id
         var attempt = 0
         var waited: TimeInterval = 0
@@ -59,7 +59,7 @@ extension SatchelClient {
                         for event in parser.consume(bytes) {
                             if let id = event.id { last = id }
                             let event = try JobEvent(event)
-                            tell(event)
+                            deliver(event)
                             if case .finished = event.what { return }
                         }
                     }

@@ -68,10 +68,10 @@ struct DryRun {
         print(table(["KIND", "FILES", "BYTES", "CPU TIME"], rows, numbers: [1, 2, 3]))
         if redone > 0 {
             let files = redone == 1 ? "1 file was" : "\(redone) files were"
-            Console.say(
+            Console.printError(
                 "\(files) done under another version of the profile '\(profile.name)', and would be done anew.")
         }
-        Console.say(
+        Console.printError(
             Self.estimate(
                 cpuSeconds: cpuSeconds, codecs: configuration.codecs, cores: CodecPoolConfiguration.usableProcessors))
     }

@@ -74,11 +74,11 @@ struct Add: AsyncParsableCommand {
                 line.error?.speakToCommandLine()
                 try writer.write(line)
                 for warning in requested.warnings(about: attachment, under: profile) {
-                    Console.say("\(line.shownPath): warning: \(warning)")
+                    Console.printError("\(line.shownPath): warning: \(warning)")
                 }
                 if let error = line.error {
                     isComplete = false
-                    Console.say("\(line.shownPath): \(error.code.rawValue). \(error.message)")
+                    Console.printError("\(line.shownPath): \(error.code.rawValue). \(error.message)")
                 }
             }
             // Only now: killed before, the same command shows this job instead of making another.

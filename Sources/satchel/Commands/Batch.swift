@@ -87,7 +87,7 @@ struct Batch: AsyncParsableCommand {
         }
         await context.close()
         for line in summary.lines(profile: profile, elapsed: ContinuousClock.now - start, isQuiet: tree.quiet) {
-            Console.say(Terminal.errors.width.map { line.wrapped(to: $0) } ?? line)
+            Console.printError(Terminal.errors.width.map { line.wrapped(to: $0) } ?? line)
         }
         if let maxFailures, summary.failed >= maxFailures {
             throw CommandFailure(

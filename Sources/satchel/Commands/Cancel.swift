@@ -28,7 +28,7 @@ struct Cancel: AsyncParsableCommand {
                 throw CommandFailure("there is no job '\(Data(id.utf8).displayPath)' in the store.")
             }
             if job.state != .cancelled {
-                Console.say("\(Data(id.utf8).displayPath): \(job.state.rawValue) already; nothing was changed.")
+                Console.printError("\(Data(id.utf8).displayPath): \(job.state.rawValue) already; nothing was changed.")
             }
         }
     }

@@ -40,7 +40,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
         func run() async throws {
             let read = options.read()
-            for warning in read.warnings { Console.say("Warning: \(warning)") }
+            for warning in read.warnings { Console.printError("Warning: \(warning)") }
             try read.requireSound()
             switch format {
             case .json:

@@ -59,7 +59,7 @@ struct GrantCommand: AsyncParsableCommand {
         guard let (record, token) = granted else { throw CommandFailure.unknown(id ?? "") }
         access.warn(of: record.expiresAt, at: try await store.records.now())
         if let leases, record.leaseLimit < leases {
-            Console.say(
+            Console.printError(
                 "Warning: at most \(Quantity.count(record.leaseLimit, "lease")) may be live, as under the grant it comes from."
             )
         }

@@ -98,7 +98,7 @@ struct Inspect: AsyncParsableCommand {
             if files.count > 1 { try output.line((isFirst ? "" : "\n") + Data(file.utf8).displayPath) }
             try output.line(lines(of: probeResult, profile: profile).joined(separator: "\n"))
         case (.failure(let error), .table):
-            Console.say("satchel: \(Data(file.utf8).displayPath): \(error.code.rawValue). \(error.message)")
+            Console.printError("satchel: \(Data(file.utf8).displayPath): \(error.code.rawValue). \(error.message)")
         }
     }
 

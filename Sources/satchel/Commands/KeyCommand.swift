@@ -222,7 +222,7 @@ private struct KeyOutput {
                 expires at  \(record.expiresAt?.description ?? "never")
                 key         \(token.secretText)
                 """)
-            Console.say(
+            Console.printError(
                 "Keep the key now: it can't be shown again. Take it back with 'satchel key revoke \(record.id)'.")
         }
     }

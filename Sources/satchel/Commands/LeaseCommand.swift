@@ -108,7 +108,7 @@ struct AccessOutput {
                 token       \(token.secretText)
                 """)
             let use = kind == "grant" ? "satchel lease --grant TOKEN" : "satchel get --lease TOKEN --output FILE"
-            Console.say("Use it with '\(use)'; end it with 'satchel revoke \(id)'.")
+            Console.printError("Use it with '\(use)'; end it with 'satchel revoke \(id)'.")
         }
     }
 }

@@ -58,7 +58,9 @@ struct ProfileCommand: AsyncParsableCommand {
         func run() async throws {
             do {
                 let file = try ProfileFile(path: path)
-                for profile in file.replacements { Console.say(ProfileFileOptions.warning(of: profile, in: path)) }
+                for profile in file.replacements {
+                    Console.printError(ProfileFileOptions.warning(of: profile, in: path))
+                }
                 print("\(path) is sound: \(file.profiles.map(\.name).joined(separator: ", "))")
             } catch let error as ProfileFileError {
                 throw CommandFailure(error.description)

@@ -32,7 +32,7 @@ struct Retry: AsyncParsableCommand {
                 throw CommandFailure(
                     "the sources of '\(shown)' are no longer kept: submit it again, a batch with --retry-failed.")
             case .unneeded(let job):
-                Console.say("\(shown): \(job.state.rawValue); nothing was changed.")
+                Console.printError("\(shown): \(job.state.rawValue); nothing was changed.")
             case .accepted: break
             }
         }

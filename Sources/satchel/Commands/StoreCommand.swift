@@ -34,7 +34,7 @@ struct StoreCommand: AsyncParsableCommand {
                 "Removed \(Quantity.count(swept.expired, "expired file")), \(Quantity.count(swept.orphans, "file")) that nothing referred to (\(Quantity.bytes(swept.bytes))), and \(Quantity.count(swept.leftovers, "leftover")) of interrupted work."
             )
             if !store.isExclusive {
-                Console.say("Another process uses the store, so what is younger than an hour was left alone.")
+                Console.printError("Another process uses the store, so what is younger than an hour was left alone.")
             }
         }
     }

@@ -60,7 +60,7 @@ struct Watch: AsyncParsableCommand {
             files.watch = watch
             files.isWanted = { news.take($0) }
             if !tree.quiet {
-                Console.say("Watching \(tree.sources.joined(separator: ", ")). Ctrl-C ends it.")
+                Console.printError("Watching \(tree.sources.joined(separator: ", ")). Ctrl-C ends it.")
             }
             var isSaid = false
             while true {
@@ -70,7 +70,7 @@ struct Watch: AsyncParsableCommand {
                 }
                 if !watch.seesAll, !isSaid {
                     isSaid = true
-                    Console.say(
+                    Console.printError(
                         "Note: the kernel watches no more directories for this user (fs.inotify.max_user_watches); the rest is looked at every \(Quantity.seconds(interval))."
                     )
                 }
@@ -92,7 +92,7 @@ struct Watch: AsyncParsableCommand {
         for line in summary.withLock(\.self).lines(
             profile: profile, elapsed: ContinuousClock.now - start, isQuiet: tree.quiet)
         {
-            Console.say(Terminal.errors.width.map { line.wrapped(to: $0) } ?? line)
+            Console.printError(Terminal.errors.width.map { line.wrapped(to: $0) } ?? line)
         }
     }
 }

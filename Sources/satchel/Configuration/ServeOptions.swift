@@ -120,7 +120,7 @@ struct ServeOptions: ParsableArguments {
     /// The settings, or every problem at once.
     func configuration() throws -> ServiceConfiguration {
         let read = read()
-        for warning in read.warnings { Console.say("Warning: \(warning)") }
+        for warning in read.warnings { Console.printError("Warning: \(warning)") }
         try read.requireSound()
         return read.configuration
     }

@@ -21,7 +21,7 @@ struct AccessOptions: ParsableArguments {
     /// Says where access ends before it was asked to, with the grant that it comes from.
     func warn(of expiry: Instant, at now: Instant) {
         guard let time, expiry < now + time.duration - .seconds(60), expiry < now + time.duration * 0.99 else { return }
-        Console.say("Warning: it ends with the grant that it comes from, before the \(time.text) of --for.")
+        Console.printError("Warning: it ends with the grant that it comes from, before the \(time.text) of --for.")
     }
 
     var renditions: [RenditionRole]? { rendition.isEmpty ? nil : rendition.all() }

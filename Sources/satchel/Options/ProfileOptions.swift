@@ -46,7 +46,7 @@ struct ProfileFileOptions: ParsableArguments {
         guard let builtIn = Profile.builtIn.first(where: { $0.name == profile.name }), builtIn != profile else {
             return
         }
-        Console.say(Self.warning(of: profile, in: profiles ?? Self.standardFile ?? ""))
+        Console.printError(Self.warning(of: profile, in: profiles ?? Self.standardFile ?? ""))
     }
 
     static func warning(of profile: Profile, in file: String) -> String {

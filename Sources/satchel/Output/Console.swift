@@ -19,8 +19,8 @@ enum Console {
     /// Whether progress is shown: only a terminal gets it, and none that can't take a line back.
     static var showsProgress: Bool { Terminal.errors.movesCursor }
 
-    /// A line for the person who runs the command.
-    static func say(_ line: String) {
+    /// A line for whoever runs the command.
+    static func printError(_ line: String) {
         state.withLock { state in
             write((state.progress.isEmpty ? "" : erasing) + line + "\n" + drawn(state.progress))
         }

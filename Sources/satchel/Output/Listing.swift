@@ -30,7 +30,7 @@ struct Listing {
             }
             cursor = part.next
         } while cursor != nil && !isCutShort
-        if count == 0 { Console.say("There are no such \(what) in the store.") }
-        if isCutShort { Console.say("There are more; --limit 0 lists them all.") }
+        if count == 0 { Console.printError("There are no such \(what) in the store.") }
+        if isCutShort { Console.printError("There are more; --limit 0 lists them all.") }
     }
 }

@@ -26,7 +26,7 @@ enum DevelopmentKey {
         guard isNeeded else { return nil }
         let (record, token) = try await records.createKey(
             named: prefix + "\(getpid())", for: .service, roles: [.admin], lasting: .seconds(30 * 86_400))
-        Console.say(
+        Console.printError(
             """
             There is no API key yet, so this one was made, for trying things out; it is good until this process ends:
 
