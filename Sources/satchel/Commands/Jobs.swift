@@ -33,47 +33,34 @@ struct Jobs: AsyncParsableCommand {
 
     func run() async throws {
         let store = try openStore(store)
-        var writer = try JobWriter(format.format)
+        var writer = ListWriter.jobs(format.format)
         let filter = RecordFilter(state: state)
         try await Listing(limit: limit, what: "jobs").run { cursor, count in
             try await store.records.jobs(of: tenant.id, where: filter, after: cursor, limit: count)
         } write: { job in
-            try writer.write(job)
+            try writer.write(job, cells: job.cells)
         }
     }
 }
 
-/// Writes job records to standard output.
-private struct JobWriter {
-    let format: OutputFormat
-    private let output = ResultOutput()
-    private var table = TableOutput(Self.columns)
-    private var hasHeader = false
-
-    private static let columns = Table(columns: [
-        .init(title: "JOB", width: 36), .init(title: "STATE", width: 9),
-        .init(title: "DELIVERED", width: 9, isNumber: true), .init(title: "ATTEMPT", width: 7, isNumber: true),
-        .init(title: "CREATED", width: 24), .init(title: "PROFILE", width: 14), .init(title: "WHY", width: 0),
-    ])
-
-    init(_ format: OutputFormat) throws {
-        self.format = format
+extension ListWriter {
+    fileprivate static func jobs(_ format: OutputFormat) -> ListWriter {
+        ListWriter(
+            format,
+            columns: [
+                .init(title: "JOB", width: 36), .init(title: "STATE", width: 9),
+                .init(title: "DELIVERED", width: 9, isNumber: true), .init(title: "ATTEMPT", width: 7, isNumber: true),
+                .init(title: "CREATED", width: 24), .init(title: "PROFILE", width: 14), .init(title: "WHY", width: 0),
+            ], header: "job_id,state,delivered,attempt,created_at,profile,why")
     }
+}
 
-    mutating func write(_ job: JobRecord) throws {
-        let delivered = job.attachments.count { $0.state == .delivered }
-        let cells = [
-            Data(job.id.rawValue.utf8).displayPath, job.state.rawValue, "\(delivered)/\(job.attachments.count)",
-            "\(job.attempt)", job.createdAt.description, job.profile,
-            job.attachments.lazy.compactMap { $0.error?.code.rawValue }.first ?? "-",
+extension JobRecord {
+    fileprivate var cells: [String] {
+        let delivered = attachments.count { $0.state == .delivered }
+        return [
+            Data(id.rawValue.utf8).displayPath, state.rawValue, "\(delivered)/\(attachments.count)", "\(attempt)",
+            createdAt.description, profile, attachments.lazy.compactMap { $0.error?.code.rawValue }.first ?? "-",
         ]
-        switch format {
-        case .jsonl: try output.line(JSON.text(job))
-        case .table: try table.write(cells)
-        case .csv:
-            if !hasHeader { try output.line("job_id,state,delivered,attempt,created_at,profile,why") }
-            try output.line(CSV.row(cells))
-        }
-        hasHeader = true
     }
 }

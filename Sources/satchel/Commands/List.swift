@@ -43,7 +43,7 @@ struct List: AsyncParsableCommand {
 
     func run() async throws {
         let store = try openStore(store)
-        var writer = try RecordWriter(format.format)
+        var writer = ListWriter.attachments(format.format)
         let filter = RecordFilter(state: state, kind: kind)
         let paths = PathFilter(include: path.all())
         try await Listing(limit: limit, what: "attachments").run(
@@ -51,13 +51,22 @@ struct List: AsyncParsableCommand {
                 try await store.records.attachments(of: tenant.id, where: filter, after: cursor, limit: count)
             }, isSparse: !path.isEmpty,
             where: { !$0.wasPassedOver && paths.accepts(file: Data($0.shownPath.utf8)) },
-            write: { try writer.write($0) })
+            write: { try writer.write($0, cells: $0.cells(format.format)) })
     }
 }
 
 extension AttachmentRecord {
     /// The path of what the command line took, else the name.
     fileprivate var shownPath: String { source.path ?? source.name ?? "-" }
+
+    fileprivate func cells(_ format: OutputFormat) -> [String] {
+        let bytes = renditions.values.reduce(0) { $0 + $1.bytes }
+        return [
+            id.rawValue, state.rawValue, kind?.rawValue ?? "-", fidelity?.rawValue ?? error?.code.rawValue ?? "-",
+            format == .table ? Quantity.bytes(renditions.isEmpty ? nil : bytes) : "\(bytes)",
+            finishedAt?.description ?? "-", Data(shownPath.utf8).displayPath,
+        ]
+    }
 
     /// What the command line reported as `skipped`.
     fileprivate var wasPassedOver: Bool {
@@ -66,39 +75,14 @@ extension AttachmentRecord {
     }
 }
 
-/// Writes attachment records to standard output.
-private struct RecordWriter {
-    let format: OutputFormat
-    private let output = ResultOutput()
-    private var table = TableOutput(Self.columns)
-    private var hasHeader = false
-
-    private static let columns = Table(columns: [
-        .init(title: "ATTACHMENT", width: 36), .init(title: "STATE", width: 9), .init(title: "KIND", width: 9),
-        .init(title: "RESULT", width: 17), .init(title: "BYTES", width: 7, isNumber: true),
-        .init(title: "FINISHED", width: 24), .init(title: "PATH", width: 0),
-    ])
-
-    init(_ format: OutputFormat) throws {
-        self.format = format
-    }
-
-    mutating func write(_ record: AttachmentRecord) throws {
-        let bytes = record.renditions.values.reduce(0) { $0 + $1.bytes }
-        let cells = [
-            record.id.rawValue, record.state.rawValue, record.kind?.rawValue ?? "-",
-            record.fidelity?.rawValue ?? record.error?.code.rawValue ?? "-",
-            format == .table ? Quantity.bytes(record.renditions.isEmpty ? nil : bytes) : "\(bytes)",
-            record.finishedAt?.description ?? "-", Data(record.shownPath.utf8).displayPath,
-        ]
-        switch format {
-        case .jsonl: try output.line(JSON.text(record))
-        case .table:
-            try table.write(cells)
-        case .csv:
-            if !hasHeader { try output.line("attachment_id,state,kind,result,bytes,finished_at,path") }
-            try output.line(CSV.row(cells))
-        }
-        hasHeader = true
+extension ListWriter {
+    fileprivate static func attachments(_ format: OutputFormat) -> ListWriter {
+        ListWriter(
+            format,
+            columns: [
+                .init(title: "ATTACHMENT", width: 36), .init(title: "STATE", width: 9), .init(title: "KIND", width: 9),
+                .init(title: "RESULT", width: 17), .init(title: "BYTES", width: 7, isNumber: true),
+                .init(title: "FINISHED", width: 24), .init(title: "PATH", width: 0),
+            ], header: "attachment_id,state,kind,result,bytes,finished_at,path")
     }
 }
