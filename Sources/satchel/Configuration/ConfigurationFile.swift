@@ -6,7 +6,6 @@ struct ConfigurationFile: Sendable {
     struct Entry: Sendable {
         var line: Int
         var texts: [String]
-        var isList: Bool
     }
 
     var path: String
@@ -70,13 +69,13 @@ struct ConfigurationFile: Sendable {
         if let scalar = value.scalar {
             // An empty value is as good as none.
             if scalar.string.isEmpty || value.null != nil { return }
-            entries[setting.key] = Entry(line: line, texts: [scalar.string], isList: false)
+            entries[setting.key] = Entry(line: line, texts: [scalar.string])
         } else if let sequence = value.sequence, setting.isList, sequence.allSatisfy({ $0.scalar != nil }) {
-            entries[setting.key] = Entry(line: line, texts: sequence.compactMap(\.scalar?.string), isList: true)
+            entries[setting.key] = Entry(line: line, texts: sequence.compactMap(\.scalar?.string))
         } else if let mapping = value.mapping, setting.type == "mapping", mapping.allSatisfy({ $0.value.scalar != nil })
         {
             let texts = mapping.map { "\($0.key.string ?? "")=\($0.value.string ?? "")" }
-            entries[setting.key] = Entry(line: line, texts: texts, isList: true)
+            entries[setting.key] = Entry(line: line, texts: texts)
         } else {
             complain(line, setting.key, nil, "it takes \(setting.isList ? "" : "one value, ")\(setting.type)")
         }

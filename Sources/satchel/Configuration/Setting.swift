@@ -19,17 +19,27 @@ struct Setting: Sendable {
     let set: @Sendable ([String], inout ServiceConfiguration) throws(SettingComplaint) -> Void
     let shown: @Sendable (ServiceConfiguration) -> PlainValue
 
+    private init(
+        _ key: String, _ type: String, _ summary: String, isList: Bool = false, default text: String? = nil,
+        set: @escaping @Sendable ([String], inout ServiceConfiguration) throws(SettingComplaint) -> Void,
+        shown: @escaping @Sendable (ServiceConfiguration) -> PlainValue
+    ) {
+        self.key = key
+        self.type = type
+        self.summary = summary
+        self.isList = isList
+        defaultText = text
+        self.set = set
+        self.shown = shown
+    }
+
     /// A setting with one value.
     init<Value>(_ key: String, _ path: any Path<Value>, _ kind: SettingKind<Value>, _ summary: String) {
-        self.key = key
-        type = kind.name
-        self.summary = summary
-        isList = false
-        defaultText = nil
-        set = { texts, configuration throws(SettingComplaint) in
+        self.init(key, kind.name, summary) { texts, configuration throws(SettingComplaint) in
             configuration[keyPath: path] = try kind.read(texts.first ?? "")
+        } shown: {
+            kind.show($0[keyPath: path])
         }
-        shown = { kind.show($0[keyPath: path]) }
     }
 
     /// A setting with one value or none.
@@ -37,40 +47,27 @@ struct Setting: Sendable {
         _ key: String, _ path: any Path<Value?>, _ kind: SettingKind<Value>, default text: String = "none",
         _ summary: String
     ) {
-        self.key = key
-        type = kind.name
-        self.summary = summary
-        isList = false
-        defaultText = text
-        set = { texts, configuration throws(SettingComplaint) in
+        self.init(key, kind.name, summary, default: text) { texts, configuration throws(SettingComplaint) in
             configuration[keyPath: path] = try kind.read(texts.first ?? "")
+        } shown: {
+            $0[keyPath: path].map(kind.show) ?? .nothing
         }
-        shown = { configuration in configuration[keyPath: path].map(kind.show) ?? .nothing }
     }
 
     /// A setting with several values.
     init(_ key: String, list path: any Path<[String]>, _ kind: SettingKind<String>, _ summary: String) {
-        self.key = key
-        type = "list of \(kind.name)"
-        self.summary = summary
-        isList = true
-        defaultText = nil
-        set = { texts, configuration throws(SettingComplaint) in
+        self.init(key, "list of \(kind.name)", summary, isList: true) { texts, configuration throws(SettingComplaint) in
             var values: [String] = []
             for text in texts { values.append(try kind.read(text)) }
             configuration[keyPath: path] = values
+        } shown: {
+            .list($0[keyPath: path])
         }
-        shown = { .list($0[keyPath: path]) }
     }
 
     /// A setting that maps names to values, each written `name=value` where there are no mappings.
     init(_ key: String, map path: any Path<[String: String]>, _ summary: String) {
-        self.key = key
-        type = "mapping"
-        self.summary = summary
-        isList = true
-        defaultText = nil
-        set = { texts, configuration throws(SettingComplaint) in
+        self.init(key, "mapping", summary, isList: true) { texts, configuration throws(SettingComplaint) in
             var values: [String: String] = [:]
             for text in texts {
                 let parts = text.split(separator: "=", maxSplits: 1).map { String($0) }
@@ -80,12 +77,8 @@ struct Setting: Sendable {
                 values[parts[0]] = parts[1]
             }
             configuration[keyPath: path] = values
-        }
-        shown = { configuration in
-            .object(
-                configuration[keyPath: path].sorted { $0.key < $1.key }.map {
-                    PlainValue.Member($0.key, .text($0.value))
-                })
+        } shown: {
+            .object($0[keyPath: path].sorted { $0.key < $1.key }.map { PlainValue.Member($0.key, .text($0.value)) })
         }
     }
 
