@@ -87,7 +87,7 @@ import Testing
     }
 }
 
-@Suite struct AchievementTests {
+@Suite struct FidelityAssessmentTests {
     @Test(arguments: 0..<500)
     func `what is claimed was made`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -95,16 +95,16 @@ import Testing
         let planned = roles.filter { _ in Bool.random(using: &random) }
         let made = planned.filter { _ in Bool.random(using: &random) }
         let efforts = made.map { ($0, Bool.random(using: &random) ? Effort.full : .reduced) }
-        let achievement = FidelityAssessment(
+        let assessment = FidelityAssessment(
             planned: planned, made: Dictionary(uniqueKeysWithValues: efforts),
             keptOriginal: Bool.random(using: &random))
-        #expect((achievement.fidelity == nil) == (achievement.best == nil))
-        #expect((achievement.fidelity == nil) == (made.isEmpty && !achievement.keptOriginal))
-        switch achievement.fidelity {
-        case .full: #expect(made == planned && achievement.made[.main] == .full && achievement.best == .main)
-        case .reduced: #expect(achievement.best == .main && achievement.made[.main] != nil)
-        case .partial: #expect(!made.contains(.main) && made.contains { $0 == achievement.best })
-        case .original: #expect(made.isEmpty && achievement.best == .original)
+        #expect((assessment.fidelity == nil) == (assessment.best == nil))
+        #expect((assessment.fidelity == nil) == (made.isEmpty && !assessment.keptOriginal))
+        switch assessment.fidelity {
+        case .full: #expect(made == planned && assessment.made[.main] == .full && assessment.best == .main)
+        case .reduced: #expect(assessment.best == .main && assessment.made[.main] != nil)
+        case .partial: #expect(!made.contains(.main) && made.contains { $0 == assessment.best })
+        case .original: #expect(made.isEmpty && assessment.best == .original)
         case nil: break
         }
     }
@@ -117,10 +117,10 @@ import Testing
             return Loss("\($0 + 1) of 900 frames", because: why + "and more")
         }
         let effort: Effort = Bool.random(using: &random) ? .full : .reduced
-        let achievement = FidelityAssessment(
+        let assessment = FidelityAssessment(
             planned: [.main], made: [.main: effort], keptOriginal: false, losses: losses)
-        #expect(achievement.fidelity == .reduced)
-        let reason = try #require(achievement.reason)
+        #expect(assessment.fidelity == .reduced)
+        let reason = try #require(assessment.reason)
         #expect(reason.count <= 200 && reason.hasPrefix("reduced, as "))
         if effort == .full {
             #expect(reason.hasPrefix("reduced, as it lacks 1 of 900 frames: its packets"), "\(reason)")
@@ -140,41 +140,41 @@ import Testing
         let figures = Shortfall.estimate(needed: 4.12, left: 0.04)
         var seen: Set<Fidelity?> = []
         for index in 0..<(Way.allCases.count * Way.allCases.count * Way.allCases.count * Way.allCases.count * 2) {
-            var achievement = FidelityAssessment(planned: [], made: [:], keptOriginal: index.isMultiple(of: 2))
+            var assessment = FidelityAssessment(planned: [], made: [:], keptOriginal: index.isMultiple(of: 2))
             var rest = index / 2
             for role in roles {
                 let way = Way.allCases[rest % Way.allCases.count]
                 rest /= Way.allCases.count
-                if way != .unplanned { achievement.planned.append(role) }
+                if way != .unplanned { assessment.planned.append(role) }
                 switch way {
                 case .unplanned, .unsaid: break
-                case .full: achievement.made[role] = .full
-                case .reducedUnsaid: achievement.made[role] = .reduced
-                case .reduced: (achievement.made[role], achievement.shortfalls[role]) = (.reduced, figures)
-                case .estimated: achievement.shortfalls[role] = figures
+                case .full: assessment.made[role] = .full
+                case .reducedUnsaid: assessment.made[role] = .reduced
+                case .reduced: (assessment.made[role], assessment.shortfalls[role]) = (.reduced, figures)
+                case .estimated: assessment.shortfalls[role] = figures
                 case .slow:
-                    achievement.made[role] = .reduced
-                    achievement.shortfalls[role] = .pace(needed: 3, left: 1)
-                case .late: achievement.shortfalls[role] = .timeUp
-                case .damaged: achievement.shortfalls[role] = .undecodable
+                    assessment.made[role] = .reduced
+                    assessment.shortfalls[role] = .pace(needed: 3, left: 1)
+                case .late: assessment.shortfalls[role] = .timeUp
+                case .damaged: assessment.shortfalls[role] = .undecodable
                 }
             }
-            let fidelity = achievement.fidelity
+            let fidelity = assessment.fidelity
             seen.insert(fidelity)
-            let note = achievement.step?.note
+            let note = assessment.step?.note
             guard let fidelity, fidelity != .full else {
-                try #require(note == nil, "\(achievement): \(note ?? "")")
+                try #require(note == nil, "\(assessment): \(note ?? "")")
                 continue
             }
-            let reason = try #require(note, "\(achievement)")
+            let reason = try #require(note, "\(assessment)")
             try #require(reason.hasPrefix("\(fidelity.rawValue), as ") && reason.count <= 200 && !reason.hasSuffix("."))
-            let short = roles.filter { achievement.planned.contains($0) && achievement.made[$0] != .full }
+            let short = roles.filter { assessment.planned.contains($0) && assessment.made[$0] != .full }
             if reason.firstMatch(of: /; and [0-9] more$/) == nil {
-                for role in short { try #require(reason.contains(role.rawValue), "\(achievement): \(reason)") }
+                for role in short { try #require(reason.contains(role.rawValue), "\(assessment): \(reason)") }
             }
             // What the picture is missed for comes first.
             if short.contains(.main) { try #require(reason.hasPrefix("\(fidelity.rawValue), as main"), "\(reason)") }
-            if short.first == .main, achievement.shortfalls[.main] == figures {
+            if short.first == .main, assessment.shortfalls[.main] == figures {
                 try #require(reason.contains("4.1 s") && reason.contains("40 ms left"), "\(reason)")
             }
         }
