@@ -237,3 +237,11 @@ final class Canary: Sendable {
         guard code == 0 else { throw SystemError("call") }
     }
 }
+
+extension SandboxReport {
+    fileprivate var extras: [SandboxLayerReport] { layers.filter { !$0.layer.isRequired } }
+
+    fileprivate func holds(_ layer: SandboxLayer) -> Bool {
+        layers.contains { $0.layer == layer && $0.state == .holds }
+    }
+}

@@ -19,12 +19,10 @@ public struct LogOutput: LogHandler {
     public var metadata: Logger.Metadata = [:]
     public var metadataProvider: Logger.MetadataProvider?
     public var logLevel: Logger.Level
-    private let label: String
     private let format: LogFormat
     private static let writing = Mutex(())
 
-    public init(label: String, level: Logger.Level, format: LogFormat) {
-        self.label = label
+    public init(level: Logger.Level, format: LogFormat) {
         logLevel = level
         self.format = format
     }

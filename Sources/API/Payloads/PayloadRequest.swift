@@ -10,9 +10,9 @@ struct PayloadRequest: Hashable, Sendable {
     static let defaultDeadline = 10.0
     /// Seconds. Push services and proxies give up on a caller that waits longer.
     static let deadlines = 0.05...25.0
-    /// Seconds that links live; 24 h by default, 30 d at most.
-    static let defaultLife = 86_400.0
-    static let lives = 60.0...2_592_000.0
+    /// Seconds that links live.
+    static let defaultLife = AccessLimits.link.inSeconds
+    static let lives = 60.0...AccessLimits.longest.inSeconds
 
     /// Nil: the one that the payload's category is mapped to, else `notification`.
     var profile: String?

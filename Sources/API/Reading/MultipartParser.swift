@@ -176,12 +176,6 @@ struct MultipartHead: Hashable, Sendable {
     var fileName: String?
     var contentType: String?
 
-    init(name: String, fileName: String? = nil, contentType: String? = nil) {
-        self.name = name
-        self.fileName = fileName
-        self.contentType = contentType
-    }
-
     /// Reads headers, each of which a line's end precedes.
     init(lines bytes: [UInt8]) throws(MultipartError) {
         guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -94,9 +94,6 @@ public struct SandboxReport: Hashable, Sendable, Codable {
         self.libraries = libraries
     }
 
-    public var required: [SandboxLayerReport] { layers.filter(\.layer.isRequired) }
-    public var extras: [SandboxLayerReport] { layers.filter { !$0.layer.isRequired } }
-
     /// The layers that `policy` demands and that don't hold. A layer that the report leaves out doesn't hold.
     public func missing(under policy: SandboxPolicy) -> [SandboxLayerReport] {
         SandboxLayer.allCases.filter(policy.demands).compactMap { layer in
@@ -105,11 +102,6 @@ public struct SandboxReport: Hashable, Sendable, Codable {
             }
             return report.state == .missing ? report : nil
         }
-    }
-
-    /// Whether `layer` holds.
-    public func holds(_ layer: SandboxLayer) -> Bool {
-        layers.contains { $0.layer == layer && $0.state == .holds }
     }
 }
 

@@ -12,16 +12,15 @@ public struct AnimationOutput: Hashable, Sendable {
     public let keepsFrames: Bool
     /// How often it can say that it plays; nil of what has no loops.
     public let mostPlays: Int?
-    /// The unit of its delays, the least that is written, and the most that it can say, in milliseconds.
+    /// The unit of its delays, and the most that it can say, in milliseconds.
     public let delayUnit: Int
-    public let leastDelay: Int
     public let longestDelay: Int
     /// Whether sides are even, as it has whole pixels of colour for every four.
     public let hasEvenSides: Bool
 
     init(
         saver: VipsOperation? = nil, shares: [Double], nanoseconds: Double, bytesPerPixel: Int64,
-        keepsFrames: Bool = false, mostPlays: Int? = nil, delayUnit: Int = 1, leastDelay: Int = 1,
+        keepsFrames: Bool = false, mostPlays: Int? = nil, delayUnit: Int = 1,
         longestDelay: Int = .max, hasEvenSides: Bool = false
     ) {
         self.saver = saver
@@ -31,7 +30,6 @@ public struct AnimationOutput: Hashable, Sendable {
         self.keepsFrames = keepsFrames
         self.mostPlays = mostPlays
         self.delayUnit = delayUnit
-        self.leastDelay = leastDelay
         self.longestDelay = longestDelay
         self.hasEvenSides = hasEvenSides
     }

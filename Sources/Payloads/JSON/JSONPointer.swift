@@ -49,9 +49,4 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
         }
         return String(text)
     }
-
-    /// The same place's neighbour: another member of the same object.
-    func sibling(_ key: String) -> JSONPointer {
-        JSONPointer(tokens: tokens.dropLast() + [key])
-    }
 }

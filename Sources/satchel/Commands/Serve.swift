@@ -40,7 +40,7 @@ struct Serve: AsyncParsableCommand {
         LoggingSystem.bootstrap { label in
             // The libraries' own lines are for whoever debugs them.
             let level = label == "satchel" ? configuration.logLevel : max(configuration.logLevel, .warning)
-            return LogOutput(label: label, level: level, format: configuration.logFormat)
+            return LogOutput(level: level, format: configuration.logFormat)
         }
         Self.raiseDescriptorLimit()
         let metrics = MetricsRegistry()
