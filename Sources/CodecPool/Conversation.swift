@@ -33,7 +33,7 @@ struct Conversation {
         capped.ceilings.memory = min(order.ceilings.memory, max(configuration.memory, configuration.identifyMemory))
         guard let packet = Self.packet(of: capped) else { throw abandon(Breach("an order that can't be written")) }
         try await sent(child.packets.send(packet: packet, descriptors: [source.number]))
-        switch try await hear() {
+        switch try await receive() {
         case .probeResult(let probeResult):
             let checked = try believe { () throws(Breach) in try probeResult.checked(for: order) }
             guard order.profile.accepts(checked.kind) else {
@@ -52,7 +52,7 @@ struct Conversation {
 
     /// Ends the conversation; the process goes on to its next source, if any.
     func stop() async throws(Failure) {
-        try await say(.stop)
+        try await send(.stop)
     }
 
     /// Lets the process make `outputs` and hands on what it reports.
@@ -76,11 +76,11 @@ struct Conversation {
             memory: granted, outputs: outputs.map(\.role), effort: effort,
             niceness: turn.isSparing ? RenderCommand.sparingNiceness : 0,
             secondsLeft: finishBy.map { max(0, ContinuousClock.now.duration(to: $0).inSeconds) })
-        try await say(.proceed(command), descriptors: writers)
+        try await send(.proceed(command), descriptors: writers)
         for output in outputs { output.close() }
 
         while true {
-            switch try await hear(granted: granted) {
+            switch try await receive(granted: granted) {
             case .rendition(let report):
                 guard let file = files.removeValue(forKey: report.role) else {
                     throw abandon(Breach("'\(report.role.rawValue)' was reported twice or never ordered"))
@@ -113,7 +113,7 @@ struct Conversation {
 
     private static let latest = Mutex<(order: WorkOrder, packet: Data)?>(nil)
 
-    private func say(_ message: ServiceMessage, descriptors: [Int32] = []) async throws(Failure) {
+    private func send(_ message: ServiceMessage, descriptors: [Int32] = []) async throws(Failure) {
         try await sent(child.packets.send(message, descriptors: descriptors))
     }
 
@@ -127,7 +127,7 @@ struct Conversation {
     }
 
     /// The next message. Waits as long as the process uses CPU time, up to its limit, or the silence lasts.
-    private func hear(granted: Int64? = nil) async throws(Failure) -> CodecMessage {
+    private func receive(granted: Int64? = nil) async throws(Failure) -> CodecMessage {
         var spent = child.cpuSeconds ?? 0
         while true {
             switch child.packets.receive(capacity: CodecMessage.maximumBytes) {

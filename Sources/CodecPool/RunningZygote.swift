@@ -27,7 +27,7 @@ final class RunningZygote: Sendable {
         var isRetired = false
         var isDead = false
         var isGone = false
-        var mourners: [CheckedContinuation<Void, Never>] = []
+        var exitWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private enum Fork: Sendable {
@@ -210,7 +210,7 @@ final class RunningZygote: Sendable {
     func gone() async {
         await withCheckedContinuation { continuation in
             let isGone = state.withLock { state in
-                if !state.isGone { state.mourners.append(continuation) }
+                if !state.isGone { state.exitWaiters.append(continuation) }
                 return state.isGone
             }
             if isGone { continuation.resume() }
@@ -224,7 +224,7 @@ final class RunningZygote: Sendable {
             reading: while true {
                 switch control.receive(capacity: ZygoteMessage.maximumBytes, descriptors: 1) {
                 case .packet(let bytes, let descriptors):
-                    isOpen = hear(bytes, descriptors)
+                    isOpen = receive(bytes, descriptors)
                     if !isOpen { break reading }
                 case .nothing: break reading
                 case .ended, .refused:
@@ -234,17 +234,17 @@ final class RunningZygote: Sendable {
             }
         }
         control.hangUp()
-        bury()
+        markTerminated()
         await Self.end(process, pidfd)
-        let mourners = state.withLock { state in
+        let exitWaiters = state.withLock { state in
             state.isGone = true
-            defer { state.mourners = [] }
-            return state.mourners
+            defer { state.exitWaiters = [] }
+            return state.exitWaiters
         }
-        for mourner in mourners { mourner.resume() }
+        for waiter in exitWaiters { waiter.resume() }
     }
 
-    private func hear(_ bytes: Data, _ descriptors: [Int32]) -> Bool {
+    private func receive(_ bytes: Data, _ descriptors: [Int32]) -> Bool {
         switch try? JSON.decode(ZygoteMessage.self, from: bytes) {
         case .forked(let id, let process) where descriptors.count == 1:
             settle(id, .forked(process, pidfd: descriptors[0]))
@@ -268,8 +268,8 @@ final class RunningZygote: Sendable {
         }
     }
 
-    /// Nobody will hear of its processes any more.
-    private func bury() {
+    /// Nobody will be told of its processes any more.
+    private func markTerminated() {
         let (forking, watchers) = state.withLock { state in
             state.isDead = true
             defer {

@@ -29,7 +29,7 @@ struct AttachmentAttempt: Sendable {
         switch try await sharing.turn(at: key, submittedAt: submittedAt, in: claim.lane, until: deadline?.end) {
         case .lead(let lead): return try await ownOutcome(leading: lead)
         case .alone: return try await ownOutcome()
-        case .outgrown: throw NeedsExpensiveLane()
+        case .needsExpensiveLane: throw NeedsExpensiveLane()
         case .late:
             let source = SourceFacts(submission)
             return AttachmentOutcome(id: id, result: .failure(timeIsUp), kind: nil, source: source, steps: [])
@@ -54,7 +54,7 @@ struct AttachmentAttempt: Sendable {
             }
             return outcome
         } catch {
-            lead.end(error is NeedsExpensiveLane ? .outgrown : .abandoned)
+            lead.end(error is NeedsExpensiveLane ? .needsExpensiveLane : .abandoned)
             throw error
         }
     }
@@ -93,7 +93,7 @@ struct AttachmentAttempt: Sendable {
         let step = Step(
             name: "shared", seconds: (ContinuousClock.now - start).inSeconds,
             note: "what an identical attachment came to")
-        tell(.stage(id, step))
+        publish(.stage(id, step))
         // Whatever was planned was made.
         let passedOver = made.kind.flatMap { self.passedOver(of: $0, planned: Array(made.result.renditions.keys)) }
         return AttachmentOutcome(
@@ -130,7 +130,7 @@ struct AttachmentAttempt: Sendable {
                 }
                 let step = Step(name: "retry", seconds: wait.inSeconds, note: error.message)
                 progress.steps.append(step)
-                tell(.stage(id, step))
+                publish(.stage(id, step))
                 try await Task.sleep(for: wait)
                 attempt += 1
             }
@@ -141,10 +141,10 @@ struct AttachmentAttempt: Sendable {
     private func deliverable(_ progress: inout Progress, _ foundCostly: () -> Void) async throws -> AttachmentResult {
         let source = try await openedAtItsPlace(&progress)
         defer { pipeline.giveSourceBack(for: self) }
-        let committer = OutputCommitter(blobs: pipeline.blobs) { report in tell(.rendition(id, report)) }
+        let committer = OutputCommitter(blobs: pipeline.blobs) { report in publish(.rendition(id, report)) }
         let run = await rendered(source, into: committer, &progress, foundCostly)
         if run.isCostly {
-            if case .url = submission.location { pipeline.handover.keep(source, for: id) }
+            if case .url = submission.location { pipeline.fetchedSources.keep(source, for: id) }
             throw NeedsExpensiveLane()
         }
         let rendered = ContinuousClock.now
@@ -241,7 +241,7 @@ struct AttachmentAttempt: Sendable {
     private func note(_ step: Step?, in progress: inout Progress) {
         guard let step else { return }
         progress.steps.append(step)
-        tell(.stage(id, step))
+        publish(.stage(id, step))
     }
 
     /// The source, and with it a place to work on it, which is the caller's to give back.
@@ -251,7 +251,7 @@ struct AttachmentAttempt: Sendable {
     private func openedAtItsPlace(_ progress: inout Progress) async throws -> OpenedSource {
         progress.begin("wait")
         if let deadline, deadline.end <= .now { throw timeIsUp }
-        if let fetched = pipeline.handover.take(id) {
+        if let fetched = pipeline.fetchedSources.take(id) {
             progress.note(fetched)
             guard await pipeline.takeSource(for: self) else { throw timeIsUp }
             return fetched
@@ -294,9 +294,9 @@ struct AttachmentAttempt: Sendable {
             submission, limits: pipeline.configuration.limits, until: deadline?.end,
             trace: claim.submission.traceparent
         ) { received, total in
-            tell(.progress(id, received: received, of: total))
+            publish(.progress(id, received: received, of: total))
         }
-        for step in source.steps { tell(.stage(id, step)) }
+        for step in source.steps { publish(.stage(id, step)) }
         return source
     }
 
@@ -330,7 +330,7 @@ struct AttachmentAttempt: Sendable {
                     times.withLock { $0.identified() }
                     if turn != .costly, pipeline.configuration.isCostly(probeResult) { return .stop }
                     found.withLock { $0 = probeResult }
-                    tell(.stage(id, probeResult.step))
+                    publish(.stage(id, probeResult.step))
                     let outputs = try committer.stage(probeResult.planned)
                     times.withLock { $0.told() }
                     return .proceed(effort: .full, outputs: outputs)
@@ -360,8 +360,8 @@ struct AttachmentAttempt: Sendable {
         }
     }
 
-    private func tell(_ what: JobEvent.What) {
-        pipeline.tell(what, of: claim)
+    private func publish(_ what: JobEvent.What) {
+        pipeline.publish(what, of: claim)
     }
 
     /// Names the options that the source has no use for.

@@ -311,7 +311,7 @@ public final class JobService: Sendable {
             // Another worker tells how it goes on, unless there is none.
             let record = try? await records.job(claim.job, of: claim.tenant)
             guard let record, record.generation == claim.generation, record.state.isFinished else { return }
-            pipeline.tell(.finished(record.state), of: claim)
+            pipeline.publish(.finished(record.state), of: claim)
         case .failure(is AttachmentError):
             store.failed()
             JobMetrics.count("jobs_postponed_total", [("reason", "store")])
@@ -330,7 +330,7 @@ public final class JobService: Sendable {
             return
         }
         JobMetrics.count("jobs_postponed_total", [("reason", "expensive")])
-        pipeline.tell(.postponed, of: claim)
+        pipeline.publish(.postponed, of: claim)
         workers[.expensive]?.added()
     }
 }

@@ -59,7 +59,7 @@ public struct Pipeline: Sendable {
     let sources: SourceOpener
     let configuration: Configuration
     let commitTime = CommitTime()
-    let handover = FetchedSourceCache()
+    let fetchedSources = FetchedSourceCache()
     /// Nil where any number of sources may be open.
     let openSources: AsyncSemaphore?
     /// Nil where any number of sources may be fetched.
@@ -87,7 +87,7 @@ public struct Pipeline: Sendable {
         return Pipeline(records: records, blobs: blobs, codecs: codecs, sources: sources, configuration: configuration)
     }
 
-    func tell(_ what: JobEvent.What, of claim: Claim) {
+    func publish(_ what: JobEvent.What, of claim: Claim) {
         configuration.events?.publish(
             JobEvent(tenant: claim.tenant, job: claim.job, generation: claim.generation, what: what))
     }
@@ -109,7 +109,7 @@ public struct Pipeline: Sendable {
     ///   the store failed, in which case the job was handed back, pending; where there are lanes, ``NeedsExpensiveLane`` when it
     ///   belongs to the expensive one: it is still claimed.
     public func run(_ claim: Claim) async throws -> JobRecord {
-        tell(.started(attempt: claim.attempt), of: claim)
+        publish(.started(attempt: claim.attempt), of: claim)
         do {
             let record = try await whileHolding(claim) {
                 let outcomes = try await attempt(claim)
@@ -125,7 +125,7 @@ public struct Pipeline: Sendable {
                     throw StoreUnavailable(cause: error)
                 }
             }
-            tell(.finished(record.state), of: claim)
+            publish(.finished(record.state), of: claim)
             return record
         } catch let error as StoreUnavailable {
             // With a pause it is another attempt, whose time goes on; without one, the same made up for.
@@ -149,7 +149,7 @@ public struct Pipeline: Sendable {
                 return false
             }
         }.value
-        if isPending { tell(.postponed, of: claim) }
+        if isPending { publish(.postponed, of: claim) }
     }
 
     /// Gives up blobs that were committed and won't be recorded, so that no file is left behind.

@@ -43,7 +43,7 @@ public final class RequestCoalescer: Sendable {
         /// Take this over.
         case take(Made)
         /// It is costly: its place is in the expensive lane.
-        case outgrown
+        case needsExpensiveLane
         /// Work on it for itself: what the first came to serves nobody else.
         case alone
         /// The time was up while the first was still worked on.
@@ -53,7 +53,7 @@ public final class RequestCoalescer: Sendable {
     /// How the work of the first ended, for the others.
     enum Ending: Sendable {
         case made(Made)
-        case outgrown
+        case needsExpensiveLane
         /// Another may have more luck: it was cancelled, or its time was up.
         case abandoned
         /// It would go the same way with each.
@@ -172,7 +172,7 @@ public final class RequestCoalescer: Sendable {
             case .turn(let turn): return turn
             case .flight(let underway): flight = underway
             }
-            if flight.isCostly, lane == .quick { return .outgrown }
+            if flight.isCostly, lane == .quick { return .needsExpensiveLane }
             switch await flight.gate.acquire(1, until: end) {
             case .cancelled: throw CancellationError()
             case .late: return .late
@@ -181,8 +181,8 @@ public final class RequestCoalescer: Sendable {
             switch flight.ending {
             case .made(let made): return .take(made)
             case .unfit: return .alone
-            case .outgrown where lane == .quick: return .outgrown
-            case .outgrown, .abandoned: break
+            case .needsExpensiveLane where lane == .quick: return .needsExpensiveLane
+            case .needsExpensiveLane, .abandoned: break
             }
         }
     }
@@ -218,7 +218,7 @@ public final class RequestCoalescer: Sendable {
     private func replace(_ old: Flight, at key: Key) -> Flight {
         let new = Flight(startedAt: old.startedAt, isCostly: true)
         state.withLock { $0.flights[key] = new }
-        old.end(.outgrown)
+        old.end(.needsExpensiveLane)
         return new
     }
 

@@ -118,7 +118,7 @@ final class RunningJobs: Sendable {
                 key: JobEvents.Key(tenant: claim.tenant, job: claim.job), kind: kind, task: Task { try await body() })
             return state.next
         }
-        tell(claim.lane)
+        gauge(claim.lane)
         return number
     }
 
@@ -129,7 +129,7 @@ final class RunningJobs: Sendable {
             state.withLock { state in
                 if state.entries.removeValue(forKey: number) != nil { state.giveBack(entry.kind, of: entry.key.tenant) }
             }
-            tell(entry.kind.lane)
+            gauge(entry.kind.lane)
         }
         return await withTaskCancellationHandler {
             await entry.task.result
@@ -151,7 +151,7 @@ final class RunningJobs: Sendable {
         for task in tasks { task.cancel() }
     }
 
-    private func tell(_ lane: JobLane) {
+    private func gauge(_ lane: JobLane) {
         JobMetrics.gauge("jobs_underway", Int64(count(in: lane)), [("lane", lane.rawValue)])
     }
 }
