@@ -94,12 +94,20 @@ lint: ## Check the style.
 format: ## Correct the style.
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks
 
-BENCH = Benchmarks/.build/release/bench --programs $(RELEASE)
+BENCH_PYTHON = PYTHONPATH=Benchmarks .bench/venv/bench/bin/python -B
+BENCH = $(BENCH_PYTHON) -m bench --programs $(RELEASE)
+
+.bench/jpeg-floor: Benchmarks/floors/jpeg-floor.c
+	mkdir -p .bench
+	$(CC) -O2 -Wall -Wextra -Werror -o $@ $< -ljpeg
+
+.bench/remux: Benchmarks/floors/remux.c
+	mkdir -p .bench
+	$(CC) -O2 -Wall -Wextra -Werror -o $@ $< -lavformat -lavcodec -lavutil
 
 .PHONY: bench-build
-bench-build: release
+bench-build: release .bench/jpeg-floor .bench/remux
 	SATCHEL_BENCHMARKS=1 $(SWIFT) build -c release --product inner-bench
-	$(SWIFT) build -c release --package-path Benchmarks
 
 .PHONY: bench-peers
 bench-peers: ## Install what is measured beside.
@@ -108,15 +116,20 @@ bench-peers: ## Install what is measured beside.
 
 .PHONY: bench
 bench: bench-peers bench-build ## Measure against the peers, in alternation: minutes.
-	@$(BENCH)
+	@$(BENCH) $(BENCH_OPTIONS)
 
 .PHONY: bench-full
-bench-full: bench-peers bench-build ## The same with all parts, more inputs and more rounds: an hour or two.
-	@$(BENCH) --full
+bench-full: bench-peers bench-build ## The same with all parts, more inputs and more rounds: hours.
+	@$(BENCH) --full $(BENCH_OPTIONS)
 
 .PHONY: bench-publish
 bench-publish: ## Put the plots and tables of the last run under Benchmarks.
 	@$(BENCH) --publish Benchmarks
+
+.PHONY: bench-test
+bench-test: ## Run the tests of the benchmarks themselves.
+	@Benchmarks/peers/environments.sh .bench bench
+	@$(BENCH_PYTHON) -m unittest discover -s Benchmarks/Tests
 
 .PHONY: bench-inner
 bench-inner: dependencies ## Count the instructions of inner pieces, and compare them with their thresholds.
@@ -145,4 +158,4 @@ install: release man ## Install under PREFIX (/usr/local), with completions and 
 
 .PHONY: clean
 clean: ## Remove what was built.
-	rm -rf .build .build-* .demo .bench Benchmarks/.build
+	rm -rf .build .build-* .demo .bench

@@ -4,7 +4,7 @@
 #   Tests/run.sh [swift] [part ...]
 #
 # A part is a test target, `openapi-client` (the service used by a client that is made of its description), `schemathesis`
-# (the service held to it), or a set of these: `test` is what a contributor runs, `check` what takes longer. Both, where
+# (the service held to it), `benchmarks` (their own tests), or a set of these: `test` is what a contributor runs, `check` what takes longer. Both, where
 # none is named.
 #
 # Each target has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
@@ -25,7 +25,7 @@ for part in "$@"; do
             parts="$parts AttachmentsTests PlatformTests PayloadsTests CodecsTests StoresTests IngestTests CodecPoolTests
                 JobsTests APITests SatchelClientTests ServeTests SatchelTests"
             ;;
-        check) parts="$parts DurabilityTests openapi-client schemathesis" ;;
+        check) parts="$parts DurabilityTests openapi-client schemathesis benchmarks" ;;
         *) parts="$parts $part" ;;
     esac
 done
@@ -88,6 +88,7 @@ for name in $parts; do
             run "$name" $minutes ./Tests/codecs.sh
             ;;
         openapi-client) run "$name" 5 ./Tests/openapi-client.sh .build/debug ;;
+        benchmarks) run "$name" 10 make bench-test ;;
         schemathesis) run "$name" 15 ./Tests/schemathesis.sh .build/debug ;;
         *) run "$name" $minutes "$swift" test --skip-build $parallel --filter "^$name\\." ;;
     esac

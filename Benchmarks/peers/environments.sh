@@ -1,17 +1,20 @@
 #!/bin/sh
-# Makes the virtual environments that hold the peers from PyPI, from the pinned files in requirements/: system (on the
-# system's libvips), newest (libvips as pyvips-binary brings it), simd (Pillow-SIMD, compiled here), thumbor.
+# Makes virtual environments from the pinned files in requirements/: bench, in which the benchmarks run, and those that hold the
+# peers from PyPI: system (on the system's libvips), newest (libvips as pyvips-binary brings it), simd (Pillow-SIMD, compiled
+# here), thumbor.
 #
-#   Benchmarks/peers/environments.sh .bench
+#   Benchmarks/peers/environments.sh .bench [name ...]
 #
 # Does nothing where everything is there. What can't be had is named, and measured as missing.
 set -u
 
 here=$(dirname "$0")
-place=${1:?usage: environments.sh DIRECTORY}/venv
+place=${1:?usage: environments.sh DIRECTORY [NAME ...]}/venv
+shift
+[ $# -gt 0 ] || set -- bench system newest simd thumbor
 mkdir -p "$place"
 
-for name in system newest simd thumbor; do
+for name in "$@"; do
     wanted=$here/requirements/$name.txt
     made=$place/$name/requirements.txt
     cmp -s "$wanted" "$made" && continue

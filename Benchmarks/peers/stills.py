@@ -1,6 +1,6 @@
 """Makes small JPEGs of photographs with a library, in one process.
 
-    stills.py LIBRARY DIRECTORY QUALITY SIZE,SIZE SOURCE...
+    stills.py LIBRARY QUALITY SIZE,SIZE DIRECTORY SOURCE...
 
 Each library is used as its makers advise where speed counts: one decode for all sizes (the largest first), scaled while
 decoding, upright, no metadata; 'pillow-full' is what all are compared with: a full decode. Outputs are DIRECTORY/NAME-SIZE.jpg, SIZE being the longest side.
@@ -53,7 +53,7 @@ def with_pillow(directory, quality, sizes, sources, full):
 
 
 def main():
-    library, directory, quality, sizes = sys.argv[1:5]
+    library, quality, sizes, directory = sys.argv[1:5]
     sources = sys.argv[5:]
     sizes = sorted((int(size) for size in sizes.split(",")), reverse=True)
     if library in ("pillow", "pillow-full"):

@@ -7,7 +7,7 @@ import Testing
 @testable import StillCodecs
 
 /// What our own way from GIF to GIF promises, beside the tools that people use: bytes, and nearness to a Lanczos 3 scaling in
-/// full colour, as `judge_animations.py` sees both.
+/// full colour, as `judges/animations.py` of the benchmarks sees both.
 @Suite(.timeLimit(.minutes(5))) struct AnimationFidelityTests: ~Copyable {
     let directory: TemporaryDirectory
 
@@ -16,7 +16,7 @@ import Testing
     }
 
     private static let side = 320
-    private static let peers = Repository.root.appending(path: "Benchmarks/peers")
+    private static let bench = Repository.root.appending(path: "Benchmarks/bench")
 
     private struct Made {
         var bytes: Int
@@ -29,7 +29,7 @@ import Testing
         try Data("\(source.path)\t\(output)\t\(Self.side)\n".utf8).write(to: list)
         let cache = directory.url.appending(path: "references").path
         let answer = try Tool.text(
-            "/usr/bin/python3", [Self.peers.appending(path: "judge_animations.py").path, cache, list.path])
+            "/usr/bin/python3", [Self.bench.appending(path: "judges/animations.py").path, cache, list.path])
         let words = answer.split(separator: " ")
         let decibels = try #require(words.count == 3 ? Double(words[1]) : nil, "\(answer)")
         let bytes = try #require(FileManager.default.attributesOfItem(atPath: output)[.size] as? Int)
@@ -96,7 +96,7 @@ import Testing
         let output = directory.url.appending(path: "\(kind)-\(seed).gif")
         try Tool.run(
             "/usr/bin/python3",
-            [Self.peers.appending(path: "drawings.py").path, kind]
+            [Self.bench.appending(path: "corpus/drawings.py").path, kind]
                 + [seed, width, height, 24, 6].map(String.init) + [output.path])
         return output
     }
