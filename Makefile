@@ -94,8 +94,8 @@ lint: ## Check the style.
 format: ## Correct the style.
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks
 
-BENCH_PYTHON = PYTHONPATH=Benchmarks .bench/venv/bench/bin/python -B
-BENCH = $(BENCH_PYTHON) -m bench --programs $(RELEASE)
+BENCH_PYTHON = venv/bench/bin/python -B
+BENCH = PYTHONPATH=Benchmarks .bench/$(BENCH_PYTHON) -m bench --programs $(RELEASE)
 
 .bench/jpeg-floor: Benchmarks/floors/jpeg-floor.c
 	mkdir -p .bench
@@ -126,10 +126,11 @@ bench-full: bench-peers bench-build ## The same with all parts, more inputs and 
 bench-publish: ## Put the plots and tables of the last run under Benchmarks.
 	@$(BENCH) --publish Benchmarks
 
+# In an environment below .build, which is another one on Debian 13.
 .PHONY: bench-test
 bench-test: ## Run the tests of the benchmarks themselves.
-	@Benchmarks/peers/environments.sh .bench bench
-	@$(BENCH_PYTHON) -m unittest discover -s Benchmarks/Tests
+	@Benchmarks/peers/environments.sh .build/bench bench
+	@PYTHONPATH=Benchmarks .build/bench/$(BENCH_PYTHON) -m unittest discover -s Benchmarks/Tests
 
 .PHONY: bench-inner
 bench-inner: dependencies ## Count the instructions of inner pieces, and compare them with their thresholds.

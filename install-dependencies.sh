@@ -23,8 +23,8 @@ test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace ip
     libheif-examples libjpeg-turbo-progs libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
     prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy python3-pyte libavif-bin
     zsh fish file"
-bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-turbo-progs libjpeg-dev zlib1g-dev nginx-light wrk
-    valgrind util-linux procps python3 python3-dev python3-venv python3-pil python3-numpy"
+bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-dev zlib1g-dev nginx-light wrk
+    valgrind util-linux python3 python3-dev python3-venv"
 
 # What the releases call differently; a release that isn't named here is taken for the newest one.
 # shellcheck source=/dev/null

@@ -93,6 +93,11 @@ class Command:
         return " ".join(str(word) for word in self.line)
 
 
+def ffmpeg(*arguments):
+    """Quietly, over what is there; gives its usage."""
+    return Command(["ffmpeg", "-v", "error", "-nostdin", "-y", *arguments]).run()
+
+
 def run_loops(loops):
     """Loops of commands: side by side, and in each one after the other.
 

@@ -4,7 +4,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ..commands import Command
+from ..commands import Command, ffmpeg
 from .chance import chance
 from .scene import scene
 
@@ -56,8 +56,7 @@ def make_film(kind, index, frames, width, height, random, file, seed):
                 f"split[stage][piece];[piece]crop={width // 4}:{height // 4}:{width // 2}:{height // 2},hue=h=120[piece];"
                 f"[stage][piece]overlay=x='abs(mod(n*{dx * 2},{width})-{width // 4})':y='{height // 3}+{height // 5}*sin(n/9)'")
         dither = "bayer:bayer_scale=3:diff_mode=rectangle" if kind == "stage" else "sierra2_4a"
-        Command([
-            "ffmpeg", "-v", "error", "-nostdin", "-y", "-bitexact", *source, "-frames:v", frames, "-filter_complex",
+        ffmpeg(
+            "-bitexact", *source, "-frames:v", frames, "-filter_complex",
             f"{film},split[one][two];[one]trim=end_frame={frames},palettegen=stats_mode=full[palette];"
-            f"[two][palette]paletteuse=dither={dither}", "-f", "gif", file,
-        ]).run()
+            f"[two][palette]paletteuse=dither={dither}", "-f", "gif", file)

@@ -13,17 +13,13 @@ from functools import partial
 from pathlib import Path
 
 from .. import progress
-from ..commands import Command, usable_cores
+from ..commands import Command, ffmpeg, usable_cores
 from . import animations, mixed
 from .camera import SHOTS, shot, write_of_bytes
 from .chance import chance
 from .scene import scene
 
 _CLIPS_IN_GROUP = 12
-
-
-def ffmpeg(*arguments):
-    Command(["ffmpeg", "-v", "error", "-nostdin", "-y", *arguments]).run()
 
 
 def lavfi(source):

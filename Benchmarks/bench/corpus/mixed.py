@@ -1,6 +1,6 @@
 """A directory as people have them: photographs, pictures, clips, sounds and junk."""
 
-from ..commands import Command
+from ..commands import ffmpeg
 from . import animations
 from .camera import QUARTER_TURN, UPRIGHT, write_of_bytes
 from .chance import chance
@@ -40,9 +40,6 @@ def make(index, file, seed):
     def picture(width):
         return scene(width, width * 3 // 4, seed, "mixed scene", index)
 
-    def ffmpeg(*arguments):
-        Command(["ffmpeg", "-v", "error", "-nostdin", "-y", "-bitexact", *arguments, file]).run()
-
     sound = ["-f", "lavfi", "-i", f"anoisesrc=color=pink:sample_rate=44100:duration={seconds}:seed={index}"]
     match what:
         case "jpeg" | "truncated":
@@ -59,16 +56,16 @@ def make(index, file, seed):
             film = animations.FILMED[index % len(animations.FILMED)]
             animations.make_film(film, index, 30, 360, 270, random, file, seed)
         case "mp3":
-            ffmpeg(*sound, "-c:a", "libmp3lame", "-b:a", "128k")
+            ffmpeg("-bitexact", *sound, "-c:a", "libmp3lame", "-b:a", "128k", file)
         case "wav":
-            ffmpeg(*sound, "-c:a", "pcm_s16le")
+            ffmpeg("-bitexact", *sound, "-c:a", "pcm_s16le", file)
         case "aac":
-            ffmpeg(*sound, "-c:a", "aac", "-b:a", "96k")
+            ffmpeg("-bitexact", *sound, "-c:a", "aac", "-b:a", "96k", file)
         case "mp4":
             ffmpeg(
-                "-f", "lavfi", "-i", f"testsrc2=size=640x360:rate=25:duration={seconds}", *sound, "-vf",
+                "-bitexact", "-f", "lavfi", "-i", f"testsrc2=size=640x360:rate=25:duration={seconds}", *sound, "-vf",
                 f"hue=h={index * 29 % 360}", "-c:v", "libx264", "-preset", "veryfast", "-threads", 1, "-pix_fmt", "yuv420p",
-                "-c:a", "aac")
+                "-c:a", "aac", file)
         case "text":
             file.write_bytes(bytes(random.integers(97, 123, 400, dtype="u1")))
         case "noise":

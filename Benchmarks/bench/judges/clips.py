@@ -5,7 +5,7 @@ import re
 import tempfile
 
 from .. import Failure
-from ..commands import Command
+from ..commands import Command, ffmpeg
 from ..contenders.tasks import SECONDS
 from ..figures import DECIBELS, KILOBYTES, Column, mean
 
@@ -64,10 +64,8 @@ def _check(output, task):
 def _fidelity(output, source, task):
     """In dB, over all frames, to a bicubic scaling of the source's."""
     with tempfile.NamedTemporaryFile() as answer:
-        Command([
-            "ffmpeg", "-v", "error", "-nostdin", "-i", output, "-t", SECONDS, "-i", source, "-lavfi",
-            f"[1:v]scale={task.side}:-2[r];[0:v][r]psnr=stats_file={answer.name}", "-f", "null", "-",
-        ]).run()
+        filters = f"[1:v]scale={task.side}:-2[r];[0:v][r]psnr=stats_file={answer.name}"
+        ffmpeg("-i", output, "-t", SECONDS, "-i", source, "-lavfi", filters, "-f", "null", "-")
         values = [float(value) for value in re.findall(r"psnr_avg:([0-9.]+)", answer.read().decode())]
     if not values:
         raise Failure(f"{output}: no frame was compared")

@@ -11,7 +11,7 @@ from typing import Optional
 from urllib.parse import urlsplit
 
 from .. import Failure, progress
-from ..commands import Command
+from ..commands import ffmpeg
 from ..corpus.chance import chance, log_uniform
 from ..corpus.sources import sample_files
 from ..figures import COUNT, MILLISECONDS, PER_THOUSAND, Findings, percentile
@@ -183,6 +183,6 @@ class _Deliveries:
                 continue
             self.decoded += 1
             try:
-                Command(["ffmpeg", "-v", "error", "-nostdin", "-xerror", "-i", file, "-f", "null", "-"]).run()
+                ffmpeg("-xerror", "-i", file, "-f", "null", "-")
             except Failure as failure:
                 self.complaints.append(f"{what}: {failure}")

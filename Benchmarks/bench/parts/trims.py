@@ -1,7 +1,7 @@
 """What cutting 10 s out of a minute costs: on keyframes beside a bare remux, between them beside encoding it all again."""
 
 from .. import Failure
-from ..commands import Command
+from ..commands import ffmpeg
 from ..corpus.inputs import files
 from ..figures import MILLISECONDS, Findings, mean, ratios
 from ..judges.clips import facts
@@ -25,19 +25,18 @@ def measure(run):
 
     def encoded_by_ffmpeg(clip):
         """Milliseconds of processors, the start of the program included, with the settings of the codec."""
-        return 1000 * Command([
-            "ffmpeg", "-v", "error", "-nostdin", "-y", "-ss", _BETWEEN, "-t", _SECONDS, "-i", clip, "-c:v", "libx264", "-preset",
-            "veryfast", "-crf", 23, "-c:a", "copy", output]).run().cpu
+        coding = ["-c:v", "libx264", "-preset", "veryfast", "-crf", 23, "-c:a", "copy"]
+        return 1000 * ffmpeg("-ss", _BETWEEN, "-t", _SECONDS, "-i", clip, *coding, output).cpu
 
     own, remux = [run.workplace.program("inner-bench"), "trim"], [run.workplace.program("remux")]
-    copies, remuxes, smart, whole, ffmpeg = [], [], [], [], []
+    copies, remuxes, smart, whole, encoded = [], [], [], [], []
     for _ in run.turns("trims"):
         copies.append(cut(own, "copy", _ON_KEYFRAME, _WIDTH))
         remuxes.append(cut(remux, "copy", _ON_KEYFRAME))
         smart.append(cut(own, "smart", _BETWEEN, _WIDTH)[0])
         # Two pixels less make it encode everything, by the same code and with the same settings.
         whole.append(cut(own, "encode", _BETWEEN, _WIDTH - 2)[0])
-        ffmpeg.append(mean([encoded_by_ffmpeg(clip) for clip in clips]))
+        encoded.append(mean([encoded_by_ffmpeg(clip) for clip in clips]))
     (copy_cpu, copying), (remux_cpu, remuxing) = zip(*copies), zip(*remuxes)
     add = (findings := Findings("trims")).add
     add(
@@ -49,5 +48,5 @@ def measure(run):
     add("smart_ratio", "A smart trim: CPU in terms of encoding the part anew", ratios(smart, whole), at_most=1 / 3)
     add("smart", "— a smart trim of 10 s", smart, MILLISECONDS)
     add("encode", "— encoding it anew", whole, MILLISECONDS)
-    add("smart_ffmpeg_ratio", "— in terms of ffmpeg encoding it anew", ratios(smart, ffmpeg))
+    add("smart_ffmpeg_ratio", "— in terms of ffmpeg encoding it anew", ratios(smart, encoded))
     return findings
