@@ -5,6 +5,7 @@ The clients run in processes of their own, so that they don't wait for each othe
 """
 
 import json
+import multiprocessing
 import time
 
 from .. import progress
@@ -23,11 +24,12 @@ def measure(run):
     with Service(run.workplace, "--set", f"intake.queue={_QUEUE}") as service:
         _, wall = service.deliver_all(8, [unlike(body, index) for index, body in enumerate(bodies[:300])])
         capacity = 300 / wall
-        with processes(_PROCESSES + 1) as pool:
-            start = time.monotonic() + 3  # a moment for the processes to start
-            health = pool.submit(_ask_health, service.port, start)
+        with multiprocessing.get_context("spawn").Manager() as manager, processes(_PROCESSES + 1) as pool:
+            # None begins before all are there.
+            barrier = manager.Barrier(_PROCESSES + 1)
+            health = pool.submit(_ask_health, service.port, barrier)
             loads = [
-                pool.submit(_submit, service.port, service.authorization, bodies, capacity * 10, start, first)
+                pool.submit(_submit, service.port, service.authorization, bodies, capacity * 10, barrier, first)
                 for first in range(_PROCESSES)]
             refusals, accepted = (sum((load.result()[which] for load in loads), []) for which in (0, 1))
         lost = _unfinished(service, accepted)
@@ -43,13 +45,10 @@ def measure(run):
     return findings
 
 
-def _sleep_until(moment):
-    time.sleep(max(0, moment - time.monotonic()))
-
-
-def _ask_health(port, start):
+def _ask_health(port, barrier):
     connection, seconds = Connection(port), []
-    _sleep_until(start)
+    barrier.wait()
+    start = time.monotonic()
     while time.monotonic() < start + _SECONDS:
         answer = connection.send("GET", "/livez")
         if answer.status != 200:
@@ -59,18 +58,19 @@ def _ask_health(port, start):
     return seconds
 
 
-def _submit(port, authorization, bodies, rate, start, first):
+def _submit(port, authorization, bodies, rate, barrier, first):
     """An open load: submissions come at their times, as long as a connection is free, whether the ones before were answered or not.
 
     Each process has every so many of them.
     """
-    refusals, accepted = [], []
+    barrier.wait()
+    start, refusals, accepted = time.monotonic(), [], []
     headers = {**authorization, "Content-Type": "image/jpeg"}
 
     def client(left):
         connection = Connection(port)
         for index in left:
-            _sleep_until(start + index / rate)
+            time.sleep(max(0, start + index / rate - time.monotonic()))
             if time.monotonic() > start + _SECONDS:
                 return
             body = unlike(bodies[index % len(bodies)], index)
