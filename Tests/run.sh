@@ -4,8 +4,8 @@
 #   Tests/run.sh [swift] [part ...]
 #
 # A part is a test target, `openapi-client` (the service used by a client that is made of its description), `schemathesis`
-# (the service held to it), `benchmarks` (their own tests), or a set of these: `test` is what a contributor runs, `check` what takes longer. Both, where
-# none is named.
+# (the service held to it), `benchmarks` (their own tests), or a set of these: `test` is what a contributor runs, `check`
+# what takes longer. Both, where none is named.
 #
 # Each target has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
 # waits for a program would keep them from running. Where tests of one target would disturb each other so, they run one
