@@ -16,14 +16,14 @@ public struct Service: Sendable {
     public let health: ServiceHealth
     public let metrics: MetricsRegistry
     /// Decides who may be called back; asked as far as that needs no look at names.
-    public let callbacks: FetchGuard
+    public let webhooks: FetchGuard
     /// Admits submissions; shared by all routes that take some.
     public let intake: AdmissionController
 
     public init(
         store: Store, records: any RecordStore, spool: Spool, jobs: JobService, profiles: [Profile],
         settings: ServiceSettings, logger: Logger, health: ServiceHealth = ServiceHealth(),
-        metrics: MetricsRegistry = MetricsRegistry(), callbacks: FetchGuard = FetchGuard()
+        metrics: MetricsRegistry = MetricsRegistry(), webhooks: FetchGuard = FetchGuard()
     ) {
         self.store = store
         self.records = records
@@ -34,7 +34,7 @@ public struct Service: Sendable {
         self.logger = logger
         self.health = health
         self.metrics = metrics
-        self.callbacks = callbacks
+        self.webhooks = webhooks
         intake = AdmissionController(records: records, spool: spool, directory: store.directory, settings: settings)
     }
 

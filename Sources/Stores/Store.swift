@@ -177,15 +177,15 @@ public struct Store: Sendable {
         try blobs.remove(await records.markRemoved(names))
     }
 
-    /// What a tenant's callbacks are signed with now, for its receivers.
-    public func callbackSecret(of tenant: TenantID) throws(StoreError) -> CallbackSecret? {
-        try callbackSecrets(of: tenant).first
+    /// What a tenant's webhooks are signed with now, for its receivers.
+    public func webhookSecret(of tenant: TenantID) throws(StoreError) -> WebhookSecret? {
+        try webhookSecrets(of: tenant).first
     }
 
-    /// What a tenant's callbacks are signed with, the current secret first: after a rotation of the keys the older ones
+    /// What a tenant's webhooks are signed with, the current secret first: after a rotation of the keys the older ones
     /// stay good for as long as the keys are kept, so that receivers can change over.
-    public func callbackSecrets(of tenant: TenantID) throws(StoreError) -> [CallbackSecret] {
-        try keys.callbackSecrets(of: tenant)
+    public func webhookSecrets(of tenant: TenantID) throws(StoreError) -> [WebhookSecret] {
+        try keys.webhookSecrets(of: tenant)
     }
 
     /// Puts a new key in front for all tokens from now on; those that live stay good.

@@ -213,7 +213,7 @@ import TestSupport
     }
 
     private func target(_ live: LiveService, _ key: AccessToken?, _ picture: Data) async throws -> Target {
-        // A failing callback is there to be replayed.
+        // A failing webhook is there to be replayed.
         let submitted = try await live.send(
             .post, "/v1/jobs?callback=https%3A%2F%2Fcallback.invalid%2Fhook",
             ["Content-Type": "image/png", "Prefer": "wait=20"], body: picture, key: key)

@@ -200,14 +200,14 @@ struct Question: Sendable {
             let statistics = try await store.records.statistics()
             #expect(statistics.liveLeases >= store.size)
             #expect(statistics.liveLinks >= store.size)
-            #expect(statistics.pendingCallbacks >= store.size)
+            #expect(statistics.pendingWebhooks >= store.size)
         },
         Question("a tenant's usage") { store in
             let usage = try await store.records.usage(of: FilledStore.tenant)
             #expect(usage.liveLeases >= store.size)
         },
         Question("callbacks that are due") { store in
-            let due = try await store.records.dueCallbacks(1, for: .seconds(60))
+            let due = try await store.records.dueWebhooks(1, for: .seconds(60))
             #expect(due.count == 1)
         },
         Question("delete an attachment") { store in
@@ -232,7 +232,7 @@ extension RecordFilter {
 }
 
 /// A store with as many pending jobs, delivered attachments, live leases (with and without a grant), links and pending
-/// callbacks.
+/// webhooks.
 struct FilledStore: ~Copyable {
     static let tenant = TenantID(rawValue: "acme")
     static let worker = WorkerID(rawValue: "me")

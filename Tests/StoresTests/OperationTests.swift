@@ -37,7 +37,7 @@ import Testing
             ).first)
         #expect(claim.submission.traceparent == job.traceparent)
         _ = try await fixture.records.deliver([.failed(claim.attachments[0], .corrupt(reason: "cut"))], under: claim)
-        let callbacks = try await fixture.records.dueCallbacks(10, for: .seconds(30))
-        #expect(callbacks.map(\.traceparent) == [job.traceparent])
+        let webhooks = try await fixture.records.dueWebhooks(10, for: .seconds(30))
+        #expect(webhooks.map(\.traceparent) == [job.traceparent])
     }
 }

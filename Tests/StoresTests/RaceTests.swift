@@ -155,7 +155,7 @@ import Testing
                 group.addTask {
                     var mine: [String] = []
                     while true {
-                        let due = try await stores[index % 2].records.dueCallbacks(3, for: .seconds(60))
+                        let due = try await stores[index % 2].records.dueWebhooks(3, for: .seconds(60))
                         if due.isEmpty { return mine }
                         mine += due.map(\.id)
                     }

@@ -59,7 +59,7 @@ import Testing
         #expect(try await records.job(submittedWith: "k", of: other) == nil)
         #expect(try await records.retry(failed.id, of: other) == nil)
         #expect(try await records.access(openedBy: done, of: other).isEmpty)
-        #expect(try await records.replayCallback(of: done, tenant: other) == false)
+        #expect(try await records.replayWebhook(of: done, tenant: other) == false)
         #expect(
             try await records.grant(on: attachment, in: .owner(other), renditions: nil, for: .seconds(9), leaseLimit: 1)
                 == nil)
@@ -86,10 +86,10 @@ import Testing
         #expect(try await records.usage(of: other).pendingJobs == 0)
         let tight = Quotas(storedBytes: 5, pendingJobs: 1, liveLeases: 1)
         try await records.admit(other, SubmissionOptions(quotas: tight, queueLimit: 100))
-        let callback = CallbackDelivery(
-            id: try #require(try await fixture.callbackIDs().first), tenant: other, job: done, url: "", origin: "",
+        let callback = WebhookDelivery(
+            id: try #require(try await fixture.webhookIDs().first), tenant: other, job: done, url: "", origin: "",
             attempt: 0, createdAt: fixture.clock.now)
-        for outcome in [CallbackOutcome.delivered, .again(after: .zero, reason: ""), .failed(reason: "")] {
+        for outcome in [WebhookOutcome.delivered, .again(after: .zero, reason: ""), .failed(reason: "")] {
             try await records.record(outcome, of: callback)
         }
         var stolen = claim
@@ -150,7 +150,7 @@ extension Fixture {
         }
     }
 
-    fileprivate func callbackIDs() async throws -> [String] {
+    fileprivate func webhookIDs() async throws -> [String] {
         if let memory = records as? MemoryRecordStore { return memory.read { tables, _ in tables.calls.map(\.key) } }
         return try await sqlite.read { database, _ in try database.texts("SELECT id FROM callbacks") }
     }

@@ -2,7 +2,7 @@ public import Attachments
 public import FoundationEssentials
 import Jobs
 
-/// A job as the API shows it: to whoever asks, in events and to callbacks.
+/// A job as the API shows it: to whoever asks, in events and to webhooks.
 struct JobBody: Encodable {
     var id: String
     var state: WorkState
@@ -15,8 +15,8 @@ struct JobBody: Encodable {
     @Nullable var deadlineAt: Instant?
     @Nullable var finishedAt: Instant?
     var attachments: [AttachmentBody]
-    /// Null also in what the callback itself sends, which is the same at each attempt.
-    @Nullable var callback: CallbackReport?
+    /// Null also in what the webhook itself sends, which is the same at each attempt.
+    @Nullable var callback: WebhookReport?
 
     /// - Parameter access: What the job opened when it delivered, as far as it still lives.
     init(_ record: JobRecord, access: [OpenedAccess], _ service: Service) {
@@ -127,7 +127,7 @@ struct AttachmentDocument: Encodable {
 }
 
 extension Service {
-    /// A job as callbacks send it: as `GET /v1/jobs/{id}` answers it, but for the callback itself; nil where the tenant has
+    /// A job as webhooks send it: as `GET /v1/jobs/{id}` answers it, but for the webhook itself; nil where the tenant has
     /// no such job.
     public func jobDocument(_ id: JobID, of tenant: TenantID) async throws -> Data? {
         guard var record = try await records.job(id, of: tenant) else { return nil }

@@ -34,12 +34,12 @@ struct JobRoutes: Sendable {
         }
         table.on(.deleteJob) { _, context in try await delete(record(context)) }
         table.on(.retryJob) { _, context in try await retry(jobID(context), of: context.tenant) }
-        table.on(.replayCallback) { _, context in
+        table.on(.replayWebhook) { _, context in
             let record = try await record(context)
             guard record.state.isFinished else {
                 throw Problem(.conflict, "not_finished", "The job is not finished. Its callback is called when it is.")
             }
-            guard try await service.records.replayCallback(of: record.id, tenant: record.tenant) else {
+            guard try await service.records.replayWebhook(of: record.id, tenant: record.tenant) else {
                 throw Problem(.conflict, "no_callback", "The job was submitted without a callback.")
             }
             return .json(try await service.document(self.record(context)), .accepted)

@@ -10,7 +10,7 @@ struct SubmissionReader {
     /// Seconds, where the submission doesn't say.
     let leaseTTL: Double
     /// Decides who may be called back.
-    var callbacks = FetchGuard()
+    var webhooks = FetchGuard()
     let errors = ValidationErrors()
 
     private static let jobFields = [
@@ -58,17 +58,17 @@ struct SubmissionReader {
     private func callback(_ job: FieldReader) -> String? {
         guard let callback = job.object("callback", known: ["url"]) else { return nil }
         if callback.value("url") == nil { callback.complain("url", "A callback needs the URL to call.") }
-        return callbackURL(callback, "url")
+        return webhookURL(callback, "url")
     }
 
     /// A URL that may be called, where it is one. Where its host's name leads is looked at with each call.
-    private func callbackURL(_ reader: FieldReader, _ field: String) -> String? {
+    private func webhookURL(_ reader: FieldReader, _ field: String) -> String? {
         guard let text = reader.string(field, bytes: 1...FetchURL.maximumLength) else { return nil }
         do throws(AttachmentError) {
-            try callbacks.check(FetchURL(text))
+            try webhooks.check(FetchURL(text))
             return text
         } catch {
-            reader.refuse(field, error.code.rawValue, CallbackFailure.message(error))
+            reader.refuse(field, error.code.rawValue, WebhookFailure.message(error))
             return nil
         }
     }
@@ -155,7 +155,7 @@ struct SubmissionReader {
         if !trim.names.isEmpty { attachment.trim = self.trim(trim, thumbnailTime: job.value("thumbnail_time")) }
         let request = request(
             job, metadata: FieldReader(metadata, named: .parameter("metadata."), known: nil, errors),
-            callback: callbackURL(job, "callback"), attachments: [attachment])
+            callback: webhookURL(job, "callback"), attachments: [attachment])
         try errors.check()
         return request
     }
@@ -319,7 +319,7 @@ extension SubmissionReader {
     init(_ service: Service) {
         profiles = service.profiles.map(\.name)
         leaseTTL = service.settings.leaseTTL
-        callbacks = service.callbacks
+        webhooks = service.webhooks
     }
 }
 

@@ -48,7 +48,7 @@ extension Endpoint {
     static let jobEvents = Endpoint(.get, "/v1/jobs/{id}/events", .key([.submit, .read]))
     static let deleteJob = Endpoint(.delete, "/v1/jobs/{id}", .key([.submit]))
     static let retryJob = Endpoint(.post, "/v1/jobs/{id}/retry", .key([.submit]))
-    static let replayCallback = Endpoint(.post, "/v1/jobs/{id}/callback", .key([.submit]))
+    static let replayWebhook = Endpoint(.post, "/v1/jobs/{id}/callback", .key([.submit]))
     static let listAttachments = Endpoint(.get, "/v1/attachments", .key([.read]))
     static let attachment = Endpoint(.get, "/v1/attachments/{id}", .key([.submit, .read]))
     static let deleteAttachment = Endpoint(.delete, "/v1/attachments/{id}", .key([.submit]))
@@ -72,7 +72,7 @@ extension Endpoint {
 
     /// All of them, in the order in which they are described.
     static let all: [Endpoint] = [
-        submitJob, putJob, listJobs, job, jobEvents, deleteJob, retryJob, replayCallback,
+        submitJob, putJob, listJobs, job, jobEvents, deleteJob, retryJob, replayWebhook,
         listAttachments, attachment, deleteAttachment,
         startLease, lease, renewLease, stopLease, grant, narrowGrant, revokeGrant,
         content, contentHead, enrichPayload, profiles, alive, ready, metrics, description, documentation,

@@ -58,7 +58,7 @@ public struct JobRecord: Hashable, Sendable, Codable {
     @Nullable public var finishedAt: Instant?
     public var attachments: [AttachmentRecord]
     /// Nil where nobody is to be called.
-    @Nullable public var callback: CallbackReport?
+    @Nullable public var callback: WebhookReport?
 
     public init(
         id: JobID, tenant: TenantID, state: WorkState, profile: String, mode: JobMode, priority: JobPriority,
@@ -82,7 +82,7 @@ public struct JobRecord: Hashable, Sendable, Codable {
 }
 
 /// How far the call is that tells a job's sender of its end.
-public struct CallbackReport: Hashable, Sendable, Codable {
+public struct WebhookReport: Hashable, Sendable, Codable {
     public enum State: String, Hashable, Sendable, Codable {
         /// For the job's end, for the next attempt, or for the answer to one.
         case waiting

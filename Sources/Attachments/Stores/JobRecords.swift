@@ -48,12 +48,12 @@ public struct StoreStatistics: Hashable, Sendable {
     /// Bytes of all blobs, each counted once.
     public var blobBytes: Int64
     public var blobs: Int
-    public var pendingCallbacks: Int
+    public var pendingWebhooks: Int
 
     public init(
         queues: [JobLane: Queue] = [:], liveLeases: Int = 0, leasesLeftToExpire: Int = 0, liveLinks: Int = 0,
         liveGrants: Int = 0,
-        blobBytes: Int64 = 0, blobs: Int = 0, pendingCallbacks: Int = 0
+        blobBytes: Int64 = 0, blobs: Int = 0, pendingWebhooks: Int = 0
     ) {
         self.queues = queues
         self.liveLeases = liveLeases
@@ -62,7 +62,7 @@ public struct StoreStatistics: Hashable, Sendable {
         self.liveGrants = liveGrants
         self.blobBytes = blobBytes
         self.blobs = blobs
-        self.pendingCallbacks = pendingCallbacks
+        self.pendingWebhooks = pendingWebhooks
     }
 }
 

@@ -1,5 +1,5 @@
-/// A call to a job's callback that is due.
-public struct CallbackDelivery: Hashable, Sendable {
+/// A call to a job's webhook that is due.
+public struct WebhookDelivery: Hashable, Sendable {
     /// The message's id, the same at each attempt.
     public var id: String
     public var tenant: TenantID
@@ -28,11 +28,11 @@ public struct CallbackDelivery: Hashable, Sendable {
         self.traceparent = traceparent
     }
 
-    public var receiver: CallbackReceiver { CallbackReceiver(tenant: tenant, origin: origin) }
+    public var receiver: WebhookReceiver { WebhookReceiver(tenant: tenant, origin: origin) }
 }
 
-/// What became of a call to a callback.
-public enum CallbackOutcome: Hashable, Sendable {
+/// What became of a call to a webhook.
+public enum WebhookOutcome: Hashable, Sendable {
     /// The receiver answered 2xx.
     case delivered
     /// Another attempt is due after this.
@@ -42,25 +42,25 @@ public enum CallbackOutcome: Hashable, Sendable {
 }
 
 /// A call, and what became of it.
-public struct CallbackResult: Hashable, Sendable {
-    public var callback: CallbackDelivery
-    public var outcome: CallbackOutcome
+public struct WebhookResult: Hashable, Sendable {
+    public var callback: WebhookDelivery
+    public var outcome: WebhookOutcome
 
-    public init(_ outcome: CallbackOutcome, of callback: CallbackDelivery) {
+    public init(_ outcome: WebhookOutcome, of callback: WebhookDelivery) {
         self.callback = callback
         self.outcome = outcome
     }
 }
 
 /// Calls to make now.
-public struct CallbackBatch: Hashable, Sendable {
-    public var calls: [CallbackDelivery]
+public struct WebhookBatch: Hashable, Sendable {
+    public var calls: [WebhookDelivery]
     /// Until it is worth asking again, where no call comes to its end before; nil where nothing is to be called.
     public var next: Duration?
-    /// For ``CallbackPlaces/turn``.
-    public var turn: CallbackReceiver?
+    /// For ``WebhookPlaces/turn``.
+    public var turn: WebhookReceiver?
 
-    public init(calls: [CallbackDelivery] = [], next: Duration? = nil, turn: CallbackReceiver? = nil) {
+    public init(calls: [WebhookDelivery] = [], next: Duration? = nil, turn: WebhookReceiver? = nil) {
         self.calls = calls
         self.next = next
         self.turn = turn
@@ -69,17 +69,17 @@ public struct CallbackBatch: Hashable, Sendable {
 
 /// The calls that tell a job's sender of its end.
 public protocol WebhookQueue: Sendable {
-    /// Records what became of calls, and takes callbacks that are due as far as there are places for them, in one
+    /// Records what became of calls, and takes webhooks that are due as far as there are places for them, in one
     /// transaction: what was due first comes first, or, where not all of it can be called at once, whoever has the fewest
     /// calls underway. Nobody else gets what is taken for `duration`.
-    func callbacks(
-        after results: [CallbackResult], within places: CallbackPlaces, for duration: Duration
-    ) async throws(AttachmentError) -> CallbackBatch
+    func webhooks(
+        after results: [WebhookResult], within places: WebhookPlaces, for duration: Duration
+    ) async throws(AttachmentError) -> WebhookBatch
 
-    /// Has `tell` called after each commit of this process that made a callback due; it must not block. The last one who
+    /// Has `tell` called after each commit of this process that made a webhook due; it must not block. The last one who
     /// asks is told.
-    func whenCallbacksCome(_ tell: @escaping @Sendable () -> Void)
+    func whenWebhooksCome(_ tell: @escaping @Sendable () -> Void)
 
-    /// Has a finished job's callback called again, with the same message id; false where there is none.
-    func replayCallback(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool
+    /// Has a finished job's webhook called again, with the same message id; false where there is none.
+    func replayWebhook(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool
 }

@@ -2,20 +2,20 @@ public import Attachments
 internal import HashTreeCollections
 
 extension MemoryRecordStore {
-    public func callbacks(
-        after results: [CallbackResult], within places: CallbackPlaces, for duration: Duration
-    ) async throws(AttachmentError) -> CallbackBatch {
+    public func webhooks(
+        after results: [WebhookResult], within places: WebhookPlaces, for duration: Duration
+    ) async throws(AttachmentError) -> WebhookBatch {
         try write { tables, now in
             for result in results { tables.record(result.outcome, of: result.callback, at: now) }
             return tables.take(within: places, for: duration, at: now)
         }
     }
 
-    public func whenCallbacksCome(_ tell: @escaping @Sendable () -> Void) {
+    public func whenWebhooksCome(_ tell: @escaping @Sendable () -> Void) {
         shared.bell.listen(tell)
     }
 
-    public func replayCallback(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {
+    public func replayWebhook(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {
         try write { tables, now in
             guard let job = tables.job(job, of: tenant), job.finishedAt != nil, var call = tables.call(of: job)
             else { return false }
@@ -33,7 +33,7 @@ extension MemoryRecordStore {
 }
 
 extension MemoryTables {
-    fileprivate mutating func record(_ outcome: CallbackOutcome, of callback: CallbackDelivery, at now: Instant) {
+    fileprivate mutating func record(_ outcome: WebhookOutcome, of callback: WebhookDelivery, at now: Instant) {
         guard var call = calls[callback.id], call.tenant == callback.tenant, call.report == .waiting else { return }
         // Whoever was told was told, even if somebody else has it in hand by now.
         guard outcome == .delivered || call.attempt == callback.attempt else { return }
@@ -56,8 +56,8 @@ extension MemoryTables {
 
     /// All of them are seen here, so that there is no turn.
     fileprivate mutating func take(
-        within given: CallbackPlaces, for duration: Duration, at now: Instant
-    ) -> CallbackBatch {
+        within given: WebhookPlaces, for duration: Duration, at now: Instant
+    ) -> WebhookBatch {
         var places = given
         let waiting = calls.values.filter { $0.report == .waiting }.sorted { $0.place < $1.place }
         let due = waiting.filter { $0.dueAt <= now }
@@ -76,12 +76,12 @@ extension MemoryTables {
             begun.dueAt = now + duration
             begun.isUnderway = true
             self.calls[call.id] = begun
-            return CallbackDelivery(
+            return WebhookDelivery(
                 id: call.id, tenant: call.tenant, job: jobs[call.job]?.id ?? JobID(rawValue: ""), url: call.url,
                 origin: call.receiver.origin, attempt: begun.attempt, createdAt: call.createdAt,
                 traceparent: call.traceparent)
         }
-        return CallbackBatch(
+        return WebhookBatch(
             calls: calls, next: waiting.first { $0.dueAt > now }.map { $0.dueAt - now }, turn: nil)
     }
 }

@@ -18,7 +18,7 @@ public struct MemoryRecordStore: RecordStore {
     final class Shared: Sendable {
         let tables = Mutex(MemoryTables())
         let revocations = Atomic<UInt64>(0)
-        let bell = CallbackBell()
+        let bell = WebhookBell()
         fileprivate let living = Mutex<[WorkerID: ObjectIdentifier]>([:])
 
         init() {}

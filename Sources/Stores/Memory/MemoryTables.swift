@@ -108,7 +108,7 @@ struct MemoryTables: Sendable {
         var url: String
         var traceparent: String?
         var createdAt: Instant
-        var report: CallbackReport.State = .waiting
+        var report: WebhookReport.State = .waiting
         var attempt = 0
         /// While somebody has it in hand, when another may take it.
         var dueAt: Instant
@@ -116,7 +116,7 @@ struct MemoryTables: Sendable {
         var finishedAt: Instant?
         var reason: String?
 
-        var receiver: CallbackReceiver { CallbackReceiver(tenant: tenant, origin: CallbackReceiver.origin(of: url)) }
+        var receiver: WebhookReceiver { WebhookReceiver(tenant: tenant, origin: WebhookReceiver.origin(of: url)) }
         /// What is due first comes first.
         var place: (Instant, String) { (dueAt, id) }
     }
@@ -193,16 +193,16 @@ extension MemoryTables {
             createdAt: job.createdAt, deadlineAt: job.deadlineAt, finishedAt: job.finishedAt,
             attachments: attachments(of: job, generation: job.generation).map(\.record))
         // No command asks for a call.
-        if job.run == nil { record.callback = callbackReport(of: job) }
+        if job.run == nil { record.callback = webhookReport(of: job) }
         return record
     }
 
-    private func callbackReport(of job: Job) -> CallbackReport? {
+    private func webhookReport(of job: Job) -> WebhookReport? {
         guard job.finishedAt != nil else {
-            return job.submission?.callback == nil ? nil : CallbackReport(state: .waiting)
+            return job.submission?.callback == nil ? nil : WebhookReport(state: .waiting)
         }
         return call(of: job).map { call in
-            CallbackReport(
+            WebhookReport(
                 state: call.report, attempts: call.attempt,
                 nextAt: call.report == .waiting && !call.isUnderway ? call.dueAt : nil, reason: call.reason)
         }
@@ -357,7 +357,7 @@ extension [MemoryTables.Place] {
     }
 }
 
-extension CallbackReceiver {
+extension WebhookReceiver {
     /// Scheme, host and port of a URL in lower case: what comes before the first of `/`, `?` and `#` after the scheme.
     static func origin(of url: String) -> String {
         let scheme = url.firstIndex(of: ":").map { url[$0...].prefix { ":/".contains($0) }.endIndex } ?? url.startIndex

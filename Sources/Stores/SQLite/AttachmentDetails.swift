@@ -104,7 +104,7 @@ extension Database {
                 "SELECT * FROM attachments WHERE job = ? AND generation = ? ORDER BY ordinal", [key, generation]
             ).map { try attachmentRecord($0, job: JobID(rawValue: row["id"])) })
         // No command asks for a call.
-        if (row["run"] as String).isEmpty { record.callback = try callbackReport(of: row) }
+        if (row["run"] as String).isEmpty { record.callback = try webhookReport(of: row) }
         return record
     }
 

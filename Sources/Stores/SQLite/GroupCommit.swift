@@ -19,7 +19,7 @@ final class GroupCommit: Sendable {
     private let pool: DatabasePool
     private let clock: @Sendable () -> Instant
     private let revocations: RevocationCounter
-    let callbacks = CallbackBell()
+    let webhooks = WebhookBell()
     private let waiting = Mutex<[Write]>([])
     private let count = Atomic<Int>(0)
 
@@ -74,7 +74,7 @@ final class GroupCommit: Sendable {
         guard !group.isEmpty else { return }
         var takesBack = false
         do {
-            try CallbackBell.$current.withValue(callbacks) {
+            try WebhookBell.$current.withValue(webhooks) {
                 try database.inTransaction(.immediate) {
                     let before = database.totalChangesCount
                     let revoked = try database.revocations()
@@ -96,7 +96,7 @@ final class GroupCommit: Sendable {
                 }
             }
             if takesBack { revocations.increment() }
-            callbacks.ring()
+            webhooks.ring()
             for write in group { write.finish(nil) }
         } catch {
             for write in group { write.finish(error) }

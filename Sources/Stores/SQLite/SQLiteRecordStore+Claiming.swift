@@ -82,7 +82,7 @@ extension SQLiteRecordStore {
             if !state.isFinished {
                 let submission = try database.submission(row)
                 try database.retain(submission, of: row, at: now)
-                try database.enqueueCallback(submission, of: row, at: now)
+                try database.enqueueWebhook(submission, of: row, at: now)
                 try database.run(
                     """
                     UPDATE jobs SET state = 'cancelled', claim = NULL, worker = NULL, claimed_until = NULL,

@@ -65,7 +65,7 @@ extension Database {
             WHERE key = ?
             """,
             [conclusion.state.rawValue, now.milliseconds, conclusion.expiresAt?.milliseconds, job["key"] as Int64])
-        try enqueueCallback(submission, of: job, at: now)
+        try enqueueWebhook(submission, of: job, at: now)
         if conclusion.isRetained { try retain(submission, of: job, at: now) }
         return unneeded
     }

@@ -3,30 +3,30 @@ internal import FoundationEssentials
 internal import GRDB
 
 extension SQLiteRecordStore {
-    public func callbacks(
-        after results: [CallbackResult], within places: CallbackPlaces, for duration: Duration
-    ) async throws(AttachmentError) -> CallbackBatch {
+    public func webhooks(
+        after results: [WebhookResult], within places: WebhookPlaces, for duration: Duration
+    ) async throws(AttachmentError) -> WebhookBatch {
         if results.isEmpty {
             // A look first: who asks again and again must not wear out the disk.
             let (isDue, next) = try await read { database, now in
                 (
-                    try !database.rows(Database.callbacksDue, [now.milliseconds, 1]).isEmpty,
-                    try database.nextCallback(after: now)
+                    try !database.rows(Database.webhooksDue, [now.milliseconds, 1]).isEmpty,
+                    try database.nextWebhook(after: now)
                 )
             }
-            guard isDue, places.free > 0 else { return CallbackBatch(next: next, turn: places.turn) }
+            guard isDue, places.free > 0 else { return WebhookBatch(next: next, turn: places.turn) }
         }
         return try await write { database, now in
             for result in results { try database.record(result.outcome, of: result.callback, at: now) }
-            return try database.takeCallbacks(within: places, for: duration, at: now)
+            return try database.takeWebhooks(within: places, for: duration, at: now)
         }
     }
 
-    public func whenCallbacksCome(_ tell: @escaping @Sendable () -> Void) {
-        commits.callbacks.listen(tell)
+    public func whenWebhooksCome(_ tell: @escaping @Sendable () -> Void) {
+        commits.webhooks.listen(tell)
     }
 
-    public func replayCallback(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {
+    public func replayWebhook(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {
         try await write { database, now in
             let id = try database.texts(
                 """
@@ -42,17 +42,17 @@ extension SQLiteRecordStore {
                     reason = NULL
                 WHERE id = ?
                 """, [now.milliseconds, id])
-            CallbackBell.current?.pull()
+            WebhookBell.current?.pull()
             return true
         }
     }
 }
 
 extension Database {
-    static let callbacksDue = """
+    static let webhooksDue = """
         SELECT * FROM callbacks WHERE state = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?
         """
-    static let callbacksDueTo = """
+    static let webhooksDueTo = """
         SELECT * FROM callbacks WHERE state = 'pending' AND tenant = ? AND receiver = ? AND due_at <= ?
         ORDER BY due_at LIMIT ?
         """
@@ -65,7 +65,7 @@ extension Database {
         SELECT tenant, receiver FROM callbacks WHERE state = 'pending' AND tenant > ?
         ORDER BY tenant, receiver LIMIT 1
         """
-    static let nextCallback = """
+    static let nextWebhook = """
         SELECT due_at FROM callbacks WHERE state = 'pending' AND due_at > ? ORDER BY due_at LIMIT 1
         """
     /// Receivers that are looked at in one transaction, where not all that is due can be called at once.
@@ -74,12 +74,12 @@ extension Database {
     /// Before who has something pending is looked at again.
     private static let pause: Duration = .milliseconds(20)
 
-    /// Until the next callback becomes due that isn't yet; nil where there is none.
-    fileprivate func nextCallback(after now: Instant) throws -> Duration? {
-        try number(Self.nextCallback, [now.milliseconds]).map { Instant(milliseconds: $0) - now }
+    /// Until the next webhook becomes due that isn't yet; nil where there is none.
+    fileprivate func nextWebhook(after now: Instant) throws -> Duration? {
+        try number(Self.nextWebhook, [now.milliseconds]).map { Instant(milliseconds: $0) - now }
     }
 
-    fileprivate func record(_ outcome: CallbackOutcome, of callback: CallbackDelivery, at now: Instant) throws {
+    fileprivate func record(_ outcome: WebhookOutcome, of callback: WebhookDelivery, at now: Instant) throws {
         switch outcome {
         case .delivered:
             // Whoever was told was told, even if somebody else has it in hand by now.
@@ -105,28 +105,28 @@ extension Database {
         }
     }
 
-    fileprivate func takeCallbacks(
-        within places: CallbackPlaces, for duration: Duration, at now: Instant
-    ) throws -> CallbackBatch {
+    fileprivate func takeWebhooks(
+        within places: WebhookPlaces, for duration: Duration, at now: Instant
+    ) throws -> WebhookBatch {
         var places = places
         let free = places.free
-        let due = free > 0 ? try rows(Self.callbacksDue, [now.milliseconds, free + 1]) : []
+        let due = free > 0 ? try rows(Self.webhooksDue, [now.milliseconds, free + 1]) : []
         var taken: [Row] = []
         var turn = places.turn
-        var next = try nextCallback(after: now)
+        var next = try nextWebhook(after: now)
         if due.count <= free {
-            for row in due where places.mayBegin(CallbackReceiver(row)) {
-                places.begin(CallbackReceiver(row))
+            for row in due where places.mayBegin(WebhookReceiver(row)) {
+                places.begin(WebhookReceiver(row))
                 taken.append(row)
             }
         } else {
             // Who has the most waiting would be all that is seen of it.
             let (receivers, last) = try waitingReceivers(after: turn)
             let able = receivers.filter(places.mayBegin)
-            var waiting: [CallbackReceiver: [Row]] = [:]
+            var waiting: [WebhookReceiver: [Row]] = [:]
             for receiver in able {
                 waiting[receiver] = try rows(
-                    Self.callbacksDueTo,
+                    Self.webhooksDueTo,
                     [receiver.tenant.rawValue, receiver.origin, now.milliseconds, max(free * 2 / able.count, 4)])
             }
             taken = places.begin(waiting)
@@ -139,28 +139,28 @@ extension Database {
             try run(
                 "UPDATE callbacks SET attempt = attempt + 1, due_at = ?, underway = 1 WHERE id = ?",
                 [(now + duration).milliseconds, id])
-            return CallbackDelivery(
+            return WebhookDelivery(
                 id: id, tenant: TenantID(rawValue: row["tenant"]), job: try jobID(key: row["job"]), url: row["url"],
                 origin: row["receiver"], attempt: (row["attempt"] as Int) + 1,
                 createdAt: Instant(milliseconds: row["created_at"]), traceparent: row["traceparent"])
         }
-        return CallbackBatch(calls: calls, next: next, turn: turn)
+        return WebhookBatch(calls: calls, next: next, turn: turn)
     }
 
     /// Who has something pending, from the one after `turn` on, round to the first; not more than are looked at at once.
     ///
     /// - Returns: Them, and the last where there are more.
     private func waitingReceivers(
-        after turn: CallbackReceiver?
-    ) throws -> (receivers: [CallbackReceiver], last: CallbackReceiver?) {
-        var receivers: [CallbackReceiver] = []
-        var seen: Set<CallbackReceiver> = []
+        after turn: WebhookReceiver?
+    ) throws -> (receivers: [WebhookReceiver], last: WebhookReceiver?) {
+        var receivers: [WebhookReceiver] = []
+        var seen: Set<WebhookReceiver> = []
         var at = turn
         while receivers.count < Self.receiversAtOnce {
             let (tenant, origin) = (at?.tenant.rawValue ?? "", at?.origin ?? "")
             let next =
                 try row(Self.nextReceiverOfTenant, [tenant, origin]) ?? row(Self.receiverOfNextTenant, [tenant])
-            guard let receiver = next.map({ CallbackReceiver($0) }) else {
+            guard let receiver = next.map({ WebhookReceiver($0) }) else {
                 if at == nil { return (receivers, nil) }
                 at = nil
                 // Begun at the first, all were seen.
@@ -174,13 +174,13 @@ extension Database {
         return (receivers, at)
     }
 
-    /// How far the callback of a row of `jobs` is; nil where the job has none, or was called long ago.
-    func callbackReport(of job: Row) throws -> CallbackReport? {
+    /// How far the webhook of a row of `jobs` is; nil where the job has none, or was called long ago.
+    func webhookReport(of job: Row) throws -> WebhookReport? {
         let key: Int64 = job["key"]
         if (job["finished_at"] as Int64?) == nil {
             let isWanted = try number(
                 "SELECT 1 FROM jobs WHERE key = ? AND json_extract(submission, '$.callback') IS NOT NULL", [key])
-            return isWanted == nil ? nil : CallbackReport(state: .waiting)
+            return isWanted == nil ? nil : WebhookReport(state: .waiting)
         }
         let row = try row(
             "SELECT state, attempt, due_at, underway, reason FROM callbacks WHERE job = ? AND generation = ?",
@@ -188,13 +188,13 @@ extension Database {
         guard let row else { return nil }
         let isPending = row["state"] == "pending"
         let isUnderway = row["underway"] == 1
-        return CallbackReport(
+        return WebhookReport(
             state: isPending ? .waiting : try row.choice("state"), attempts: row["attempt"],
             nextAt: isPending && !isUnderway ? row.instant("due_at") : nil, reason: row["reason"])
     }
 
     /// Has a job's sender told that it came to its end, which is recorded in the same transaction.
-    func enqueueCallback(_ submission: JobSubmission, of job: Row, at now: Instant) throws {
+    func enqueueWebhook(_ submission: JobSubmission, of job: Row, at now: Instant) throws {
         guard let url = submission.callback else { return }
         try run(
             """
@@ -205,11 +205,11 @@ extension Database {
                 UUID.version7(at: now).uuidString.lowercased(), job["tenant"] as String, job["key"] as Int64,
                 job["generation"] as Int, url, submission.traceparent, now.milliseconds, now.milliseconds,
             ])
-        CallbackBell.current?.pull()
+        WebhookBell.current?.pull()
     }
 }
 
-extension CallbackReceiver {
+extension WebhookReceiver {
     /// Of a row of `callbacks`.
     fileprivate init(_ row: Row) {
         self.init(tenant: TenantID(rawValue: row["tenant"]), origin: row["receiver"])

@@ -1,6 +1,6 @@
 extension Schema {
     /// What the service needs beyond the first version: lanes, submissions that can be repeated and tried again,
-    /// callbacks, API keys, and counts that are kept rather than computed.
+    /// webhooks, API keys, and counts that are kept rather than computed.
     static let second = """
         ALTER TABLE jobs ADD COLUMN lane TEXT NOT NULL DEFAULT 'quick' CHECK (lane IN ('quick', 'expensive'));
         -- Headers for origins, encrypted with a key that is outside the store; gone with the submission.

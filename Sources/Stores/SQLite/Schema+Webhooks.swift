@@ -1,6 +1,6 @@
 extension Schema {
     /// What it takes to call whoever can be called, whatever waits for others.
-    static let callbackReceivers = """
+    static let webhookReceivers = """
         -- Scheme, host and port: what comes before the first of / ? # after the scheme.
         ALTER TABLE callbacks ADD COLUMN receiver TEXT GENERATED ALWAYS AS (
             lower(substr(url, 1, 7 + instr(

@@ -13,7 +13,7 @@ enum Schema {
         }
         migrator.registerMigration("2") { database in try database.execute(sql: second) }
         migrator.registerMigration("3") { database in try database.execute(sql: third) }
-        migrator.registerMigration("4") { database in try database.execute(sql: callbackReceivers) }
+        migrator.registerMigration("4") { database in try database.execute(sql: webhookReceivers) }
         migrator.registerMigration("5") { database in try database.execute(sql: order) }
         migrator.registerMigration("6") { database in try database.execute(sql: claims) }
         return migrator

@@ -87,13 +87,13 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
             inputKeyMaterial: key, info: Data("headers for origins".utf8), outputByteCount: 32)
     }
 
-    /// The secrets of a tenant's callbacks, one for each key, the current one first. What tokens are derived from
+    /// The secrets of a tenant's webhooks, one for each key, the current one first. What tokens are derived from
     /// begins with their prefix, so that none is derived from the same words.
-    func callbackSecrets(of tenant: TenantID) throws(StoreError) -> [CallbackSecret] {
+    func webhookSecrets(of tenant: TenantID) throws(StoreError) -> [WebhookSecret] {
         try reloadIfChanged()
         return state.withLock { $0.keys }.map { key in
             let code = HMAC<SHA256>.authenticationCode(for: Data("callback:\(tenant.rawValue)".utf8), using: key.key)
-            return CallbackSecret(bytes: Data(code))
+            return WebhookSecret(bytes: Data(code))
         }
     }
 

@@ -18,7 +18,7 @@ struct KeyCommand: AsyncParsableCommand {
               satchel key revoke ID
               satchel key callback-secret   what callbacks are signed with
             """,
-        subcommands: [Create.self, ListKeys.self, RevokeKey.self, Rotate.self, ShowCallbackSecret.self])
+        subcommands: [Create.self, ListKeys.self, RevokeKey.self, Rotate.self, ShowWebhookSecret.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -165,7 +165,7 @@ struct KeyCommand: AsyncParsableCommand {
 }
 
 extension KeyCommand {
-    struct ShowCallbackSecret: AsyncParsableCommand {
+    struct ShowWebhookSecret: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "callback-secret",
             abstract:
@@ -179,7 +179,7 @@ extension KeyCommand {
         func run() async throws {
             let store = try openStore(store)
             do {
-                guard let secret = try store.callbackSecret(of: TenantID(rawValue: tenant)) else {
+                guard let secret = try store.webhookSecret(of: TenantID(rawValue: tenant)) else {
                     throw CommandFailure("there are no keys to derive a secret from; see access.keys.")
                 }
                 print(secret.text)

@@ -19,7 +19,7 @@ struct ServiceConfiguration: Sendable {
     /// A file.
     var profiles: String?
     var fetchAllow: [String] = []
-    var callbackAllow: [String] = []
+    var webhookAllow: [String] = []
     /// Origins.
     var fetchTrace: [String] = []
     /// Files.

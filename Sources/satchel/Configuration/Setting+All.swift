@@ -51,7 +51,7 @@ extension Setting {
             "Origins whose fetches carry the traceparent of their submission, beside public_url's own; no other ever sees it."
         ),
         Setting(
-            "callback.allow", list: \.callbackAllow, .allowance,
+            "callback.allow", list: \.webhookAllow, .allowance,
             "Exceptions for callbacks, as fetch.allow's for sources."),
 
         // What with.

@@ -18,7 +18,7 @@ struct ServiceComposition: Sendable {
     let codecs: CodecPool
     let sandbox: SandboxReport
     let jobs: JobService
-    let callbacks: CallbackSender
+    let webhooks: WebhookSender
     let health: ServiceHealth
     let server: SatchelServer
 
@@ -66,15 +66,15 @@ struct ServiceComposition: Sendable {
                 widths: JobService.Widths(codecs: pool.codecs), onFinished: { ends.ended($0) })
             let health = ServiceHealth(
                 checks: HealthChecks.all(of: store, spool: spool, codecs: codecs, configuration.settings))
-            let callbackGuard = FetchGuard(allowing: try FetchAllowance.list(configuration.callbackAllow))
+            let webhookGuard = FetchGuard(allowing: try FetchAllowance.list(configuration.webhookAllow))
             let service = API.Service(
                 store: store, records: store.records, spool: spool, jobs: jobs,
                 profiles: try ProfileFileOptions.all(in: configuration.profiles), settings: configuration.settings,
                 logger: logger, health: health, metrics: metrics,
-                callbacks: callbackGuard)
-            let callbacks = CallbackSender(
-                records: store.records, guardedBy: callbackGuard, userAgent: "Satchel/\(Version.current)",
-                secrets: { try store.callbackSecrets(of: $0) },
+                webhooks: webhookGuard)
+            let webhooks = WebhookSender(
+                records: store.records, guardedBy: webhookGuard, userAgent: "Satchel/\(Version.current)",
+                secrets: { try store.webhookSecrets(of: $0) },
                 content: { tenant, job in try await service.jobDocument(job, of: tenant) })
             let tls = configuration.tlsCertificate.flatMap { certificate in
                 configuration.tlsKey.map { TLSFiles(certificate: certificate, key: $0) }
@@ -83,7 +83,7 @@ struct ServiceComposition: Sendable {
                 service, listen: configuration.listen, tls: tls, grace: configuration.grace * 0.15)
             return ServiceComposition(
                 configuration: configuration, logger: logger, store: store, codecs: codecs, sandbox: sandbox,
-                jobs: jobs, callbacks: callbacks, health: health, server: server)
+                jobs: jobs, webhooks: webhooks, health: health, server: server)
         } catch {
             await codecs.shutdown()
             switch error {
@@ -105,7 +105,7 @@ struct ServiceComposition: Sendable {
                 HealthWatch(health: health),
                 Maintenance(store: store, interval: configuration.sweepInterval, logger: logger),
                 server,
-                CallbackCalls(sender: callbacks),
+                WebhookCalls(sender: webhooks),
                 JobWork(jobs: jobs, grace: grace * 0.8, logger: logger),
             ], logger: quietLogger)
         lifecycle.maximumGracefulShutdownDuration = grace

@@ -48,9 +48,9 @@ struct Maintenance: ServiceLifecycle.Service {
     }
 }
 
-/// Calls callbacks. One that is underway when the service ends is called again by whoever comes next.
-struct CallbackCalls: ServiceLifecycle.Service {
-    let sender: CallbackSender
+/// Calls webhooks. One that is underway when the service ends is called again by whoever comes next.
+struct WebhookCalls: ServiceLifecycle.Service {
+    let sender: WebhookSender
 
     func run() async throws {
         await cancelWhenGracefulShutdown { await sender.run() }

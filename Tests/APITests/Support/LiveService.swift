@@ -40,12 +40,12 @@ final class LiveService: Sendable {
         var profiles = Profile.builtIn
         /// Exceptions to the fetch guard; an ``Origin`` on the loopback is always one.
         var fetchAllow: [String] = ["127.0.0.1"]
-        /// Exceptions to the guard of callbacks; nil: nobody calls.
-        var callbackAllow: [String]? = ["127.0.0.1"]
-        /// Stands in for the system's name service, for callbacks.
-        var callbackNames: Fetcher.Resolve?
+        /// Exceptions to the guard of webhooks; nil: nobody calls.
+        var webhookAllow: [String]? = ["127.0.0.1"]
+        /// Stands in for the system's name service, for webhooks.
+        var webhookNames: Fetcher.Resolve?
         /// In milliseconds what takes a day.
-        var callbackSchedule = CallbackSchedule(
+        var webhookSchedule = WebhookSchedule(
             base: .milliseconds(20), limit: .milliseconds(100), minimum: .milliseconds(5))
         var pipeline = Pipeline.Configuration()
         var tls: TLSFiles?
@@ -138,12 +138,12 @@ final class LiveService: Sendable {
         let service = Service(
             store: store, records: store.records, spool: spool, jobs: jobs, profiles: configuration.profiles,
             settings: configuration.settings, logger: logger,
-            callbacks: FetchGuard(allowing: try FetchAllowance.list(configuration.callbackAllow ?? ["127.0.0.1"])))
+            webhooks: FetchGuard(allowing: try FetchAllowance.list(configuration.webhookAllow ?? ["127.0.0.1"])))
 
-        let callbacks = try configuration.callbackAllow.map {
-            try callbackSender(
-                for: service, allowing: $0, schedule: configuration.callbackSchedule,
-                resolve: configuration.callbackNames)
+        let webhooks = try configuration.webhookAllow.map {
+            try webhookSender(
+                for: service, allowing: $0, schedule: configuration.webhookSchedule,
+                resolve: configuration.webhookNames)
         }
         let server = try SatchelServer(
             service, listen: ListenAddress(host: "127.0.0.1", port: 0), tls: configuration.tls,
@@ -155,7 +155,7 @@ final class LiveService: Sendable {
             for await _ in starts {}
             if configuration.worker != .nobody { try await jobs.run() }
         }
-        let calling = Task { await callbacks?.run() }
+        let calling = Task { await webhooks?.run() }
         let outcome: Swift.Result<Result, any Error>
         do {
             let live = LiveService(
@@ -192,19 +192,19 @@ final class LiveService: Sendable {
         return keys
     }
 
-    /// Calls the callbacks of a service, as the one that runs with it does.
-    static func callbackSender(
-        for service: Service, allowing allowed: [String], schedule: CallbackSchedule,
+    /// Calls the webhooks of a service, as the one that runs with it does.
+    static func webhookSender(
+        for service: Service, allowing allowed: [String], schedule: WebhookSchedule,
         timeLimit: Duration = .seconds(15), interval: Duration = .milliseconds(10),
         resolve: Fetcher.Resolve? = nil
-    ) throws -> CallbackSender {
-        CallbackSender(
+    ) throws -> WebhookSender {
+        WebhookSender(
             records: service.records,
             client: GuardedClient(
                 guardedBy: FetchGuard(allowing: try FetchAllowance.list(allowed)), userAgent: "Satchel/test",
                 resolve: resolve, keepsConnections: true, namesLast: .zero),
             schedule: schedule, timeLimit: timeLimit, interval: interval,
-            secrets: { try service.store.callbackSecrets(of: $0) },
+            secrets: { try service.store.webhookSecrets(of: $0) },
             content: { tenant, job in try await service.jobDocument(job, of: tenant) })
     }
 

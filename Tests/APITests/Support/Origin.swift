@@ -4,7 +4,7 @@ import NIOPosix
 import Synchronization
 import TestSupport
 
-/// A server on the loopback that sources are fetched from and callbacks go to.
+/// A server on the loopback that sources are fetched from and webhooks go to.
 ///
 /// By default it gives out the files of `Media/`: `/jpeg/coffee.jpg`.
 final class Origin: Sendable {

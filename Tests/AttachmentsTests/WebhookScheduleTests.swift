@@ -2,10 +2,10 @@ import Attachments
 import TestSupport
 import Testing
 
-@Suite struct CallbackScheduleTests {
+@Suite struct WebhookScheduleTests {
     /// The waits of a receiver that never takes the call, each of which lasts `seconds`.
     private func waits(
-        _ schedule: CallbackSchedule, calls seconds: Double, retryAfter: Duration? = nil, seed: UInt64
+        _ schedule: WebhookSchedule, calls seconds: Double, retryAfter: Duration? = nil, seed: UInt64
     ) -> [Duration] {
         var random = SeededGenerator(seed: seed)
         var age = Duration.zero
@@ -22,7 +22,7 @@ import Testing
 
     @Test(arguments: [0, 0.1, 15])
     func `a receiver that never answers well is called for a day, and not longer`(seconds: Double) {
-        let schedule = CallbackSchedule()
+        let schedule = WebhookSchedule()
         for seed in 0..<200 as Range<UInt64> {
             let waits = waits(schedule, calls: seconds, seed: seed)
             let total = waits.reduce(.zero, +)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `each wait is anywhere between its bounds`() {
-        let schedule = CallbackSchedule()
+        let schedule = WebhookSchedule()
         var random = SeededGenerator(seed: 7)
         for attempt in 1...40 {
             var bound = schedule.base
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `a receiver may ask for a longer wait within bounds, never for a shorter one`() {
-        let schedule = CallbackSchedule()
+        let schedule = WebhookSchedule()
         var random = SeededGenerator(seed: 11)
         for _ in 0..<1000 {
             let asked = Duration.seconds(Int64.random(in: 0...Int64(UInt32.max), using: &random))
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `after the lifetime it is given up`() {
-        let schedule = CallbackSchedule()
+        let schedule = WebhookSchedule()
         var random = SeededGenerator(seed: 3)
         for age in [schedule.lifetime, schedule.lifetime + .seconds(1), .seconds(1 << 40)] {
             #expect(schedule.wait(after: 1, age: age, retryAfter: .seconds(5), using: &random) == nil)

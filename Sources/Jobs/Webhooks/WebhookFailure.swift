@@ -1,9 +1,9 @@
 public import Attachments
 
-/// What keeps a callback from its receiver, in words for whoever asked for it: an error of the fetch guard speaks of
+/// What keeps a webhook from its receiver, in words for whoever asked for it: an error of the fetch guard speaks of
 /// sources.
-public enum CallbackFailure {
-    /// Why a submission with such a callback is refused, and what to do.
+public enum WebhookFailure {
+    /// Why a submission with such a webhook is refused, and what to do.
     public static func message(_ error: AttachmentError) -> String {
         switch error {
         case .invalidSource(let reason):

@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
-/// What a tenant's callbacks are signed with, by Standard Webhooks (https://www.standardwebhooks.com). It prints as what
+/// What a tenant's webhooks are signed with, by Standard Webhooks (https://www.standardwebhooks.com). It prints as what
 /// it is, never as its bytes.
-public struct CallbackSecret: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+public struct WebhookSecret: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     public let bytes: Data
 
     public init(bytes: Data) {

@@ -13,11 +13,11 @@ import Synchronization
 /// What is due is kept by the records, so that it survives the process and is shared with others. The receiver's address
 /// is guarded like a fetch's, with allowances of its own; redirects are not followed, and of an answer only the status
 /// and `Retry-After` count.
-public final class CallbackSender: Sendable {
+public final class WebhookSender: Sendable {
     /// The finished job as the receiver gets it; nil where it was deleted.
     public typealias Content = @Sendable (TenantID, JobID) async throws -> Data?
-    /// The secrets that a tenant's callbacks are signed with, the current one first.
-    public typealias Secrets = @Sendable (TenantID) throws -> [CallbackSecret]
+    /// The secrets that a tenant's webhooks are signed with, the current one first.
+    public typealias Secrets = @Sendable (TenantID) throws -> [WebhookSecret]
 
     /// Calls underway at once; each costs a connection and some kilobytes. A third is for one receiver, 128 calls: one that
     /// takes a quarter of a second still gets 500 in a second.
@@ -38,7 +38,7 @@ public final class CallbackSender: Sendable {
 
     private let records: any WebhookQueue
     private let client: GuardedClient
-    private let schedule: CallbackSchedule
+    private let schedule: WebhookSchedule
     private let timeLimit: Duration
     private let interval: Duration
     private let secrets: Secrets
@@ -51,7 +51,7 @@ public final class CallbackSender: Sendable {
     ///   - resolve: Stands in for the system's name service.
     public convenience init(
         records: any WebhookQueue, guardedBy gate: FetchGuard, userAgent: String, resolve: Fetcher.Resolve? = nil,
-        schedule: CallbackSchedule = CallbackSchedule(), secrets: @escaping Secrets, content: @escaping Content
+        schedule: WebhookSchedule = WebhookSchedule(), secrets: @escaping Secrets, content: @escaping Content
     ) {
         self.init(
             records: records,
@@ -61,7 +61,7 @@ public final class CallbackSender: Sendable {
     }
 
     init(
-        records: any WebhookQueue, client: GuardedClient, schedule: CallbackSchedule, timeLimit: Duration,
+        records: any WebhookQueue, client: GuardedClient, schedule: WebhookSchedule, timeLimit: Duration,
         interval: Duration, secrets: @escaping Secrets, content: @escaping Content
     ) {
         self.records = records
@@ -75,11 +75,11 @@ public final class CallbackSender: Sendable {
 
     /// Calls what is due until the task is cancelled; a call that is underway then is handed back, to be made again.
     public func run() async {
-        records.whenCallbacksCome { [signal] in signal.give() }
+        records.whenWebhooksCome { [signal] in signal.give() }
         let ended = Ended()
-        var unrecorded: [CallbackResult] = []
+        var unrecorded: [WebhookResult] = []
         await withDiscardingTaskGroup { group in
-            var places = CallbackPlaces(Self.width)
+            var places = WebhookPlaces(Self.width)
             var failures = 0
             while !Task.isCancelled {
                 let start = ContinuousClock.now
@@ -89,7 +89,7 @@ public final class CallbackSender: Sendable {
                 }
                 var wait = interval
                 do throws(AttachmentError) {
-                    let batch = try await records.callbacks(after: unrecorded, within: places, for: Self.reservation)
+                    let batch = try await records.webhooks(after: unrecorded, within: places, for: Self.reservation)
                     unrecorded = []
                     failures = 0
                     places.turn = batch.turn
@@ -115,7 +115,7 @@ public final class CallbackSender: Sendable {
         await client.end()
     }
 
-    /// Waits until a callback becomes due here or a call comes to its end.
+    /// Waits until a webhook becomes due here or a call comes to its end.
     private func wait(atMost time: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.signal.wait() }
@@ -126,18 +126,18 @@ public final class CallbackSender: Sendable {
     }
 
     /// Records what became of the last calls.
-    private func settle(_ results: [CallbackResult]) async {
+    private func settle(_ results: [WebhookResult]) async {
         guard !results.isEmpty else { return }
         // In a task of its own, for this one is cancelled. Where the store doesn't take it, the reservation runs out.
         await Task {
-            _ = try? await records.callbacks(after: results, within: CallbackPlaces(0), for: Self.reservation)
+            _ = try? await records.webhooks(after: results, within: WebhookPlaces(0), for: Self.reservation)
         }.value
     }
 
     /// Calls that came to their end, to be recorded together.
     private final class Ended: Sendable {
         struct Call: Sendable {
-            var result: CallbackResult
+            var result: WebhookResult
             /// False where it was waited for the receiver in vain.
             var isAnswered: Bool
         }
@@ -162,11 +162,11 @@ public final class CallbackSender: Sendable {
 
     // MARK: One call
 
-    private func deliver(_ callback: CallbackDelivery) async -> Ended.Call {
+    private func deliver(_ callback: WebhookDelivery) async -> Ended.Call {
         let (outcome, isAnswered) = await call(callback)
         if Task.isCancelled, outcome != .delivered {
-            let again = CallbackOutcome.again(after: .zero, reason: "the service ended")
-            return Ended.Call(result: CallbackResult(again, of: callback), isAnswered: true)
+            let again = WebhookOutcome.again(after: .zero, reason: "the service ended")
+            return Ended.Call(result: WebhookResult(again, of: callback), isAnswered: true)
         }
         let result =
             switch outcome {
@@ -175,7 +175,7 @@ public final class CallbackSender: Sendable {
             case .failed: "failed"
             }
         JobMetrics.count("callbacks_total", [("result", result)])
-        return Ended.Call(result: CallbackResult(outcome, of: callback), isAnswered: isAnswered)
+        return Ended.Call(result: WebhookResult(outcome, of: callback), isAnswered: isAnswered)
     }
 
     /// What the receiver said.
@@ -184,7 +184,7 @@ public final class CallbackSender: Sendable {
         var retryAfter: Duration?
     }
 
-    private func call(_ callback: CallbackDelivery) async -> (CallbackOutcome, isAnswered: Bool) {
+    private func call(_ callback: WebhookDelivery) async -> (WebhookOutcome, isAnswered: Bool) {
         do {
             guard let body = try await content(callback.tenant, callback.job) else {
                 return (.failed(reason: "the job was deleted"), true)
@@ -193,7 +193,7 @@ public final class CallbackSender: Sendable {
                 id: callback.id, timestamp: Instant.wallClock(), body: body, secrets: try secrets(callback.tenant))
             if let traceparent = callback.traceparent { headers.append(("traceparent", traceparent)) }
             let answer = try await post(body, headers, to: try FetchURL(callback.url))
-            let outcome: CallbackOutcome =
+            let outcome: WebhookOutcome =
                 switch answer.status {
                 case 200..<300: .delivered
                 case 410: .failed(reason: "the receiver wants no more of them (410)")
@@ -203,7 +203,7 @@ public final class CallbackSender: Sendable {
             return (outcome, true)
         } catch {
             let error = FetchFailure.describe(error)
-            let reason = CallbackFailure.reason(error)
+            let reason = WebhookFailure.reason(error)
             switch error.code {
             case .invalidSource, .blockedAddress: return (.failed(reason: reason), true)
             default: return (again(callback, reason, nil), false)
@@ -211,7 +211,7 @@ public final class CallbackSender: Sendable {
         }
     }
 
-    private func again(_ callback: CallbackDelivery, _ reason: String, _ answer: Answer?) -> CallbackOutcome {
+    private func again(_ callback: WebhookDelivery, _ reason: String, _ answer: Answer?) -> WebhookOutcome {
         var random = SystemRandomNumberGenerator()
         let wait = schedule.wait(
             after: callback.attempt, age: Instant.wallClock() - callback.createdAt, retryAfter: answer?.retryAfter,
@@ -222,7 +222,7 @@ public final class CallbackSender: Sendable {
 
     /// The headers of Standard Webhooks, with a signature by each secret.
     static func headers(
-        id: String, timestamp: Instant, body: Data, secrets: [CallbackSecret]
+        id: String, timestamp: Instant, body: Data, secrets: [WebhookSecret]
     ) throws -> [(name: String, value: String)] {
         let seconds = timestamp.milliseconds / 1000
         let signed = Data("\(id).\(seconds).".utf8) + body

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Tells whoever calls callbacks that one became due, once it is durable.
-final class CallbackBell: Sendable {
+/// Tells whoever calls webhooks that one became due, once it is durable.
+final class WebhookBell: Sendable {
     /// That of the store whose transaction this is.
-    @TaskLocal static var current: CallbackBell?
+    @TaskLocal static var current: WebhookBell?
 
     private struct State {
         var listener: (@Sendable () -> Void)?

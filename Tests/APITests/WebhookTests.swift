@@ -8,8 +8,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Callbacks, from the submission of a job to a receiver that checks what it gets.
-@Suite(.timeLimit(.minutes(10))) struct CallbackTests {
+/// Webhooks, from the submission of a job to a receiver that checks what it gets.
+@Suite(.timeLimit(.minutes(10))) struct WebhookTests {
     private static let good = Data("fault: null".utf8)
 
     /// Submits a job that is done by the fault codec, and waits for its end.
@@ -22,9 +22,9 @@ import Testing
         return reply
     }
 
-    /// Waits until no callback is left to be called, and a moment longer, in which nothing may come.
+    /// Waits until no webhook is left to be called, and a moment longer, in which nothing may come.
     private func settle(_ live: LiveService) async throws {
-        _ = try await whenFound { try await live.store.records.statistics().pendingCallbacks == 0 ? true : nil }
+        _ = try await whenFound { try await live.store.records.statistics().pendingWebhooks == 0 ? true : nil }
         try await Task.sleep(for: .milliseconds(150))
     }
 
@@ -84,7 +84,7 @@ import Testing
                     body: Data("fault: late-sleep".utf8))
                 _ = try await live.send(.delete, "/v1/jobs/stopped")
                 try await settle(live)
-                let secret = try #require(try live.store.callbackSecret(of: live.tenant)).text
+                let secret = try #require(try live.store.webhookSecret(of: live.tenant)).text
                 for (id, state) in [("done", "delivered"), ("broken", "failed"), ("stopped", "cancelled")] {
                     let calls = origin.requests.filter { $0.path == "/\(id)" }
                     try #require(calls.count == 1, "\(id)")
@@ -117,15 +117,15 @@ import Testing
             try await LiveService.run {
                 $0.worker = .faultCodec
             } _: { live in
-                let old = try #require(try live.store.callbackSecret(of: live.tenant)).text
+                let old = try #require(try live.store.webhookSecret(of: live.tenant)).text
                 try live.store.rotateKeys()
-                let new = try #require(try live.store.callbackSecret(of: live.tenant)).text
+                let new = try #require(try live.store.webhookSecret(of: live.tenant)).text
                 try await finish("r", calling: origin.url("/r"), in: live)
                 try await settle(live)
                 let call = try #require(origin.requests.first)
                 #expect(old != new)
                 #expect(try isSigned(call, by: old) && isSigned(call, by: new))
-                let others = try #require(try live.store.callbackSecret(of: TenantID(rawValue: "bob"))).text
+                let others = try #require(try live.store.webhookSecret(of: TenantID(rawValue: "bob"))).text
                 #expect(try !isSigned(call, by: others))
             }
         }
@@ -180,7 +180,7 @@ import Testing
                 try await finish("r", calling: origin.url("/r"), in: live)
                 _ = try await whenFound { origin.count(of: "/r") >= 3 ? true : nil }
                 #expect(origin.count(of: "/elsewhere") == 0)
-                #expect(try await live.store.records.statistics().pendingCallbacks == 1)
+                #expect(try await live.store.records.statistics().pendingWebhooks == 1)
             }
         }
     }
@@ -189,8 +189,8 @@ import Testing
         try await Origin.run(answers([200])) { origin in
             try await LiveService.run {
                 $0.worker = .faultCodec
-                $0.callbackAllow = ["hooks.example:\(origin.port)", "10.0.0.0/8:\(origin.port)"]
-                $0.callbackNames = { $0 == "hooks.example" ? [.v4(0x7F00_0001)] : [.v4(0xC0A8_0001)] }
+                $0.webhookAllow = ["hooks.example:\(origin.port)", "10.0.0.0/8:\(origin.port)"]
+                $0.webhookNames = { $0 == "hooks.example" ? [.v4(0x7F00_0001)] : [.v4(0xC0A8_0001)] }
             } _: { live in
                 try await finish("a", calling: "http://hooks.example:\(origin.port)/a", in: live)
                 // The port could pass, so the name is looked up, with each call.
@@ -205,7 +205,7 @@ import Testing
             }
             try await LiveService.run {
                 $0.worker = .faultCodec
-                $0.callbackAllow = ["127.0.0.1:\(origin.port)"]
+                $0.webhookAllow = ["127.0.0.1:\(origin.port)"]
             } _: { live in
                 try await finish("a", calling: origin.url("/own"), in: live)
                 try await settle(live)
@@ -227,8 +227,8 @@ import Testing
         async throws
     {
         try await LiveService.run {
-            $0.callbackAllow = []
-            $0.callbackNames = { _ in
+            $0.webhookAllow = []
+            $0.webhookNames = { _ in
                 Issue.record("a name was looked up")
                 return []
             }
@@ -260,7 +260,7 @@ import Testing
         try await Origin.run({ _ in Origin.Answer(status: taken.withLock { $0 } ? 200 : 503) }) { origin in
             try await LiveService.run {
                 $0.worker = .faultCodec
-                $0.callbackSchedule = CallbackSchedule(base: .seconds(3600), minimum: .seconds(1800))
+                $0.webhookSchedule = WebhookSchedule(base: .seconds(3600), minimum: .seconds(1800))
             } _: { live in
                 func callback(_ id: String) async throws -> Tree {
                     try await live.send(.get, "/v1/jobs/\(id)").json["callback"]
@@ -302,26 +302,26 @@ import Testing
         }) { silent in
             try await Origin.run({ _ in Origin.Answer(status: 204, keepsOpen: true) }) { good in
                 try await LiveService.run {
-                    $0.callbackAllow = nil
+                    $0.webhookAllow = nil
                 } _: { live in
                     // Nobody is given up: what the others get, they get beside it.
-                    let sender = try LiveService.callbackSender(
-                        for: live.service, allowing: ["127.0.0.1"], schedule: CallbackSchedule(),
+                    let sender = try LiveService.webhookSender(
+                        for: live.service, allowing: ["127.0.0.1"], schedule: WebhookSchedule(),
                         timeLimit: .seconds(600))
                     let calling = Task { await sender.run() }
                     let bob = try #require(
                         try await live.makeKeys(of: TenantID(rawValue: "bob"))[.submit])
                     try await cancel(150, calling: silent.url("/silent"), in: live)
-                    _ = try await whenFound { silent.requests.count >= CallbackPlaces.first ? true : nil }
+                    _ = try await whenFound { silent.requests.count >= WebhookPlaces.first ? true : nil }
                     try await cancel(40, calling: good.url("/ada"), in: live)
                     try await cancel(40, calling: good.url("/bob"), in: live, key: bob)
                     _ = try await whenFound {
                         good.count(of: "/ada") == 40 && good.count(of: "/bob") == 40 ? true : nil
                     }
-                    #expect(silent.requests.count == CallbackPlaces.first, "it hasn't earned more")
+                    #expect(silent.requests.count == WebhookPlaces.first, "it hasn't earned more")
                     // Those that were taken are told, however long the others last.
                     _ = try await whenFound {
-                        try await live.store.records.statistics().pendingCallbacks == 150 ? true : nil
+                        try await live.store.records.statistics().pendingWebhooks == 150 ? true : nil
                     }
                     calling.cancel()
                     await calling.value
@@ -355,11 +355,11 @@ import Testing
         let moved = Mutex(false)
         try await Origin.run({ _ in Origin.Answer(status: 204, keepsOpen: true) }) { origin in
             try await LiveService.run {
-                $0.callbackAllow = nil
+                $0.webhookAllow = nil
             } _: { live in
                 // An address on the loopback alone is allowed; later the name leads elsewhere.
-                let sender = try LiveService.callbackSender(
-                    for: live.service, allowing: ["127.0.0.1:\(origin.port)"], schedule: CallbackSchedule(),
+                let sender = try LiveService.webhookSender(
+                    for: live.service, allowing: ["127.0.0.1:\(origin.port)"], schedule: WebhookSchedule(),
                     resolve: { _ in moved.withLock { $0 } ? [.v4(0x0A00_0001)] : [.v4(0x7F00_0001)] })
                 let calling = Task { await sender.run() }
                 let url = "http://hooks.example:\(origin.port)/again"
@@ -387,12 +387,12 @@ import Testing
     @Test func `what ends is called at once, not at the next look`() async throws {
         try await Origin.run({ _ in Origin.Answer(status: 204) }) { origin in
             try await LiveService.run {
-                $0.callbackAllow = nil
+                $0.webhookAllow = nil
             } _: { live in
                 // Never, as far as this test is concerned.
-                let sender = try LiveService.callbackSender(
+                let sender = try LiveService.webhookSender(
                     for: live.service, allowing: ["127.0.0.1"],
-                    schedule: CallbackSchedule(base: .milliseconds(20), minimum: .milliseconds(5)),
+                    schedule: WebhookSchedule(base: .milliseconds(20), minimum: .milliseconds(5)),
                     interval: .seconds(3600))
                 let calling = Task { await sender.run() }
                 try await cancel(20, calling: origin.url("/once"), in: live)
@@ -414,11 +414,11 @@ import Testing
         }) { origin in
             try await LiveService.run {
                 $0.worker = .faultCodec
-                $0.callbackAllow = nil
+                $0.webhookAllow = nil
             } _: { live in
                 let sender = {
-                    try LiveService.callbackSender(
-                        for: live.service, allowing: ["127.0.0.1"], schedule: CallbackSchedule())
+                    try LiveService.webhookSender(
+                        for: live.service, allowing: ["127.0.0.1"], schedule: WebhookSchedule())
                 }
                 let first = try sender()
                 let calling = Task { await first.run() }
@@ -427,7 +427,7 @@ import Testing
                 calling.cancel()
                 await calling.value
                 silent.withLock { $0 = false }
-                #expect(try await live.store.records.statistics().pendingCallbacks == 1)
+                #expect(try await live.store.records.statistics().pendingWebhooks == 1)
                 let second = try sender()
                 let again = Task { await second.run() }
                 try await settle(live)

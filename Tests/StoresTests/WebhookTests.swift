@@ -5,20 +5,20 @@ import Testing
 
 @testable import Stores
 
-@Suite struct CallbackTests {
+@Suite struct WebhookTests {
     @Test(arguments: [WorkState.delivered, .failed, .cancelled], Backend.allCases)
     func `a job that came to its end is told once`(state: WorkState, backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let job = try await fixture.submitCalling("a")
         #expect(try await fixture.due().isEmpty)
-        #expect(try await fixture.records.replayCallback(of: job.id, tenant: .local) == false)
+        #expect(try await fixture.records.replayWebhook(of: job.id, tenant: .local) == false)
         let claim = try await fixture.bring(job, to: state)
         if let claim {
             // The same delivery again, and a cancellation of what is finished, are no other end.
             _ = try await fixture.records.deliver([], under: claim)
         }
         _ = try await fixture.records.cancel(job.id, of: .local)
-        #expect(try await fixture.records.statistics().pendingCallbacks == 1)
+        #expect(try await fixture.records.statistics().pendingWebhooks == 1)
         let due = try await fixture.due()
         #expect(due.map(\.job) == [job.id])
         #expect(due.map(\.tenant) == [.local])
@@ -33,7 +33,7 @@ import Testing
         let job = try await fixture.submitCalling("a")
         try await fixture.bring(job, to: .failed)
         let first = try #require(try await fixture.due().first)
-        #expect(try await fixture.reopened().records.dueCallbacks(10, for: .seconds(30)).isEmpty)
+        #expect(try await fixture.reopened().records.dueWebhooks(10, for: .seconds(30)).isEmpty)
         fixture.clock.advance(.seconds(30))
         let second = try #require(try await fixture.due().first)
         #expect(second.id == first.id)
@@ -47,17 +47,17 @@ import Testing
         try await fixture.records.record(.delivered, of: first)
         fixture.clock.advance(.seconds(60))
         #expect(try await fixture.due().isEmpty)
-        #expect(try await fixture.records.statistics().pendingCallbacks == 0)
+        #expect(try await fixture.records.statistics().pendingWebhooks == 0)
 
-        #expect(try await fixture.records.replayCallback(of: job.id, tenant: TenantID(rawValue: "other")) == false)
-        #expect(try await fixture.records.replayCallback(of: job.id, tenant: .local))
+        #expect(try await fixture.records.replayWebhook(of: job.id, tenant: TenantID(rawValue: "other")) == false)
+        #expect(try await fixture.records.replayWebhook(of: job.id, tenant: .local))
         let replayed = try #require(try await fixture.due().first)
         #expect(replayed.id == first.id)
         #expect(replayed.attempt == 1)
         try await fixture.records.record(.failed(reason: "gave up"), of: replayed)
         fixture.clock.advance(.seconds(7 * 86_400))
         _ = try await fixture.store.sweep()
-        #expect(try await fixture.records.replayCallback(of: job.id, tenant: .local) == false)
+        #expect(try await fixture.records.replayWebhook(of: job.id, tenant: .local) == false)
     }
 
     @Test func `of what waits, everybody's is called, whatever waits for others`() async throws {
@@ -71,15 +71,15 @@ import Testing
         fixture.clock.advance(.seconds(1))
         let other = try await fixture.submitCalling("o", at: "HTTPS://Other.example?to=/all")
         try await fixture.bring(other, to: .failed)
-        var places = CallbackPlaces(30)
-        func ask(after results: [CallbackResult] = []) async throws -> [CallbackDelivery] {
+        var places = WebhookPlaces(30)
+        func ask(after results: [WebhookResult] = []) async throws -> [WebhookDelivery] {
             for result in results { places.end(result.callback.receiver, isAnswered: true) }
-            let batch = try await fixture.records.callbacks(after: results, within: places, for: .seconds(30))
+            let batch = try await fixture.records.webhooks(after: results, within: places, for: .seconds(30))
             for call in batch.calls { places.begin(call.receiver) }
             places.turn = batch.turn
             return batch.calls
         }
-        var underway: [CallbackDelivery] = []
+        var underway: [WebhookDelivery] = []
         while case let more = try await ask(), !more.isEmpty { underway += more }
         let hogs = underway.filter { $0.origin == "https://hog.example" }
         #expect(hogs.count == 10, "a third of the places")
@@ -87,10 +87,10 @@ import Testing
         #expect(underway.filter { $0.origin == "https://other.example" }.map(\.job) == [other.id])
         // One that comes to its end makes place for the next, in the same transaction.
         let before = fixture.sqlite.commits.commits
-        let next = try await ask(after: [CallbackResult(.delivered, of: hogs[0])])
+        let next = try await ask(after: [WebhookResult(.delivered, of: hogs[0])])
         #expect(next.map(\.url) == ["https://hog.example/10"])
         #expect(fixture.sqlite.commits.commits == before + 1)
-        #expect(try await fixture.records.statistics().pendingCallbacks == 60)
+        #expect(try await fixture.records.statistics().pendingWebhooks == 60)
     }
 
     @Test(arguments: Backend.allCases)
@@ -100,10 +100,10 @@ import Testing
             try await fixture.bring(
                 fixture.submitCalling("r\(number)", at: "https://r\(1000 + number).example/"), to: .failed)
         }
-        var places = CallbackPlaces(12)
+        var places = WebhookPlaces(12)
         var called: Set<String> = []
         for _ in 0..<150 {
-            let batch = try await fixture.records.callbacks(after: [], within: places, for: .seconds(3600))
+            let batch = try await fixture.records.webhooks(after: [], within: places, for: .seconds(3600))
             places.turn = batch.turn
             called.formUnion(batch.calls.map(\.origin))
             // Each takes its call at once.
@@ -118,25 +118,25 @@ import Testing
     {
         let fixture = try Fixture(backend)
         let told = Atomic(0)
-        fixture.records.whenCallbacksCome { told.add(1, ordering: .relaxed) }
+        fixture.records.whenWebhooksCome { told.add(1, ordering: .relaxed) }
         let job = try await fixture.submitCalling("a")
         #expect(told.load(ordering: .relaxed) == 0)
         try await fixture.bring(job, to: .failed)
         #expect(told.load(ordering: .relaxed) == 1)
         let call = try #require(try await fixture.due().first)
         let underway = try await fixture.records.job(job.id, of: .local)?.callback
-        #expect(underway == CallbackReport(state: .waiting, attempts: 1))
-        let empty = CallbackPlaces(4)
-        let batch = try await fixture.records.callbacks(
-            after: [CallbackResult(.again(after: .seconds(90), reason: "it answered 503"), of: call)], within: empty,
+        #expect(underway == WebhookReport(state: .waiting, attempts: 1))
+        let empty = WebhookPlaces(4)
+        let batch = try await fixture.records.webhooks(
+            after: [WebhookResult(.again(after: .seconds(90), reason: "it answered 503"), of: call)], within: empty,
             for: .seconds(30))
         #expect(batch.calls.isEmpty && batch.next == .seconds(90))
         let waiting = try await fixture.records.job(job.id, of: .local)?.callback
         #expect(waiting?.nextAt == fixture.clock.now + .seconds(90) && waiting?.reason == "it answered 503")
         fixture.clock.advance(.seconds(60))
-        #expect(try await fixture.records.callbacks(after: [], within: empty, for: .seconds(30)).next == .seconds(30))
+        #expect(try await fixture.records.webhooks(after: [], within: empty, for: .seconds(30)).next == .seconds(30))
         #expect(told.load(ordering: .relaxed) == 1)
-        #expect(try await fixture.records.replayCallback(of: job.id, tenant: .local))
+        #expect(try await fixture.records.replayWebhook(of: job.id, tenant: .local))
         #expect(told.load(ordering: .relaxed) == 2)
         let cancelled = try await fixture.submitCalling("b")
         _ = try await fixture.records.cancel(cancelled.id, of: .local)
@@ -154,7 +154,7 @@ import Testing
         guard case .accepted(let third) = try await fixture.records.retry(job.id, of: .local) else {
             throw Unexpected()
         }
-        #expect(try await fixture.records.replayCallback(of: job.id, tenant: .local) == false)
+        #expect(try await fixture.records.replayWebhook(of: job.id, tenant: .local) == false)
         try await fixture.bring(third, to: .delivered)
         let due = try await fixture.due()
         #expect(due.map(\.job) == [job.id, job.id])
@@ -176,7 +176,7 @@ extension Fixture {
         return try await accepted(submission)
     }
 
-    fileprivate func due() async throws -> [CallbackDelivery] {
-        try await records.dueCallbacks(10, for: .seconds(30))
+    fileprivate func due() async throws -> [WebhookDelivery] {
+        try await records.dueWebhooks(10, for: .seconds(30))
     }
 }

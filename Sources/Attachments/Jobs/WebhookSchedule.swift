@@ -1,5 +1,5 @@
-/// When a callback that did not succeed is called again: exponentially, with full jitter (see ``Backoff``), for a day.
-public struct CallbackSchedule: Hashable, Sendable {
+/// When a webhook that did not succeed is called again: exponentially, with full jitter (see ``Backoff``), for a day.
+public struct WebhookSchedule: Hashable, Sendable {
     /// The bound of the first wait; each next bound is four times as long: 5 s, 20 s, 80 s, … about 18 calls in a day,
     /// most of them early, when what ails a receiver is mostly over soon.
     public var base: Duration

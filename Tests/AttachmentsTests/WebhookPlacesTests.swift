@@ -2,13 +2,13 @@ import Attachments
 import TestSupport
 import Testing
 
-@Suite struct CallbackPlacesTests {
-    private func receiver(_ tenant: String, _ origin: String) -> CallbackReceiver {
-        CallbackReceiver(tenant: TenantID(rawValue: tenant), origin: origin)
+@Suite struct WebhookPlacesTests {
+    private func receiver(_ tenant: String, _ origin: String) -> WebhookReceiver {
+        WebhookReceiver(tenant: TenantID(rawValue: tenant), origin: origin)
     }
 
     /// Has a receiver answer so many calls that it has earned all that it may have.
-    private func earn(_ places: inout CallbackPlaces, _ receiver: CallbackReceiver) {
+    private func earn(_ places: inout WebhookPlaces, _ receiver: WebhookReceiver) {
         for _ in 0..<places.count where places.mayBegin(receiver) {
             places.begin(receiver)
             places.end(receiver, isAnswered: true)
@@ -16,7 +16,7 @@ import Testing
     }
 
     /// Begins calls as long as it may.
-    private func fill(_ places: inout CallbackPlaces, with receiver: CallbackReceiver) -> Int {
+    private func fill(_ places: inout WebhookPlaces, with receiver: WebhookReceiver) -> Int {
         var count = 0
         while places.mayBegin(receiver) {
             places.begin(receiver)
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `a receiver has a third of the places, a tenant half of them, and an origin half`() {
-        var places = CallbackPlaces(384)
+        var places = WebhookPlaces(384)
         earn(&places, receiver("ada", "https://a"))
         earn(&places, receiver("bob", "https://b"))
         #expect(fill(&places, with: receiver("ada", "https://a")) == 128)
@@ -34,7 +34,7 @@ import Testing
         #expect(places.calls(of: TenantID(rawValue: "ada")) == 192)
         #expect(fill(&places, with: receiver("bob", "https://b")) == 64)
 
-        var shared = CallbackPlaces(384)
+        var shared = WebhookPlaces(384)
         for tenant in 0..<400 {
             earn(&shared, receiver("\(tenant)", "https://one"))
             _ = fill(&shared, with: receiver("\(tenant)", "https://one"))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `who doesn't answer has a few, so that dozens of them leave places for who comes new`() {
-        var places = CallbackPlaces(384)
+        var places = WebhookPlaces(384)
         let silent = (0..<60).map { receiver("\($0)", "https://\($0)") }
         for one in silent.prefix(20) { #expect(fill(&places, with: one) == 16) }
         // All are waited for in vain, again and again.
@@ -67,8 +67,8 @@ import Testing
     @Test(arguments: 0..<50 as Range<UInt64>)
     func `what was begun and ended leaves nothing behind`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var places = CallbackPlaces(40)
-        var underway: [CallbackReceiver] = []
+        var places = WebhookPlaces(40)
+        var underway: [WebhookReceiver] = []
         for _ in 0..<500 {
             let some = receiver(
                 "\(Int.random(in: 0..<4, using: &random))", "https://\(Int.random(in: 0..<4, using: &random))")
@@ -90,8 +90,8 @@ import Testing
     @Test(arguments: 0..<50 as Range<UInt64>)
     func `who waits with much has no more than who waits with less, and nobody is passed over`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var places = CallbackPlaces(Int.random(in: 20...100, using: &random))
-        var waiting: [CallbackReceiver: [Int]] = [:]
+        var places = WebhookPlaces(Int.random(in: 20...100, using: &random))
+        var waiting: [WebhookReceiver: [Int]] = [:]
         var next = 0
         for tenant in 0..<Int.random(in: 1...6, using: &random) {
             for origin in 0..<Int.random(in: 1...4, using: &random) {

@@ -1,5 +1,5 @@
-/// Whom a callback goes to: a tenant's calls to one receiver fare alike.
-public struct CallbackReceiver: Hashable, Sendable {
+/// Whom a webhook goes to: a tenant's calls to one receiver fare alike.
+public struct WebhookReceiver: Hashable, Sendable {
     public var tenant: TenantID
     /// Scheme, host and port, as the records have them.
     public var origin: String
@@ -10,7 +10,7 @@ public struct CallbackReceiver: Hashable, Sendable {
     }
 }
 
-/// The places for calls to callbacks, and who has them: decides who may begin another.
+/// The places for calls to webhooks, and who has them: decides who may begin another.
 ///
 /// Nobody may have more than are left. A tenant has at most as many as are free, all tenants together have at most as many
 /// calls to one origin, and of its own share a tenant leaves as many to its other receivers as it has with one: a third of all
@@ -19,7 +19,7 @@ public struct CallbackReceiver: Hashable, Sendable {
 /// A receiver has to earn its third. It begins with a few calls at once, and may have one more for each that it answers, so
 /// twice as many each time that it answers all; half as many where it doesn't answer one. So those that never answer have
 /// few, however many of them there are.
-public struct CallbackPlaces: Hashable, Sendable {
+public struct WebhookPlaces: Hashable, Sendable {
     /// Calls at once to a receiver of which nothing is known.
     public static let first = 16
     /// Calls at once to a receiver that doesn't answer: enough to give up in a day what waits for it.
@@ -29,12 +29,12 @@ public struct CallbackPlaces: Hashable, Sendable {
 
     public let count: Int
     /// After whom the next look for who waits begins, so that nobody is always the last.
-    public var turn: CallbackReceiver?
+    public var turn: WebhookReceiver?
     private var underway = 0
     private var byTenant: [TenantID: Int] = [:]
     private var byOrigin: [String: Int] = [:]
-    private var byReceiver: [CallbackReceiver: Int] = [:]
-    private var earned: [CallbackReceiver: Int] = [:]
+    private var byReceiver: [WebhookReceiver: Int] = [:]
+    private var earned: [WebhookReceiver: Int] = [:]
 
     public init(_ count: Int) {
         self.count = count
@@ -44,15 +44,15 @@ public struct CallbackPlaces: Hashable, Sendable {
 
     public func calls(of tenant: TenantID) -> Int { byTenant[tenant] ?? 0 }
 
-    public func calls(to receiver: CallbackReceiver) -> Int { byReceiver[receiver] ?? 0 }
+    public func calls(to receiver: WebhookReceiver) -> Int { byReceiver[receiver] ?? 0 }
 
-    public func mayBegin(_ receiver: CallbackReceiver) -> Bool {
+    public func mayBegin(_ receiver: WebhookReceiver) -> Bool {
         let ofTenant = calls(of: receiver.tenant)
         return ofTenant < free && (byOrigin[receiver.origin] ?? 0) < free
             && calls(to: receiver) < min(free - ofTenant, earned[receiver] ?? Self.first)
     }
 
-    public mutating func begin(_ receiver: CallbackReceiver) {
+    public mutating func begin(_ receiver: WebhookReceiver) {
         underway += 1
         byTenant[receiver.tenant, default: 0] += 1
         byOrigin[receiver.origin, default: 0] += 1
@@ -60,7 +60,7 @@ public struct CallbackPlaces: Hashable, Sendable {
     }
 
     /// - Parameter isAnswered: Whether the receiver said anything.
-    public mutating func end(_ receiver: CallbackReceiver, isAnswered: Bool) {
+    public mutating func end(_ receiver: WebhookReceiver, isAnswered: Bool) {
         underway -= 1
         let before = earned[receiver] ?? Self.first
         earned[receiver] = isAnswered ? min(before + 1, count) : max(before / 2, Self.fewest)
@@ -79,7 +79,7 @@ public struct CallbackPlaces: Hashable, Sendable {
     ///
     /// - Parameter waiting: What waits for each receiver, in the order in which it is to be called.
     /// - Returns: What was begun.
-    public mutating func begin<Call>(_ waiting: [CallbackReceiver: [Call]]) -> [Call] {
+    public mutating func begin<Call>(_ waiting: [WebhookReceiver: [Call]]) -> [Call] {
         var queues = waiting.filter { !$0.value.isEmpty }.mapValues { $0[...] }
         var begun: [Call] = []
         while true {
