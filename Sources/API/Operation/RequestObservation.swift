@@ -72,27 +72,6 @@ struct RequestObservation: RouterMiddleware {
     }
 }
 
-/// Refuses new work once the service is about to end; what was accepted is carried out, here or by another.
-struct DrainingMiddleware: RouterMiddleware {
-    let health: ServiceHealth
-
-    @concurrent func handle(
-        _ request: Request, context: ServiceContext,
-        next: @concurrent (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response {
-        if health.isDraining, request.method == .post || request.method == .put,
-            [Endpoint.submitJob, .putJob, .retryJob, .enrichPayload].contains(where: { $0.path == context.endpointPath }
-            )
-        {
-            throw Problem(
-                .serviceUnavailable, "draining",
-                "The service is about to end. Send the request again, elsewhere or later.",
-                headers: [.retryAfter: "5"])
-        }
-        return try await next(request, context)
-    }
-}
-
 extension HTTPField.Name {
     static let requestID = HTTPField.Name("X-Request-Id") ?? .date
     static let traceparent = HTTPField.Name("traceparent") ?? .date

@@ -18,11 +18,14 @@ struct Endpoint: Hashable, Sendable {
     /// With parameters in braces: `/v1/jobs/{id}`.
     var path: String
     var access: Access
+    /// Whether it takes new work, which a service that is about to end refuses.
+    var startsWork: Bool
 
-    init(_ method: HTTPRequest.Method, _ path: String, _ access: Access) {
+    init(_ method: HTTPRequest.Method, _ path: String, _ access: Access, startsWork: Bool = false) {
         self.method = method
         self.path = path
         self.access = access
+        self.startsWork = startsWork
     }
 
     /// As people write it: `GET /v1/jobs/{id}`.
@@ -41,13 +44,13 @@ struct Endpoint: Hashable, Sendable {
 /// What each role may do: a key that submits may also look at what it made, by its id; lists, leases and grants are a
 /// reader's. ``AccessRole/permission`` says it in words.
 extension Endpoint {
-    static let submitJob = Endpoint(.post, "/v1/jobs", .key([.submit]))
-    static let putJob = Endpoint(.put, "/v1/jobs/{id}", .key([.submit]))
+    static let submitJob = Endpoint(.post, "/v1/jobs", .key([.submit]), startsWork: true)
+    static let putJob = Endpoint(.put, "/v1/jobs/{id}", .key([.submit]), startsWork: true)
     static let listJobs = Endpoint(.get, "/v1/jobs", .key([.read]))
     static let job = Endpoint(.get, "/v1/jobs/{id}", .key([.submit, .read]))
     static let jobEvents = Endpoint(.get, "/v1/jobs/{id}/events", .key([.submit, .read]))
     static let deleteJob = Endpoint(.delete, "/v1/jobs/{id}", .key([.submit]))
-    static let retryJob = Endpoint(.post, "/v1/jobs/{id}/retry", .key([.submit]))
+    static let retryJob = Endpoint(.post, "/v1/jobs/{id}/retry", .key([.submit]), startsWork: true)
     static let replayWebhook = Endpoint(.post, "/v1/jobs/{id}/callback", .key([.submit]))
     static let listAttachments = Endpoint(.get, "/v1/attachments", .key([.read]))
     static let attachment = Endpoint(.get, "/v1/attachments/{id}", .key([.submit, .read]))
@@ -61,7 +64,7 @@ extension Endpoint {
     static let revokeGrant = Endpoint(.delete, "/v1/grants/{id}", .keyOrGrant([.read]))
     static let content = Endpoint(.get, "/c/{token}/{name}", .anyone)
     static let contentHead = Endpoint(.head, "/c/{token}/{name}", .anyone)
-    static let enrichPayload = Endpoint(.post, "/v1/payloads/apns", .key([.submit]))
+    static let enrichPayload = Endpoint(.post, "/v1/payloads/apns", .key([.submit]), startsWork: true)
     static let profiles = Endpoint(.get, "/v1/profiles", .key([.read]))
     static let alive = Endpoint(.get, "/livez", .anyone)
     static let ready = Endpoint(.get, "/readyz", .anyone)

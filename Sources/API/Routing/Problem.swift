@@ -52,6 +52,11 @@ extension Problem {
         "Without a key this answers programs, not other sites' pages, and only where Host is localhost, a loopback address or that of public_url. Ask for one of those, or send an API key."
     )
 
+    /// New work, once the service is about to end.
+    static let draining = Problem(
+        .serviceUnavailable, "draining", "The service is about to end. Send the request again, elsewhere or later.",
+        headers: [.retryAfter: "5"])
+
     static let notFound = Problem(
         .notFound, "not_found", "There is nothing here for this key. Check the id; what was deleted or expired is gone."
     )

@@ -9,14 +9,18 @@ struct RouteTable {
 
     private let router: Router<ServiceContext>
     private let authentication: Authentication
+    private let health: ServiceHealth
 
-    init(_ router: Router<ServiceContext>, _ authentication: Authentication) {
+    init(_ router: Router<ServiceContext>, _ authentication: Authentication, _ health: ServiceHealth) {
         self.router = router
         self.authentication = authentication
+        self.health = health
     }
 
     func on(_ endpoint: Endpoint, _ handler: @escaping Handler) {
-        router.on(RouterPath(endpoint.path), method: endpoint.method) { [authentication] request, context in
+        router.on(RouterPath(endpoint.path), method: endpoint.method) { [authentication, health] request, context in
+            // What was accepted is carried out, here or by another.
+            if endpoint.startsWork, health.isDraining { throw Problem.draining }
             var context = context
             context.identity = try await authentication.identity(for: endpoint, request)
             return try await handler(request, context)
