@@ -56,10 +56,13 @@ allow CodecPool Attachments Platform CSandbox
 allow Jobs Attachments Platform Ingest CodecPool AsyncHTTPClient NIOCore NIOHTTP1 Crypto
 allow Stores Attachments Platform GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
 allow Payloads Attachments
-allow API Attachments Platform Ingest CodecPool Jobs Stores Payloads Hummingbird HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes \
-    NIOHTTPTypesHTTP1 NIOSSL Crypto Logging Metrics CoreMetrics ServiceLifecycle
+allow HTTPServer HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes NIOHTTPTypesHTTP1 NIOSSL \
+    NIOCertificateReloading SwiftASN1 Logging ServiceLifecycle
+allow API Attachments Platform Ingest CodecPool Jobs Stores Payloads HTTPServer Hummingbird HummingbirdCore HTTPTypes NIOCore \
+    NIOPosix NIOHTTP1 Crypto Logging Metrics CoreMetrics ServiceLifecycle
 # UserNotifications behind `#if canImport`: the same library serves the phone.
 allow SatchelClient CoreGraphics Foundation FoundationNetworking UserNotifications
-allow satchel Foundation Attachments Platform Ingest CodecPool Jobs Stores API AsyncHTTPClient NIOCore NIOHTTP1 NIOSSL ArgumentParser Configuration Yams Logging Metrics ServiceLifecycle
+allow satchel Foundation Attachments Platform Ingest CodecPool Jobs Stores API HTTPServer AsyncHTTPClient NIOCore NIOHTTP1 \
+    NIOSSL ArgumentParser Configuration Yams Logging Metrics ServiceLifecycle
 [ $status = 0 ] && echo "No import crosses a line."
 exit $status

@@ -23,7 +23,7 @@ for part in "$@"; do
     case "$part" in
         test)
             parts="$parts AttachmentsTests PlatformTests PayloadsTests CodecsTests StoresTests IngestTests CodecPoolTests
-                JobsTests APITests SatchelClientTests ServeTests SatchelTests"
+                JobsTests HTTPServerTests APITests SatchelClientTests ServeTests SatchelTests"
             ;;
         check) parts="$parts DurabilityTests openapi-client schemathesis benchmarks" ;;
         *) parts="$parts $part" ;;

@@ -7,7 +7,7 @@ final class ContentCache {
     /// An entry, with its answer to the plainest request.
     final class Entry {
         let content: OpenContent
-        /// Status line and headers of the whole content, but for the connection's own, as of that second.
+        /// Status line and headers of the whole content as they are written, as of that second.
         var plainHead: (second: Int, bytes: ByteBuffer)?
         fileprivate var usedAt: NIODeadline
 

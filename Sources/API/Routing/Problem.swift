@@ -1,5 +1,6 @@
 import Attachments
 import FoundationEssentials
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import NIOCore

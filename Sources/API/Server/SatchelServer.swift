@@ -1,3 +1,4 @@
+public import HTTPServer
 import Hummingbird
 import HummingbirdCore
 import Logging
@@ -30,58 +31,54 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 public struct SatchelServer: ServiceLifecycle.Service {
     private let service: Service
     private let listen: ListenAddress
-    private let tls: TLSContexts?
+    private let tls: ReloadingCertificate?
     private let grace: Duration
     private let logger: Logger
-    private let announcement = Promise<Int>()
+    private let onListening: @Sendable (Int) -> Void
 
     /// - Parameters:
     ///   - tls: The certificate and key; nil for plain HTTP.
     ///   - grace: For requests that are being answered when the service stops.
+    ///   - onListening: Called with the port once it is listened on.
     /// - Throws: ``TLSFiles/Unusable`` where the certificate or key can't be used.
     public init(
-        _ service: Service, listen: ListenAddress, tls: TLSFiles? = nil, grace: Duration = .seconds(20)
+        _ service: Service, listen: ListenAddress, tls: TLSFiles? = nil, grace: Duration = .seconds(20),
+        onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws(TLSFiles.Unusable) {
         self.service = service
         self.listen = listen
         self.grace = grace
         self.logger = service.logger
+        self.onListening = onListening
         if let tls {
-            self.tls = try TLSContexts(tls, logger: service.logger)
+            self.tls = try ReloadingCertificate(tls, logger: service.logger)
         } else {
             self.tls = nil
         }
     }
 
-    /// The port that is listened on; waits until it is.
-    ///
-    /// - Throws: Where the address can't be listened on, or the server ended before.
-    public var port: Int {
-        get async throws { try await announcement.value }
-    }
-
     /// Listens and answers until the shutdown.
     public func run() async throws {
         let group = MultiThreadedEventLoopGroup.singleton
-        let loopStates = try await EventLoopStates(group: group, service: service)
+        let loopStates = try await EventLoopStates(group: group) { [service] loop in
+            ContentResponder(loop: loop, service: service)
+        }
         let limits = service.settings.connections
         let application = Application(
             router: routes(of: service),
             server: HTTPServerBuilder { [tls, grace] responder in
-                ConnectionChannel(responder: responder, limits: limits, loopStates: loopStates, tls: tls, grace: grace)
+                ConnectionChannel(
+                    responder: responder, limits: limits, loopStates: loopStates, tls: tls, grace: grace,
+                    refusals: { fault in
+                        let problem = Problem(fault)
+                        return (problem.response.head, ByteBuffer(bytes: problem.body))
+                    })
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(listen.host, port: listen.port), serverName: nil, backlog: 1024),
-            onServerRunning: { [announcement] channel in
-                announcement.make(.success(channel.localAddress?.port ?? 0))
-            },
+            services: [tls].compactMap(\.self),
+            onServerRunning: { [onListening] channel in onListening(channel.localAddress?.port ?? 0) },
             eventLoopGroupProvider: .shared(group), logger: logger)
-        do {
-            try await application.run()
-            announcement.make(.failure(CancellationError()))
-        } catch {
-            announcement.make(.failure(error))
-            throw error
-        }
+        try await application.run()
     }
 }

@@ -1,5 +1,6 @@
 import API
 import Attachments
+import HTTPServer
 import Ingest
 import Logging
 

@@ -3,6 +3,7 @@ import Attachments
 import CodecPool
 import Foundation
 import Glibc
+import HTTPServer
 import Ingest
 import Jobs
 import Logging
@@ -16,7 +17,6 @@ struct ServiceComposition: Sendable {
     let logger: Logger
     let store: Store
     let codecs: CodecPool
-    let sandbox: SandboxReport
     let jobs: JobService
     let webhooks: WebhookSender
     let health: ServiceHealth
@@ -80,10 +80,13 @@ struct ServiceComposition: Sendable {
                 configuration.tlsKey.map { TLSFiles(certificate: certificate, key: $0) }
             }
             let server = try SatchelServer(
-                service, listen: configuration.listen, tls: tls, grace: configuration.grace * 0.15)
+                service, listen: configuration.listen, tls: tls, grace: configuration.grace * 0.15,
+                onListening: { [configuration] port in
+                    announce(port: port, configuration, store: store, sandbox: sandbox, logger: logger)
+                })
             return ServiceComposition(
-                configuration: configuration, logger: logger, store: store, codecs: codecs, sandbox: sandbox,
-                jobs: jobs, webhooks: webhooks, health: health, server: server)
+                configuration: configuration, logger: logger, store: store, codecs: codecs, jobs: jobs,
+                webhooks: webhooks, health: health, server: server)
         } catch {
             await codecs.shutdown()
             switch error {
@@ -117,11 +120,6 @@ struct ServiceComposition: Sendable {
             // Whatever hangs, such as a disk that doesn't answer, the process ends: nothing acknowledged is lost.
             DispatchQueue.global().asyncAfter(deadline: .now() + grace.inSeconds + 2) { Glibc._exit(1) }
         }
-        let announcing = Task {
-            let port = try await server.port
-            announce(port: port)
-        }
-        defer { announcing.cancel() }
         do {
             try await group.run()
         } catch {
@@ -130,7 +128,9 @@ struct ServiceComposition: Sendable {
         logger.notice("stopped")
     }
 
-    private func announce(port: Int) {
+    private static func announce(
+        port: Int, _ configuration: ServiceConfiguration, store: Store, sandbox: SandboxReport, logger: Logger
+    ) {
         let missing = sandbox.layers.filter { $0.state == .missing }
         let required = missing.filter(\.layer.isRequired)
         logger.notice(

@@ -1,6 +1,7 @@
 import API
 import Foundation
 import Glibc
+import HTTPServer
 
 /// What `satchel serve` would find on this machine.
 struct ServiceFindings {

@@ -1,6 +1,7 @@
 import Attachments
 import Foundation
 import Stores
+import TestSupport
 import Testing
 
 @testable import API

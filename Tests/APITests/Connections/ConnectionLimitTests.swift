@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import HTTPServer
 import Stores
 import TestSupport
 import Testing

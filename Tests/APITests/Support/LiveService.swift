@@ -1,6 +1,7 @@
 import API
 import Attachments
 import Foundation
+import HTTPServer
 import Logging
 import Stores
 import Synchronization
@@ -145,10 +146,14 @@ final class LiveService: Sendable {
                 for: service, allowing: $0, schedule: configuration.webhookSchedule,
                 resolve: configuration.webhookNames)
         }
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
         let server = try SatchelServer(
             service, listen: ListenAddress(host: "127.0.0.1", port: 0), tls: configuration.tls,
-            grace: .milliseconds(500))
-        let serving = Task { try await server.run() }
+            grace: .milliseconds(500), onListening: { port.yield($0) })
+        let serving = Task {
+            defer { port.finish() }
+            try await server.run()
+        }
         let (starts, start) = AsyncStream.makeStream(of: Void.self)
         if configuration.startsWorking { start.finish() }
         let working = Task {
@@ -159,7 +164,7 @@ final class LiveService: Sendable {
         let outcome: Swift.Result<Result, any Error>
         do {
             let live = LiveService(
-                port: try await server.port, service: service, directory: home.url,
+                port: try await Self.first(of: ports), service: service, directory: home.url,
                 keys: try await Self.makeKeys(store, TenantID(rawValue: "ada")), log: log,
                 reports: reports, codecs: pool, startWorking: { start.finish() })
             outcome = .success(try await body(live))
@@ -174,6 +179,12 @@ final class LiveService: Sendable {
         await calling.value
         if configuration.worker != .nobody { await pool.shutdown() }
         return try outcome.get()
+    }
+
+    /// - Throws: Where the server ended before it listened.
+    private static func first(of ports: AsyncStream<Int>) async throws -> Int {
+        guard let port = await ports.first(where: { _ in true }) else { throw NeverCame() }
+        return port
     }
 
     /// A key for each role, such as those of another tenant than ``tenant``.

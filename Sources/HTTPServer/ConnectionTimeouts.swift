@@ -27,6 +27,7 @@ struct ConnectionTimeouts: Sendable {
 
     private let limits: ConnectionLimits
     private(set) var stage = Stage.opening
+    private var exchange = 0
     private var since: NIODeadline
     private var inWindow: NIODeadline
     private var inBytes = 0
@@ -46,14 +47,19 @@ struct ConnectionTimeouts: Sendable {
         outWindow = now
     }
 
-    mutating func received(_ bytes: Int, at now: NIODeadline) {
-        inBytes += bytes
-        if stage == .opening || stage == .idle { enter(.head, now) }
+    mutating func received(_ bytes: Int) { inBytes += bytes }
+
+    /// The connection is in this stage now.
+    ///
+    /// - Parameter exchange: Tells requests apart.
+    mutating func enter(_ stage: Stage, exchange: Int, at now: @autoclosure () -> NIODeadline) {
+        guard stage != self.stage || exchange != self.exchange else { return }
+        if stage == .idle || exchange != self.exchange { answerSince = nil }
+        self.stage = stage
+        self.exchange = exchange
+        since = now()
+        excuse(at: since)
     }
-
-    mutating func readHead(at now: NIODeadline) { enter(.body, now) }
-
-    mutating func readEnd(at now: NIODeadline) { if stage == .body { enter(.answering, now) } }
 
     /// Nothing is expected from the client for now, so that what doesn't come is not its fault.
     mutating func excuse(at now: NIODeadline) {
@@ -70,23 +76,10 @@ struct ConnectionTimeouts: Sendable {
         }
     }
 
-    mutating func finishedAnswer(at now: NIODeadline) {
-        answerSince = nil
-        enter(.idle, now)
-    }
-
-    mutating func linger(at now: NIODeadline) { enter(.lingering, now) }
-
     mutating func closedInput(at now: NIODeadline) { inputClosedAt = now }
 
     /// Everything has to be over by then.
     mutating func endBy(_ deadline: NIODeadline) { self.deadline = deadline }
-
-    private mutating func enter(_ stage: Stage, _ now: NIODeadline) {
-        self.stage = stage
-        since = now
-        excuse(at: now)
-    }
 
     /// - Parameter buffered: Bytes that the socket has not taken yet.
     mutating func verdict(at now: NIODeadline, buffered: Int) -> Verdict {

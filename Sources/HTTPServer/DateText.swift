@@ -1,18 +1,20 @@
 import Glibc
 
 /// The `Date` header, written once a second.
-final class DateText {
+package final class DateText {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
+    package init() {}
+
     /// Of the last text.
-    private(set) var second = 0
+    package private(set) var second = 0
     private var written = ""
 
     /// As in `Sun, 06 Nov 1994 08:49:37 GMT`.
-    var text: String {
+    package var text: String {
         let now = time(nil)
         if now != second {
             second = now

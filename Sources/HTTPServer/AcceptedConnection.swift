@@ -1,5 +1,5 @@
 import HummingbirdCore
-import NIOCore
+package import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// One that comes while the server stops finds nobody. NIO ends the process where a channel is dropped that was never
 /// executed; this one is closed instead.
-final class AcceptedConnection: ServerChildChannelValue {
+package final class AcceptedConnection: ServerChildChannelValue {
     typealias Messages = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
     private let messages: Messages
@@ -17,7 +17,7 @@ final class AcceptedConnection: ServerChildChannelValue {
         self.messages = messages
     }
 
-    var channel: any Channel { messages.channel }
+    package var channel: any Channel { messages.channel }
 
     /// What comes and goes on it; the caller executes it.
     func take() -> Messages {

@@ -3,7 +3,7 @@ import NIOEmbedded
 import NIOHTTPTypes
 import Testing
 
-@testable import API
+@testable import HTTPServer
 
 /// Connections that come while the server stops, so that nobody handles them.
 @Suite(.timeLimit(.minutes(10))) struct AcceptedConnectionTests {

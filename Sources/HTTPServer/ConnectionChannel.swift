@@ -1,15 +1,14 @@
 import HTTPTypes
-import HummingbirdCore
-import Logging
-import NIOCore
-import NIOHTTP1
+package import HummingbirdCore
+package import Logging
+package import NIOCore
 import NIOHTTPTypes
 import NIOSSL
 import Synchronization
 
 /// How a connection is set up, from the bytes to the application.
-struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
-    typealias Value = AcceptedConnection
+package struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
+    package typealias Value = AcceptedConnection
 
     /// Connections that are open.
     private final class Count: Sendable {
@@ -24,16 +23,21 @@ struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
     private static let receiving = AdaptiveRecvByteBufferAllocator(
         minimum: 1 << 10, initial: 4 << 10, maximum: 512 << 10)
 
-    let responder: HTTPChannelHandler.Responder
+    package let responder: HTTPChannelHandler.Responder
     private let limits: ConnectionLimits
     private let loopStates: EventLoopStates
-    private let tls: TLSContexts?
+    private let tls: ReloadingCertificate?
     private let grace: Duration
+    private let refusals: Refusals
     private let count = Count()
 
-    init(
+    /// - Parameters:
+    ///   - responder: The application.
+    ///   - grace: For requests that are being answered when the server stops.
+    ///   - refusals: What the connection answers by itself.
+    package init(
         responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, loopStates: EventLoopStates,
-        tls: TLSContexts?, grace: Duration
+        tls: ReloadingCertificate?, grace: Duration, refusals: @escaping Refusals
     ) {
         // A client that asked whether to send its body is told so when somebody begins to read it.
         self.responder = { request, writer, channel in
@@ -45,9 +49,10 @@ struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
         self.loopStates = loopStates
         self.tls = tls
         self.grace = grace
+        self.refusals = refusals
     }
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+    package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         guard count.open.add(1, ordering: .relaxed).newValue <= limits.connections else {
             count.open.subtract(1, ordering: .relaxed)
             channel.close(promise: nil)
@@ -61,20 +66,12 @@ struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
             let pipeline = channel.pipeline.syncOperations
             try channel.syncOptions?.setOption(.recvAllocator, value: Self.receiving)
             let edge = ConnectionEdge()
-            let connection = ConnectionHandler(
-                loopState: loopState, edge: edge, limits: limits, isSecure: tls != nil, grace: grace)
-            var decoding = NIOHTTPDecoderLimitConfiguration()
-            decoding.maxHeaderFieldSize = limits.headerBytes
-            decoding.maxHeaderListSize = limits.headerBytes
-            decoding.maxHeaderFieldCount = limits.headerFields
+            let connection = HTTP1Connection(
+                loopState: loopState, edge: edge, limits: limits, isSecure: tls != nil, grace: grace,
+                refusals: refusals)
             try pipeline.addHandler(edge)
-            if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.current)) }
-            try pipeline.addHandler(ByteCounter(of: connection))
-            try pipeline.addHandler(
-                ByteToMessageHandler(
-                    HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: decoding),
-                    maximumBufferSize: limits.headerBytes + (256 << 10)))
-            try pipeline.addHandler(connection)
+            if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
+            try connection.add(to: pipeline, limits: limits)
             return AcceptedConnection(
                 try NIOAsyncChannel(
                     wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true)))
@@ -82,7 +79,7 @@ struct ConnectionChannel: ServerChildChannel, HTTPChannelHandler {
     }
 
     /// Answers the requests of one connection. Whoever is at work on one when the client leaves is cancelled.
-    func handle(value: Value, logger: Logger) async {
+    package func handle(value: Value, logger: Logger) async {
         let messages = value.take()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await handleHTTP(asyncChannel: messages, logger: logger) }

@@ -23,20 +23,3 @@ final class ConnectionEdge: ChannelInboundHandler {
         context.close(promise: nil)
     }
 }
-
-/// Tells the connection of every byte before anybody makes sense of it.
-final class ByteCounter: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
-
-    private let connection: ConnectionHandler
-
-    init(of connection: ConnectionHandler) {
-        self.connection = connection
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        connection.received(Self.unwrapInboundIn(data).readableBytes)
-        context.fireChannelRead(data)
-    }
-}

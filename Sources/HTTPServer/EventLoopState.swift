@@ -1,6 +1,6 @@
-import NIOCore
+package import NIOCore
 
-/// What the connections of one event loop share: the time to look after them, the date, and the content that was opened.
+/// What the connections of one event loop share: the time to look after them, the date, and who answers directly.
 ///
 /// Touched on its loop alone.
 final class EventLoopState {
@@ -8,51 +8,50 @@ final class EventLoopState {
     static let interval: TimeAmount = .milliseconds(200)
 
     let loop: any EventLoop
-    let contents: ContentCache
+    let responder: any DirectResponder
     let date = DateText()
-    var tally: ContentTally
-    private var connections: [ObjectIdentifier: ConnectionHandler] = [:]
+    private var connections: [ObjectIdentifier: HTTP1Connection] = [:]
     private var isTicking = false
 
-    init(loop: any EventLoop, service: Service) {
+    init(loop: any EventLoop, responder: any DirectResponder) {
         self.loop = loop
-        tally = ContentTally(service.metrics)
-        contents = ContentCache(loop: loop, opener: ContentOpener(service: service))
+        self.responder = responder
     }
 
-    func add(_ connection: ConnectionHandler) {
+    func add(_ connection: HTTP1Connection) {
         connections[ObjectIdentifier(connection)] = connection
-        tickIfNeeded()
+        tickLater()
     }
 
-    func remove(_ connection: ConnectionHandler) {
+    func remove(_ connection: HTTP1Connection) {
         connections[ObjectIdentifier(connection)] = nil
     }
 
-    private func tickIfNeeded() {
-        guard !isTicking, !connections.isEmpty || !contents.isEmpty else { return }
+    private func tickLater() {
+        guard !isTicking else { return }
         isTicking = true
         loop.assumeIsolated().scheduleTask(in: Self.interval) { [self] in
             isTicking = false
             let now = NIODeadline.now()
             // One that is closed removes itself.
             for connection in Array(connections.values) { connection.check(at: now) }
-            contents.tidy(at: now)
-            tally.publish()
-            tickIfNeeded()
+            if responder.tick(at: now) || !connections.isEmpty { tickLater() }
         }
     }
 }
 
 /// The states of all event loops.
-struct EventLoopStates: Sendable {
+package struct EventLoopStates: Sendable {
     private let loopStates: [ObjectIdentifier: NIOLoopBound<EventLoopState>]
 
-    init(group: any EventLoopGroup, service: Service) async throws {
+    /// - Parameter makeResponder: Called on each loop, for that loop.
+    package init(
+        group: any EventLoopGroup, makeResponder: @escaping @Sendable (any EventLoop) -> any DirectResponder
+    ) async throws {
         var loopStates: [ObjectIdentifier: NIOLoopBound<EventLoopState>] = [:]
         for loop in group.makeIterator() {
             loopStates[ObjectIdentifier(loop)] = try await loop.submit {
-                NIOLoopBound(EventLoopState(loop: loop, service: service), eventLoop: loop)
+                NIOLoopBound(EventLoopState(loop: loop, responder: makeResponder(loop)), eventLoop: loop)
             }.get()
         }
         self.loopStates = loopStates

@@ -1,15 +1,15 @@
-import Foundation
+public import Foundation
 import Glibc
 
 /// What came back on a raw connection.
-struct RawReply: Sendable {
-    var status: Int
+public struct RawReply: Sendable {
+    public var status: Int
     /// Names in lower case.
-    var headers: [String: String]
-    var body: Data
+    public var headers: [String: String]
+    public var body: Data
 
     /// The code of a problem.
-    var code: String? {
+    public var code: String? {
         (try? JSONSerialization.jsonObject(with: body) as? [String: Any])?["code"] as? String
     }
 }
@@ -17,8 +17,8 @@ struct RawReply: Sendable {
 /// A connection on which a test sends whatever it likes, byte by byte, and leaves as it likes. What waits for the peer
 /// blocks its thread, and belongs into ``onThread(_:)``: two tests that waited on the threads of Swift's tasks would keep
 /// the service, which answers there, from answering.
-final class RawClient {
-    enum Failure: Error, Equatable {
+public final class RawClient {
+    public enum Failure: Error, Equatable {
         case cannotConnect
         case timedOut
         case reset
@@ -32,7 +32,7 @@ final class RawClient {
 
     /// - Parameter receiveBuffer: Bytes that the kernel takes in while nobody reads; nil for its own idea.
     @available(*, noasync)
-    init(port: Int, receiveBuffer: Int32? = nil) throws {
+    public init(port: Int, receiveBuffer: Int32? = nil) throws {
         number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         if var receiveBuffer {
             _ = unsafe setsockopt(
@@ -54,10 +54,10 @@ final class RawClient {
 
     /// Sends all of it; false where the peer takes no more.
     @discardableResult
-    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+    public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
     @discardableResult
-    func send(_ bytes: [UInt8]) -> Bool {
+    public func send(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes.withUnsafeBytes {
@@ -72,7 +72,7 @@ final class RawClient {
 
     /// Some bytes; empty at the end.
     @available(*, noasync)
-    func receive(upTo count: Int = 65_536, within seconds: Double = 60) throws -> [UInt8] {
+    public func receive(upTo count: Int = 65_536, within seconds: Double = 60) throws -> [UInt8] {
         var waiting = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         guard unsafe poll(&waiting, 1, Int32(seconds * 1000)) > 0 else { throw Failure.timedOut }
         var bytes = [UInt8](repeating: 0, count: count)
@@ -85,7 +85,7 @@ final class RawClient {
     ///
     /// - Parameter isHead: It has no body, whatever its headers say.
     @available(*, noasync)
-    func reply(isHead: Bool = false, within seconds: Double = 60) throws -> RawReply {
+    public func reply(isHead: Bool = false, within seconds: Double = 60) throws -> RawReply {
         let end = Array("\r\n\r\n".utf8)
         var split = received.firstRange(of: end)
         while split == nil {
@@ -145,7 +145,7 @@ final class RawClient {
 
     /// How the peer ends the connection, with how many bytes on the way.
     @available(*, noasync)
-    func end(within seconds: Double = 60) throws -> (bytes: Int, wasReset: Bool) {
+    public func end(within seconds: Double = 60) throws -> (bytes: Int, wasReset: Bool) {
         var count = received.count
         let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline {
@@ -165,17 +165,17 @@ final class RawClient {
     }
 
     /// Closes this side; the other may go on.
-    func finishSending() { _ = shutdown(number, Int32(SHUT_WR)) }
+    public func finishSending() { _ = shutdown(number, Int32(SHUT_WR)) }
 
     /// Closes without a word.
-    func leave() {
+    public func leave() {
         guard number >= 0 else { return }
         close(number)
         number = -1
     }
 
     /// Resets the connection.
-    func reset() {
+    public func reset() {
         var now = linger(l_onoff: 1, l_linger: 0)
         _ = unsafe setsockopt(number, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
         leave()
@@ -183,7 +183,7 @@ final class RawClient {
 }
 
 /// Runs what blocks on a thread of its own.
-func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+public func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
     }
@@ -191,7 +191,7 @@ func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result)
 
 extension RawClient {
     /// One request on a connection of its own.
-    static func ask(
+    public static func ask(
         _ port: Int, _ method: String, _ path: String, _ headers: [String] = [], body: String = ""
     ) async throws -> RawReply {
         try await onThread {

@@ -1,0 +1,90 @@
+import HTTPServer
+import NIOCore
+
+/// The body of an answer on its way from the file to the socket, piece by piece, so that each piece can be the last when
+/// access is taken back.
+final class ContentStream: DirectResponse {
+    /// Bytes that are handed to the socket at once: few enough to stop within a moment.
+    private static let piece: Int64 = 512 << 10
+    /// The same where they have to pass through memory.
+    private static let encryptedPiece: Int64 = 128 << 10
+    /// Pieces that wait for the socket, so that it never waits for us.
+    private static let ahead = 2
+
+    private var content: OpenContent
+    private let file: BlobFile
+    private let cache: ContentCache
+    private let exchange: DirectExchange
+    private var rest: Range<Int64>
+    private var ahead = 0
+    private var isBeingChecked = false
+    private var hasEnded = false
+
+    init(
+        _ content: OpenContent, _ file: BlobFile, _ bytes: Range<Int64>, by cache: ContentCache,
+        _ exchange: DirectExchange
+    ) {
+        self.content = content
+        self.file = file
+        self.cache = cache
+        self.exchange = exchange
+        rest = bytes
+    }
+
+    func sendMore() {
+        while !hasEnded, ahead < Self.ahead, !rest.isEmpty {
+            let size = exchange.isSecure ? Self.encryptedPiece : Self.piece
+            let piece = rest.lowerBound..<min(rest.lowerBound + size, rest.upperBound)
+            let data: IOData
+            if exchange.isSecure {
+                var bytes = ByteBuffer()
+                guard file.read(piece, into: &bytes) else { return exchange.cut() }
+                data = .byteBuffer(bytes)
+            } else {
+                data = .fileRegion(
+                    FileRegion(
+                        fileHandle: file.handle, readerIndex: Int(piece.lowerBound), endIndex: Int(piece.upperBound)))
+            }
+            rest = piece.upperBound..<rest.upperBound
+            ahead += 1
+            let written = exchange.eventLoop.makePromise(of: Void.self)
+            // Holds the file until the socket has taken the piece.
+            written.futureResult.assumeIsolated().whenComplete { [self] in sent($0) }
+            exchange.write(data, written)
+        }
+        if !hasEnded { exchange.flush() }
+    }
+
+    private func sent(_ result: Result<Void, any Error>) {
+        guard !hasEnded else { return }
+        guard case .success = result else { return exchange.cut() }
+        ahead -= 1
+        if !rest.isEmpty {
+            // By way of the loop, so that one client who reads fast keeps no other waiting.
+            exchange.eventLoop.assumeIsolated().execute { [self] in sendMore() }
+        } else if ahead == 0 {
+            hasEnded = true
+            exchange.finish()
+        }
+    }
+
+    /// Stops where access was taken back.
+    func check() {
+        let revocations = cache.revocations
+        guard !hasEnded, !isBeingChecked, revocations != content.revocations else { return }
+        isBeingChecked = true
+        cache.check(content) { [self] may in
+            guard !hasEnded else { return }
+            isBeingChecked = false
+            switch may {
+            case true?: content.revocations = revocations
+            case false?: exchange.cut()
+            case nil: break
+            }
+        }
+    }
+
+    func end() {
+        hasEnded = true
+    }
+}
