@@ -1,6 +1,6 @@
 import Attachments
 import Foundation
-import Glibc
+import Ingest
 import Jobs
 import TestSupport
 import Testing
@@ -85,12 +85,8 @@ extension CommandLineUser {
             """
         for path in paths {
             let file = home.url.appending(path: "in/" + path).path(percentEncoded: false)
-            var status = stat()
-            #expect(unsafe stat(file, &status) == 0)
-            let modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
-            let state = FileState(
-                inode: UInt64(status.st_ino), device: UInt64(status.st_dev), bytes: Int64(status.st_size),
-                modified: modified)
+            var walk = try DirectoryWalk(Data(file.utf8))
+            guard case .file(_, let state)? = walk.next() else { throw CocoaError(.fileNoSuchFile) }
             let key = WorkKey.of(path: Data(file.utf8), state: state, profileDigest: former.digest)
             commands += """
                 UPDATE jobs SET work_key = '\(key)' WHERE key = (SELECT job FROM attachments WHERE identifier = '\(path)');

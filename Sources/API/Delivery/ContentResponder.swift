@@ -26,7 +26,7 @@ final class ContentResponder: DirectResponder {
 
     func tick(at now: NIODeadline) -> Bool {
         contents.tidy(at: now)
-        tally.tell()
+        tally.publish()
         return !contents.isEmpty
     }
 

@@ -4,7 +4,6 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOPosix
-import Platform
 public import ServiceLifecycle
 
 /// Where the service listens.
