@@ -124,6 +124,16 @@ var targets: [Target] = [
     // Tests, one target per seam; the fault codec takes the codec's place and misbehaves on command, the fetch probe
     // runs the fetcher inside a network namespace.
     .target(name: "TestSupport", dependencies: ["Attachments"], path: "Tests/Support"),
+    // The origin and the service that tests talk to; apart, so that the codec side's tests build without NIO.
+    .target(
+        name: "ServiceTestSupport",
+        dependencies: [
+            "Platform", "TestSupport",
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        ],
+        path: "Tests/ServiceTestSupport"),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     .executableTarget(
         name: "fault-codec", dependencies: ["Attachments", "Confinement", "FaultInjection"], path: "Tests/fault-codec"),
@@ -154,7 +164,7 @@ var targets: [Target] = [
     .testTarget(
         name: "IngestTests",
         dependencies: [
-            "Attachments", "Platform", "Ingest", "TestSupport", "fetch-probe",
+            "Attachments", "Platform", "Ingest", "TestSupport", "ServiceTestSupport", "fetch-probe",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -176,7 +186,8 @@ var targets: [Target] = [
     .testTarget(
         name: "DurabilityTests",
         dependencies: [
-            "Attachments", "Stores", "TestSupport", "satchel", "fault-codec", "fetch-probe", "kernel-calls",
+            "Attachments", "Stores", "TestSupport", "ServiceTestSupport", "satchel", "fault-codec", "fetch-probe",
+            "kernel-calls",
         ]),
     .testTarget(
         name: "HTTPServerTests",
@@ -197,8 +208,7 @@ var targets: [Target] = [
         name: "APITests",
         dependencies: [
             "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "Payloads", "API", "HTTPServer",
-            "TestSupport", "satchel-codec", "satchel-stills",
-            "fault-codec",
+            "TestSupport", "ServiceTestSupport", "satchel-codec", "satchel-stills", "fault-codec",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -207,16 +217,19 @@ var targets: [Target] = [
     .testTarget(
         name: "JobsTests",
         dependencies: [
-            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "TestSupport", "satchel-codec",
-            "satchel-stills", "fault-codec",
+            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "TestSupport", "ServiceTestSupport",
+            "satchel-codec", "satchel-stills", "fault-codec",
         ]),
     .testTarget(
         name: "SatchelClientTests",
-        dependencies: ["SatchelClient", "TestSupport", "satchel", "satchel-codec", "satchel-stills"]),
+        dependencies: [
+            "SatchelClient", "TestSupport", "ServiceTestSupport", "satchel", "satchel-codec", "satchel-stills",
+        ]),
     .testTarget(
         name: "ServeTests",
         dependencies: [
-            "Attachments", "Stores", "TestSupport", "satchel", "satchel-codec", "satchel-stills", "fault-codec",
+            "Attachments", "Stores", "TestSupport", "ServiceTestSupport", "satchel", "satchel-codec", "satchel-stills",
+            "fault-codec",
         ]),
     .testTarget(
         name: "SatchelTests",

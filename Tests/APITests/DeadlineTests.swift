@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -18,13 +19,13 @@ import Testing
     @Test func `every job has come to its end by its deadline, and delivers what it says`() async throws {
         let directory = try TemporaryDirectory()
         let sources = try Self.sources(in: directory.url)
-        let origin: Origin.Script = { request in
+        let origin: LocalOrigin.Script = { request in
             guard request.target.contains("silent") else {
-                return Origin.Answer(body: sources[.photograph] ?? Data(), pause: .milliseconds(2))
+                return LocalOrigin.Answer(body: sources[.photograph] ?? Data(), pause: .milliseconds(2))
             }
-            return Origin.Answer(delay: .seconds(60))
+            return LocalOrigin.Answer(delay: .seconds(60))
         }
-        let outcomes = try await Origin.run(origin) { origin in
+        let outcomes = try await LocalOrigin.run(origin) { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
                 let outcomes = try await withThrowingTaskGroup(of: [String].self) { group in
                     // As many at once as are admitted.
@@ -35,8 +36,8 @@ import Testing
                 }
                 // Nothing is left of what was not delivered.
                 let staging = live.directory.appending(path: "store/staging").path(percentEncoded: false)
-                _ = try await whenFound {
-                    try FileManager.default.contentsOfDirectory(atPath: staging).first == nil ? true : nil
+                try await eventually {
+                    try FileManager.default.contentsOfDirectory(atPath: staging).first == nil
                 }
                 return outcomes
             }
@@ -47,7 +48,7 @@ import Testing
     }
 
     private static func run(
-        from worker: Int, _ sources: [Work: Data], _ live: LiveService, _ origin: Origin
+        from worker: Int, _ sources: [Work: Data], _ live: LiveService, _ origin: LocalOrigin
     ) async throws -> [String] {
         var outcomes: [String] = []
         for index in stride(from: worker, to: runs, by: 2) {
@@ -58,7 +59,7 @@ import Testing
 
     /// - Returns: What it came to, in a word.
     private static func run(
-        _ index: Int, _ sources: [Work: Data], _ live: LiveService, _ origin: Origin
+        _ index: Int, _ sources: [Work: Data], _ live: LiveService, _ origin: LocalOrigin
     ) async throws -> String {
         let work = Work.allCases[index % Work.allCases.count]
         // Spread evenly over the orders of magnitude, from 50 ms to 1.2 s.

@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import ServiceTestSupport
 import Stores
 import Testing
 
@@ -93,7 +94,7 @@ import Testing
     }
 
     @Test func `the story of a photograph from a URL is told in its order`() async throws {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             try await LiveService.run {
                 $0.worker = .codec
                 // Nobody has it before it is followed.

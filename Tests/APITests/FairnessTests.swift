@@ -2,6 +2,7 @@ import API
 import Attachments
 import CodecPool
 import Foundation
+import ServiceTestSupport
 import Stores
 import TestSupport
 import Testing
@@ -20,13 +21,13 @@ import Testing
 
         var testDescription: String { rawValue }
 
-        func answer(to request: Origin.Request, after turn: Int) async throws -> Origin.Answer {
+        func answer(to request: LocalOrigin.Request, after turn: Int) async throws -> LocalOrigin.Answer {
             switch self {
-            case .silent: Origin.Answer(delay: .seconds(600))
+            case .silent: LocalOrigin.Answer(delay: .seconds(600))
             // 16 KiB at a time: as slow as may be.
-            case .dripping: Origin.Answer(body: Data(repeating: 0, count: 10 << 20), pause: .seconds(9))
+            case .dripping: LocalOrigin.Answer(body: Data(repeating: 0, count: 10 << 20), pause: .seconds(9))
             case .redirecting:
-                Origin.Answer(
+                LocalOrigin.Answer(
                     status: 302, headers: ["Location": "/slow/\(turn)"], delay: .milliseconds(500))
             }
         }
@@ -72,8 +73,8 @@ import Testing
 
     @Test(arguments: Slowness.allCases)
     func `hundreds of slow origins of one tenant keep nobody else from their places`(slowness: Slowness) async throws {
-        try await Origin.run(host: "0.0.0.0") { request in
-            if request.path.hasPrefix("/good") { return Origin.Answer(body: Data("fault: null".utf8)) }
+        try await LocalOrigin.run(host: "0.0.0.0") { request in
+            if request.path.hasPrefix("/good") { return LocalOrigin.Answer(body: Data("fault: null".utf8)) }
             return try await slowness.answer(to: request, after: Int.random(in: 0..<1_000_000))
         } _: { origin in
             try await LiveService.run({
@@ -86,7 +87,7 @@ import Testing
                 let hosts = (0..<600).map { "127.1.\($0 / 200).\($0 % 200 + 1)" }
                 try await accept(hosts.map { job(Self.bob, "http://\($0):\(port)/slow") }, in: live)
                 let width = KeptPlaces.bulk(of: FetchWidths().tenant)
-                _ = try await whenFound { Set(origin.requests.map { $0.headers["host"] }).count >= width ? true : nil }
+                try await eventually { Set(origin.requests.map { $0.headers["host"] }).count >= width }
                 if slowness != .redirecting {
                     #expect(origin.requests.count == width, "no more of one tenant are fetched at once")
                 }
@@ -116,8 +117,8 @@ import Testing
     }
 
     @Test func `10,000 bulk jobs of one tenant let another's next one pass`() async throws {
-        try await Origin.run { request in
-            Origin.Answer(body: Data("fault: echo \(request.path.split(separator: "/").last ?? "")".utf8))
+        try await LocalOrigin.run { request in
+            LocalOrigin.Answer(body: Data("fault: echo \(request.path.split(separator: "/").last ?? "")".utf8))
         } _: { origin in
             try await LiveService.run({
                 $0.worker = .faultCodec
@@ -127,7 +128,7 @@ import Testing
                     try await accept(
                         (0..<1000).map { job(Self.bob, origin.url("/flood/\(thousand)-\($0)")) }, in: live)
                 }
-                _ = try await whenFound { live.reports.list.count >= 20 ? true : nil }
+                try await eventually { live.reports.list.count >= 20 }
                 for number in 0..<3 {
                     let before = live.reports.list.count
                     let next = job(live.tenant, origin.url("/good/\(number)"))
@@ -154,13 +155,13 @@ import Testing
                 try stored("fault: late-sleep \($0)", of: Self.bob, priority: .bulk, in: live)
             }
             try await accept(held, in: live)
-            _ = try await whenFound { live.codecs.statistics.placesUsed == 2 ? true : nil }
+            try await eventually { live.codecs.statistics.placesUsed == 2 }
             for number in 0..<10 {
                 let prompt = try await upload("fault: echo \(number)", priority: .interactive, in: live)
                 #expect(prompt["state"].string == "delivered")
                 #expect(live.codecs.statistics.placesUsed <= 3)
             }
-            _ = try await whenFound { live.codecs.statistics.placesUsed == 2 ? true : nil }
+            try await eventually { live.codecs.statistics.placesUsed == 2 }
             for job in held { try await cancel(job, in: live) }
         }
     }
@@ -186,7 +187,7 @@ import Testing
         }) { live in
             let first = try stored("fault: late-sleep", of: live.tenant, priority: .interactive, in: live)
             try await accept([first], in: live)
-            _ = try await whenFound { live.codecs.statistics.placesUsed == 1 ? true : nil }
+            try await eventually { live.codecs.statistics.placesUsed == 1 }
             let job = try await upload("fault: null", priority: .interactive, deadline: 0.5, in: live)
             #expect(job["state"].string == "failed")
             #expect(job["attachments"][0]["error"]["code"].string == "deadline_exceeded")

@@ -2,6 +2,7 @@ import Attachments
 import Foundation
 import Jobs
 import Stores
+import TestSupport
 import Testing
 
 @testable import API

@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import ServiceTestSupport
 import Stores
 import Synchronization
 import TestSupport
@@ -29,7 +30,7 @@ import Testing
         let spool: Spool
         let pool: CodecPool
         let jobs: JobService
-        let reports: Reports
+        let reports: Recorder<JobReport>
 
         /// Runs workers for as long as `body`.
         static func run(
@@ -51,7 +52,7 @@ import Testing
                 records: store.records, blobs: store.blobs, codecs: pool,
                 sources: SourceOpener(spool: spool, fetcher: fetcher),
                 configuration: Pipeline.Configuration(backoff: Backoff(base: .milliseconds(10))))
-            let reports = Reports()
+            let reports = Recorder<JobReport>()
             let jobs = JobService(
                 records: store.records, pipeline: pipeline, events: JobEvents(),
                 worker: WorkerID(rawValue: UUID().uuidString), widths: widths, sharing: sharing
@@ -121,7 +122,7 @@ import Testing
     @Test func `a job's followers hear its stages, its renditions and its end, and the log gets one record`()
         async throws
     {
-        try await Origin.run({ _ in Origin.Answer(body: Data("fault: null".utf8)) }) { origin in
+        try await LocalOrigin.run({ _ in LocalOrigin.Answer(body: Data("fault: null".utf8)) }) { origin in
             try await Bench.run { bench in
                 let job = try await bench.submit([url(origin.url("/a"))])
                 let record = try await bench.finished(job)
@@ -227,7 +228,7 @@ import Testing
     }
 
     @Test func `a costly source is fetched once although it changes its lane`() async throws {
-        try await Origin.run({ _ in Origin.Answer(body: Data("fault: expensive 10".utf8)) }) { origin in
+        try await LocalOrigin.run({ _ in LocalOrigin.Answer(body: Data("fault: expensive 10".utf8)) }) { origin in
             try await Bench.run { bench in
                 let job = try await bench.submit([url(origin.url("/video"))])
                 #expect(try await bench.finished(job).state == .delivered)
@@ -237,9 +238,9 @@ import Testing
     }
 
     @Test func `jobs that wait for their origins keep no photograph from its codec`() async throws {
-        try await Origin.run({ _ in
+        try await LocalOrigin.run({ _ in
             try await Task.sleep(for: .seconds(600))
-            return Origin.Answer()
+            return LocalOrigin.Answer()
         }) { origin in
             try await Bench.run(codecs: 1) { bench in
                 for number in 0..<20 { try await bench.submit([url(origin.url("/\(number)"))]) }
@@ -277,7 +278,7 @@ import Testing
     @Test(arguments: [true, false])
     func `1,000 identical submissions cost one fetch and one run, and all are delivered`(isFetched: Bool) async throws {
         let answer = "fault: busy 300"
-        try await Origin.run({ _ in Origin.Answer(body: Data(answer.utf8)) }) { origin in
+        try await LocalOrigin.run({ _ in LocalOrigin.Answer(body: Data(answer.utf8)) }) { origin in
             try await Bench.run { bench in
                 let fetched = url(origin.url("/same"), headers: ["Authorization": "Bearer abc"])
                 // Several at a time, as they come over HTTP.
@@ -311,7 +312,7 @@ import Testing
     }
 
     @Test func `other headers, wishes, profiles and tenants have work of their own`() async throws {
-        try await Origin.run({ _ in Origin.Answer(body: Data("fault: null".utf8)) }) { origin in
+        try await LocalOrigin.run({ _ in LocalOrigin.Answer(body: Data("fault: null".utf8)) }) { origin in
             try await Bench.run { bench in
                 let plain = url(origin.url("/x"))
                 var hidden = plain
@@ -354,7 +355,7 @@ import Testing
     }
 
     @Test func `what failed serves nobody else, and a fetch that is not to be shared is made anew`() async throws {
-        try await Origin.run({ _ in Origin.Answer(body: Data("fault: refuse".utf8)) }) { origin in
+        try await LocalOrigin.run({ _ in LocalOrigin.Answer(body: Data("fault: refuse".utf8)) }) { origin in
             try await Bench.run { bench in
                 for _ in 0..<2 {
                     let record = try await bench.finished(try await bench.submit([try bench.upload("fault: refuse")]))

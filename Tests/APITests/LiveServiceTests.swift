@@ -1,4 +1,5 @@
 import Attachments
+import ServiceTestSupport
 import Testing
 
 /// What the tests of the API stand on.
@@ -13,7 +14,7 @@ import Testing
     }
 
     @Test func `the origin gives out the sample files and counts`() async throws {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             let reply = try await Connection.open(to: origin.port) { connection in
                 try await connection.send(connection.head(.get, "/manifest.json"))
                 return try await connection.reply()

@@ -1,6 +1,7 @@
 import API
 import Attachments
 import Foundation
+import ServiceTestSupport
 import Stores
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
     // MARK: Conventions
 
     @Test func `a photograph of FCM is prepared, linked in place and described`() async throws {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
                 let start =
                     #"{ "gcm.message_id":"17\u00300","aps" : {"alert":{"title":"Ada","body":"sent a photo"},"badge":1.0e0},"fcm_options":{"image":""#
@@ -52,7 +53,7 @@ import Testing
     }
 
     @Test func `each medium of OneSignal becomes what iOS shows, under its own identifier`() async throws {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
                 let reply = try await live.enrich(
                     #"{"aps":{"alert":"A"},"os_data":{"i":"id","att":{"cat":"\#(origin.url("/webp/cat.webp"))","film":"\#(origin.url("/gif/film.gif"))","voice":"\#(origin.url("/ogg/voice.opus"))"}}}"#
@@ -78,7 +79,7 @@ import Testing
     }
 
     @Test func `the types of Braze and CleverTap are said in their own words`() async throws {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
                 let reply = try await live.enrich(
                     #"{"aps":{"alert":"A"},"ab":{"att":{"type":"heic","url":"\#(origin.url("/heic/rotated.heic"))"}},"ct_mediaType":"video/quicktime","ct_mediaUrl":"\#(origin.url("/mov/phone.mov"))"}"#
@@ -99,7 +100,7 @@ import Testing
     }
 
     @Test func `Airship's options go along`() async throws {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
                 let reply = try await live.enrich(
                     #"{"aps":{"alert":"A"},"com.urbanairship.media_attachment":{"url":["\#(origin.url("/jpeg/coffee.jpg"))"],"options":{"crop":{"x":0.25,"y":0,"width":0.5,"height":1},"hidden":true}}}"#
@@ -116,7 +117,7 @@ import Testing
     // MARK: What is left alone
 
     @Test func `a payload without media or without an alert comes back as it went, and no job is made`() async throws {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             try await LiveService.run { live in
                 for text in [
                     "{\"aps\" :{\"alert\":\"\\u0041\"},\n \"x\":[1.0, 2e3 ]} ",
@@ -141,7 +142,7 @@ import Testing
     // MARK: Failures
 
     @Test func `a medium that failed is dropped, kept or an error, as was asked`() async throws {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
                 let gone = origin.url("/jpeg/none.jpg")
                 let text =
@@ -170,7 +171,7 @@ import Testing
     }
 
     @Test func `a payload whose media all fail keeps its text, and is as it was where they are kept`() async throws {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             try await LiveService.run({
                 $0.worker = .codec
                 $0.fetchAllow = []
@@ -189,8 +190,8 @@ import Testing
     // MARK: Time
 
     @Test func `at the deadline what is ready goes in, and the rest is left behind`() async throws {
-        try await Origin.run({ request in
-            var answer = Origin.Answer.media(String(request.path.dropFirst()))
+        try await LocalOrigin.run({ request in
+            var answer = try await LocalOrigin.media(request)
             if request.target.hasSuffix("?slow") { answer.delay = .seconds(600) }
             return answer
         }) { origin in
@@ -219,7 +220,7 @@ import Testing
     // MARK: Size
 
     @Test func `an answer is never longer than APNs takes, and says what was left out`() async throws {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
                 func text(_ size: Int) -> String {
                     let start = #"{"aps":{"alert":""#
@@ -252,7 +253,7 @@ import Testing
     // MARK: Links
 
     @Test func `links live as long as the push, and are shared where that was asked`() async throws {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
                 let text = #"{"aps":{"alert":"A"},"my-attachment":"\#(origin.url("/jpeg/coffee.jpg"))"}"#
                 func life(_ query: String = "", _ headers: [String: String] = [:]) async throws -> (
@@ -284,7 +285,7 @@ import Testing
     }
 
     @Test func `no token of a link is logged`() async throws {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
                 let reply = try await live.enrich(
                     #"{"aps":{"alert":"A"},"my-attachment":"\#(origin.url("/jpeg/coffee.jpg?key=canary"))"}"#)
@@ -299,7 +300,7 @@ import Testing
     // MARK: Profiles and places
 
     @Test func `the category decides on the profile, unless the request does`() async throws {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             try await LiveService.run({
                 $0.worker = .codec
                 $0.settings.categories = ["FACE": "avatar"]

@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -32,7 +33,7 @@ import Testing
     @Test func `a JSON body with a URL is taken, worked on, and answered with URLs that open the renditions`()
         async throws
     {
-        try await Origin.run { origin in
+        try await LocalOrigin.run { origin in
             try await LiveService.run {
                 $0.worker = .codec
             } _: { live in

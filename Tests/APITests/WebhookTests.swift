@@ -3,6 +3,7 @@ import Attachments
 import Foundation
 import Ingest
 import Jobs
+import ServiceTestSupport
 import Stores
 import Synchronization
 import TestSupport
@@ -24,12 +25,12 @@ import Testing
 
     /// Waits until no webhook is left to be called, and a moment longer, in which nothing may come.
     private func settle(_ live: LiveService) async throws {
-        _ = try await whenFound { try await live.store.records.statistics().pendingWebhooks == 0 ? true : nil }
+        try await eventually { try await live.store.records.statistics().pendingWebhooks == 0 }
         try await Task.sleep(for: .milliseconds(150))
     }
 
     /// Checks a call as the specification of Standard Webhooks has it, with none of the service's code.
-    private func isSigned(_ request: Origin.Request, by secret: String) throws -> Bool {
+    private func isSigned(_ request: LocalOrigin.Request, by secret: String) throws -> Bool {
         let script = """
             import base64, hashlib, hmac, json, sys
             call = json.load(sys.stdin)
@@ -51,11 +52,11 @@ import Testing
     }
 
     /// Answers with each of these statuses in turn, then with the last.
-    private func answers(_ statuses: [Int]) -> Origin.Script {
+    private func answers(_ statuses: [Int]) -> LocalOrigin.Script {
         let next = Ordinals()
         return { request in
             let number = next.next(of: request.path)
-            return Origin.Answer(status: statuses[min(number, statuses.count - 1)])
+            return LocalOrigin.Answer(status: statuses[min(number, statuses.count - 1)])
         }
     }
 
@@ -73,7 +74,7 @@ import Testing
     // MARK: What is sent
 
     @Test func `a receiver is told once of each end, with the job as it is, signed`() async throws {
-        try await Origin.run(answers([204])) { origin in
+        try await LocalOrigin.run(answers([204])) { origin in
             try await LiveService.run {
                 $0.worker = .faultCodec
             } _: { live in
@@ -113,7 +114,7 @@ import Testing
     }
 
     @Test func `after a rotation of the keys the old secret and the new one check`() async throws {
-        try await Origin.run(answers([204])) { origin in
+        try await LocalOrigin.run(answers([204])) { origin in
             try await LiveService.run {
                 $0.worker = .faultCodec
             } _: { live in
@@ -135,7 +136,7 @@ import Testing
 
     @Test(arguments: [1, 5])
     func `a receiver that fails is called again under the same id until it takes it`(failures: Int) async throws {
-        try await Origin.run(answers(Array(repeating: 500, count: failures) + [200])) { origin in
+        try await LocalOrigin.run(answers(Array(repeating: 500, count: failures) + [200])) { origin in
             try await LiveService.run {
                 $0.worker = .faultCodec
             } _: { live in
@@ -150,7 +151,7 @@ import Testing
     }
 
     @Test func `a receiver that is gone is called no more, until its call is asked for again`() async throws {
-        try await Origin.run(answers([410, 410, 200])) { origin in
+        try await LocalOrigin.run(answers([410, 410, 200])) { origin in
             try await LiveService.run {
                 $0.worker = .faultCodec
             } _: { live in
@@ -170,15 +171,15 @@ import Testing
     }
 
     @Test func `no redirect is followed`() async throws {
-        try await Origin.run({ request in
+        try await LocalOrigin.run({ request in
             request.path == "/elsewhere"
-                ? Origin.Answer() : Origin.Answer(status: 307, headers: ["Location": "/elsewhere"])
+                ? LocalOrigin.Answer() : LocalOrigin.Answer(status: 307, headers: ["Location": "/elsewhere"])
         }) { origin in
             try await LiveService.run {
                 $0.worker = .faultCodec
             } _: { live in
                 try await finish("r", calling: origin.url("/r"), in: live)
-                _ = try await whenFound { origin.count(of: "/r") >= 3 ? true : nil }
+                try await eventually { origin.count(of: "/r") >= 3 }
                 #expect(origin.count(of: "/elsewhere") == 0)
                 #expect(try await live.store.records.statistics().pendingWebhooks == 1)
             }
@@ -186,7 +187,7 @@ import Testing
     }
 
     @Test func `a private address is called only where that is allowed`() async throws {
-        try await Origin.run(answers([200])) { origin in
+        try await LocalOrigin.run(answers([200])) { origin in
             try await LiveService.run {
                 $0.worker = .faultCodec
                 $0.webhookAllow = ["hooks.example:\(origin.port)", "10.0.0.0/8:\(origin.port)"]
@@ -257,7 +258,7 @@ import Testing
 
     @Test func `a job says whether its callback waits, why, and how it ended`() async throws {
         let taken = Mutex(false)
-        try await Origin.run({ _ in Origin.Answer(status: taken.withLock { $0 } ? 200 : 503) }) { origin in
+        try await LocalOrigin.run({ _ in LocalOrigin.Answer(status: taken.withLock { $0 } ? 200 : 503) }) { origin in
             try await LiveService.run {
                 $0.worker = .faultCodec
                 $0.webhookSchedule = WebhookSchedule(base: .seconds(3600), minimum: .seconds(1800))
@@ -296,11 +297,11 @@ import Testing
 
     @Test(.timeLimit(.minutes(5)))
     func `a receiver that never answers holds up neither its tenant's others nor another tenant's`() async throws {
-        try await Origin.run({ _ in
+        try await LocalOrigin.run({ _ in
             try await Task.sleep(for: .seconds(600))
-            return Origin.Answer()
+            return LocalOrigin.Answer()
         }) { silent in
-            try await Origin.run({ _ in Origin.Answer(status: 204, keepsOpen: true) }) { good in
+            try await LocalOrigin.run({ _ in LocalOrigin.Answer(status: 204, keepsOpen: true) }) { good in
                 try await LiveService.run {
                     $0.webhookAllow = nil
                 } _: { live in
@@ -312,16 +313,16 @@ import Testing
                     let bob = try #require(
                         try await live.makeKeys(of: TenantID(rawValue: "bob"))[.submit])
                     try await cancel(150, calling: silent.url("/silent"), in: live)
-                    _ = try await whenFound { silent.requests.count >= WebhookPlaces.first ? true : nil }
+                    try await eventually { silent.requests.count >= WebhookPlaces.first }
                     try await cancel(40, calling: good.url("/ada"), in: live)
                     try await cancel(40, calling: good.url("/bob"), in: live, key: bob)
-                    _ = try await whenFound {
-                        good.count(of: "/ada") == 40 && good.count(of: "/bob") == 40 ? true : nil
+                    try await eventually {
+                        good.count(of: "/ada") == 40 && good.count(of: "/bob") == 40
                     }
                     #expect(silent.requests.count == WebhookPlaces.first, "it hasn't earned more")
                     // Those that were taken are told, however long the others last.
-                    _ = try await whenFound {
-                        try await live.store.records.statistics().pendingWebhooks == 150 ? true : nil
+                    try await eventually {
+                        try await live.store.records.statistics().pendingWebhooks == 150
                     }
                     calling.cancel()
                     await calling.value
@@ -353,7 +354,7 @@ import Testing
 
     @Test func `connections are used again, for the address that was checked and no other`() async throws {
         let moved = Mutex(false)
-        try await Origin.run({ _ in Origin.Answer(status: 204, keepsOpen: true) }) { origin in
+        try await LocalOrigin.run({ _ in LocalOrigin.Answer(status: 204, keepsOpen: true) }) { origin in
             try await LiveService.run {
                 $0.webhookAllow = nil
             } _: { live in
@@ -366,7 +367,7 @@ import Testing
                 for number in 0..<10 {
                     _ = try await live.send(.put, "/v1/jobs/k\(number)?callback=\(url)", body: Self.good)
                     _ = try await live.send(.delete, "/v1/jobs/k\(number)")
-                    _ = try await whenFound { origin.requests.count == number + 1 ? true : nil }
+                    try await eventually { origin.requests.count == number + 1 }
                 }
                 #expect(origin.connections < 10, "\(origin.connections) connections for 10 calls")
                 moved.withLock { $0 = true }
@@ -385,7 +386,7 @@ import Testing
     }
 
     @Test func `what ends is called at once, not at the next look`() async throws {
-        try await Origin.run({ _ in Origin.Answer(status: 204) }) { origin in
+        try await LocalOrigin.run({ _ in LocalOrigin.Answer(status: 204) }) { origin in
             try await LiveService.run {
                 $0.webhookAllow = nil
             } _: { live in
@@ -396,10 +397,10 @@ import Testing
                     interval: .seconds(3600))
                 let calling = Task { await sender.run() }
                 try await cancel(20, calling: origin.url("/once"), in: live)
-                _ = try await whenFound { origin.count(of: "/once") == 20 ? true : nil }
+                try await eventually { origin.count(of: "/once") == 20 }
                 let replayed = try await live.send(.post, "/v1/jobs/once0/callback")
                 #expect(replayed.status == 202)
-                _ = try await whenFound { origin.count(of: "/once") == 21 ? true : nil }
+                try await eventually { origin.count(of: "/once") == 21 }
                 calling.cancel()
                 await calling.value
             }
@@ -408,9 +409,9 @@ import Testing
 
     @Test func `what was due when the sender ended is called by the next`() async throws {
         let silent = Mutex(true)
-        try await Origin.run({ _ in
+        try await LocalOrigin.run({ _ in
             if silent.withLock({ $0 }) { try await Task.sleep(for: .seconds(600)) }
-            return Origin.Answer()
+            return LocalOrigin.Answer()
         }) { origin in
             try await LiveService.run {
                 $0.worker = .faultCodec
@@ -423,7 +424,7 @@ import Testing
                 let first = try sender()
                 let calling = Task { await first.run() }
                 try await finish("h", calling: origin.url("/h"), in: live)
-                _ = try await whenFound { origin.requests.isEmpty ? nil : true }
+                try await eventually { !origin.requests.isEmpty }
                 calling.cancel()
                 await calling.value
                 silent.withLock { $0 = false }

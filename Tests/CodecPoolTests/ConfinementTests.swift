@@ -94,7 +94,7 @@ extension Isolation {
                     Place.zygotes(named: alias.name)
                         .flatMap { ProcessStatus.children(of: $0.number) }.filter { $0["Seccomp"] == "2" }
                 }
-                #expect(await eventually { ready().count == 1 })
+                try await eventually { ready().count == 1 }
                 let process = try #require(ready().first)
                 #expect(process["NoNewPrivs"] == "1")
                 for set in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
@@ -161,7 +161,7 @@ extension Isolation {
                 }
             }
             // A zygote that was sent away is reaped in its own time.
-            #expect(await eventually { Place.zygotes(named: alias.name).isEmpty })
+            try await eventually { Place.zygotes(named: alias.name).isEmpty }
         }
 
         private static func started(_ pool: CodecPool) async -> Result<SandboxReport, CodecPoolError> {

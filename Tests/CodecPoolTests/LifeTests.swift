@@ -14,7 +14,7 @@ extension Isolation {
             try await withPool(.faulty(at: alias.executable)) { pool, _ in
                 let place = scratch.place
                 #expect(try await pool.run("fault: null", in: place).error == nil)
-                #expect(await eventually { Place.zygotes(named: alias.name).count == 2 })
+                try await eventually { Place.zygotes(named: alias.name).count == 2 }
                 let settled = ProcessStatus.pidfds()
                 let zygotes = Place.zygotes(named: alias.name).map(\.number)
                 let held = zygotes.map(ProcessStatus.descriptors)
@@ -34,18 +34,16 @@ extension Isolation {
                 }
                 #expect(Place.zygotes(named: alias.name).map(\.number) == zygotes)
                 // Not more than before: a zygote that was just then starting a process had its socket open.
-                #expect(
-                    await eventually { zip(zygotes.map(ProcessStatus.descriptors), held).allSatisfy { $0 <= $1 } })
+                try await eventually { zip(zygotes.map(ProcessStatus.descriptors), held).allSatisfy { $0 <= $1 } }
                 // Both zygotes may have processes ready now.
-                #expect(await eventually { ProcessStatus.pidfds() <= settled + 8 })
-                #expect(
-                    await eventually {
-                        zygotes.flatMap(ProcessStatus.children).allSatisfy { !$0.isZombie }
-                            && zygotes.flatMap(ProcessStatus.children).count <= 6
-                    })
+                try await eventually { ProcessStatus.pidfds() <= settled + 8 }
+                try await eventually {
+                    zygotes.flatMap(ProcessStatus.children).allSatisfy { !$0.isZombie }
+                        && zygotes.flatMap(ProcessStatus.children).count <= 6
+                }
             }
-            #expect(await eventually { Place.zygotes(named: alias.name).isEmpty })
-            #expect(await eventually { ProcessStatus.pidfds() <= before })
+            try await eventually { Place.zygotes(named: alias.name).isEmpty }
+            try await eventually { ProcessStatus.pidfds() <= before }
         }
 
         @Test func `a zygote is renewed after its sources`() async throws {
@@ -54,9 +52,9 @@ extension Isolation {
             try await withPool(.faulty(at: alias.executable, codecs: 1, sourcesPerZygote: 3)) { pool, _ in
                 let first = try #require(Place.zygotes(named: alias.name).map(\.number).min())
                 for _ in 0..<3 { #expect(try await pool.run("fault: null", in: scratch.place).error == nil) }
-                #expect(await eventually { !Place.zygotes(named: alias.name).contains { $0.number == first } })
+                try await eventually { !Place.zygotes(named: alias.name).contains { $0.number == first } }
                 for _ in 0..<10 { #expect(try await pool.run("fault: null", in: scratch.place).error == nil) }
-                #expect(await eventually { Place.zygotes(named: alias.name).count <= 2 })
+                try await eventually { Place.zygotes(named: alias.name).count <= 2 }
             }
         }
 
@@ -70,7 +68,7 @@ extension Isolation {
                 try await Task.sleep(for: .seconds(1))
                 #expect(Place.zygotes(named: alias.name).count == 1)
                 for _ in 0..<3 { #expect(try await pool.run("fault: null", in: scratch.place).error == nil) }
-                #expect(await eventually { Place.zygotes(named: alias.name).count == 2 })
+                try await eventually { Place.zygotes(named: alias.name).count == 2 }
             }
         }
 
@@ -83,7 +81,7 @@ extension Isolation {
             try await withPool(configuration) { pool, _ in
                 let first = try #require(Place.zygotes(named: alias.name).first).number
                 #expect(try await pool.run("fault: late-segv", in: scratch.place).error?.code == .codecCrashed)
-                #expect(await eventually { Place.zygotes(named: alias.name).count == 2 })
+                try await eventually { Place.zygotes(named: alias.name).count == 2 }
                 let place = scratch.place
                 async let outcome = pool.run("fault: late-pause", in: place)
                 #expect(try await Self.worker(on: place.path(of: "output-source")).parent != first)
@@ -95,14 +93,14 @@ extension Isolation {
             let scratch = try Scratch()
             let alias = try scratch.place.alias(of: "fault-codec")
             try await withPool(.faulty(at: alias.executable)) { pool, _ in
-                #expect(await eventually { Place.zygotes(named: alias.name).count == 2 })
+                try await eventually { Place.zygotes(named: alias.name).count == 2 }
                 let place = scratch.place
                 async let outcome = pool.run("fault: slow-segv", in: place)
                 let path = place.path(of: "output-source")
                 let first = try await Self.worker(on: path)
                 // The second attempt finds another command in the same file.
                 _ = try place.source("fault: late-pause", name: "output-source")
-                #expect(await eventually { ProcessStatus(first.number) == nil })
+                try await eventually { ProcessStatus(first.number) == nil }
                 let second = try await Self.worker(on: path)
                 #expect(first.parent != second.parent)
                 #expect(try await outcome.error == nil)
@@ -112,12 +110,7 @@ extension Isolation {
 
         /// The process that has a source.
         private static func worker(on path: String) async throws -> ProcessStatus {
-            var found: ProcessStatus?
-            _ = await eventually {
-                found = ProcessStatus.holding(path).compactMap { ProcessStatus($0) }.first
-                return found != nil
-            }
-            return try #require(found)
+            try await whenFound { ProcessStatus.holding(path).compactMap { ProcessStatus($0) }.first }
         }
 
         @Test(arguments: [[], ["--withhold=processNamespace", "--withhold=userNamespace"]])
@@ -127,7 +120,7 @@ extension Isolation {
             let scratch = try Scratch()
             let alias = try scratch.place.alias(of: "fault-codec")
             try await withPool(.faulty(at: alias.executable, arguments: arguments)) { pool, _ in
-                #expect(await eventually { Place.zygotes(named: alias.name).count == 2 })
+                try await eventually { Place.zygotes(named: alias.name).count == 2 }
                 let place = scratch.place
                 async let outcome = pool.run("fault: null", in: place)
                 #expect(try await outcome.error == nil)
@@ -135,11 +128,11 @@ extension Isolation {
                 let worker = try await Self.worker(on: place.path(of: "output-source"))
                 #expect(kill(worker.parent, SIGKILL) == 0)
                 #expect(try await victim.error?.code == .codecCrashed)
-                #expect(await eventually { ProcessStatus(worker.number) == nil })
+                try await eventually { ProcessStatus(worker.number) == nil }
                 // The reserve has taken over.
                 for _ in 0..<5 { #expect(try await pool.run("fault: null", in: place).error == nil) }
             }
-            #expect(await eventually { Place.zygotes(named: alias.name).isEmpty })
+            try await eventually { Place.zygotes(named: alias.name).isEmpty }
         }
 
         @Test(arguments: [[], ["--withhold=processNamespace", "--withhold=userNamespace"]])
@@ -150,18 +143,17 @@ extension Isolation {
             let codec = try Repository.product("fault-codec").path(percentEncoded: false)
             let driver = try Driver([codec, path] + arguments)
             // The driver and the two processes at work.
-            #expect(await eventually { ProcessStatus.holding(path).count >= 3 })
+            try await eventually { ProcessStatus.holding(path).count >= 3 }
             var zygotes: [Int32] = []
             var all: [Int32] = []
             // Two at work, two ready, and process 1 of each zygote.
-            #expect(
-                await eventually {
-                    zygotes = ProcessStatus.children(of: driver.process).map(\.number)
-                    all = zygotes + zygotes.flatMap(ProcessStatus.children).map(\.number)
-                    return zygotes.count == 2 && all.count >= 2 + 4 + 2
-                }, "\(zygotes.count) zygotes, \(all.count) processes")
+            try await eventually("two zygotes have all their processes") {
+                zygotes = ProcessStatus.children(of: driver.process).map(\.number)
+                all = zygotes + zygotes.flatMap(ProcessStatus.children).map(\.number)
+                return zygotes.count == 2 && all.count >= 2 + 4 + 2
+            }
             driver.kill()
-            #expect(await eventually { all.allSatisfy { ProcessStatus($0)?.isZombie ?? true } })
+            try await eventually { all.allSatisfy { ProcessStatus($0)?.isZombie ?? true } }
         }
 
         @Test func `an owner's files may share a process, two owners' never`() async throws {
@@ -193,7 +185,7 @@ extension Isolation {
                 let worker = try await Self.worker(on: place.path(of: "output-source"))
                 task.cancel()
                 #expect(try await task.value.error?.code == .deadlineExceeded)
-                #expect(await eventually { ProcessStatus(worker.number) == nil })
+                try await eventually { ProcessStatus(worker.number) == nil }
             }
         }
     }

@@ -57,13 +57,3 @@ struct ProcessStatus {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(number)/fd").count) ?? 0
     }
 }
-
-/// Looks every few milliseconds until `condition` holds; false after `limit`.
-func eventually(within limit: Duration = .seconds(60), _ condition: () async -> Bool) async -> Bool {
-    let end = ContinuousClock.now + limit
-    while ContinuousClock.now < end {
-        if await condition() { return true }
-        try? await Task.sleep(for: .milliseconds(5))
-    }
-    return await condition()
-}

@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import ServiceTestSupport
 import Stores
 import TestSupport
 import Testing
@@ -64,8 +65,8 @@ import Testing
     @Test func `a killed add of a URL leaves nothing of it in the spool`() async throws {
         let server = try Machine()
         try server.source("a.txt", "A")
-        let origin = try Origin(for: server)
-        let command = ["add", "\(origin.url)/a.txt", "--identifier", "a", "--fetch-allow", "127.0.0.1"]
+        let origin = try await LocalOrigin(LocalOrigin.files(in: URL(filePath: server.home)))
+        let command = ["add", origin.url("/a.txt"), "--identifier", "a", "--fetch-allow", "127.0.0.1"]
         try await Scenario(command, every: 9, lines: 1).kill { _ in
         } then: { after in
             #expect(after.delivered == ["a", "before"], "\(after.place)")

@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -12,9 +13,9 @@ struct PowerCutScenario: Sendable {
     private let disks: [CachedDisk]
 
     /// The one that all tests read.
-    static let shared = Result { try PowerCutScenario() }
+    static let shared = Task { try await PowerCutScenario() }
 
-    private init() throws {
+    private init() async throws {
         let machine = try Machine()
         for name in ["one", "two", "three", "in/four", "in/five", "other/six", "seven"] {
             try machine.source("\(name).txt", name.uppercased())
@@ -32,9 +33,9 @@ struct PowerCutScenario: Sendable {
         try recording.run(["revoke", try #require(lease["id"] as? String)], on: machine)
         try recording.run(["batch", "in", "--move", "--profile", "archive"] + lines, on: machine)
         try recording.run(["batch", "other", "--output", "out"] + lines, on: machine)
-        let origin = try Origin(for: machine)
+        let origin = try await LocalOrigin(LocalOrigin.files(in: URL(filePath: machine.home)))
         try recording.run(
-            ["add", "\(origin.url)/seven.txt", "--fetch-allow", "127.0.0.1", "--profile", "archive"] + lines,
+            ["add", origin.url("/seven.txt"), "--fetch-allow", "127.0.0.1", "--profile", "archive"] + lines,
             on: machine)
         try recording.run(["rm", two], on: machine)
         try recording.run(["store", "gc"], on: machine)

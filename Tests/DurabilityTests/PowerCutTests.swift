@@ -30,7 +30,7 @@ import Testing
     private static let corners: [CachedDisk.Luck] = [.none, .namesOnly, .newestNamesOnly, .bytesOnly]
 
     @Test func `what was said holds after a power cut at any call`() async throws {
-        let scenario = try PowerCutScenario.shared.get()
+        let scenario = try await PowerCutScenario.shared.value
         let day = Int(Date().timeIntervalSince1970 / 86_400)
         var tried: Set<Int> = []
         var states = 0
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `taking back any one sync breaks what was said`() async throws {
-        let scenario = try PowerCutScenario.shared.get()
+        let scenario = try await PowerCutScenario.shared.value
         var judged = 0
         for sync in scenario.recording.syncs where !scenario.isOfSQLite(sync) {
             judged += 1
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `taking back SQLite's syncs of one file in one command breaks what was said`() async throws {
-        let scenario = try PowerCutScenario.shared.get()
+        let scenario = try await PowerCutScenario.shared.value
         var judged: [String: Int] = [:]
         for (index, command) in scenario.recording.commands.enumerated() {
             var names: [String] = []

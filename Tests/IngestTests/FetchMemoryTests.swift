@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -9,8 +10,8 @@ import Testing
         let bytes = ProcessInfo.processInfo.environment["SATCHEL_FETCH_BYTES"].flatMap { Int($0) } ?? 256_000_000
         let directory = try TemporaryDirectory()
         let path = directory.path
-        let words = try await LocalServer.run { request, answer in
-            let count = request.hasPrefix("GET /large") ? bytes : 100_000
+        let words = try await LocalOrigin.runBytewise { request, answer in
+            let count = request.path.hasPrefix("/large") ? bytes : 100_000
             try await answer.send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n")
             let piece = ByteBuffer(repeating: 0x41, count: 100_000)
             for _ in 0..<(count / 100_000) { try await answer.write(piece) }

@@ -2,6 +2,7 @@ import Attachments
 import Foundation
 import Glibc
 import NIOCore
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -33,10 +34,10 @@ import Testing
     /// The error that a fetch from a scripted origin ends in; afterwards nothing may be left of it.
     private func failure(
         within limits: FetchLimits = FetchLimits(time: .seconds(60)), headers: [String: String] = [:],
-        _ script: @escaping LocalServer.Script
+        _ script: @escaping LocalOrigin.ByteScript
     ) async throws -> AttachmentError? {
         let fetcher = try fetcher()
-        let error = try await LocalServer.run(script) { server in
+        let error = try await LocalOrigin.runBytewise(script) { server in
             await #expect(throws: AttachmentError.self) {
                 try await fetcher.fetch(server.url("/file"), headers: headers, within: limits)
             }
@@ -52,12 +53,12 @@ import Testing
     @Test func `a file arrives whole, with what is known of it`() async throws {
         let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let fetcher = try fetcher()
-        let (source, request) = try await LocalServer.run { _, answer in
+        let (source, request) = try await LocalOrigin.runBytewise { _, answer in
             try await answer.send(
                 "HTTP/1.1 200 OK\r\nContent-Type: Image/JPEG; q=1\r\nContent-Length: \(body.count)\r\n\r\n")
             try await answer.write(ByteBuffer(bytes: body))
         } _: { server in
-            (try await fetcher.fetch(server.url("/a/IMG%201.jpg?x=y")), server.requests)
+            (try await fetcher.fetch(server.url("/a/IMG%201.jpg?x=y")), server.heads)
         }
         #expect(source.bytes == Int64(body.count))
         #expect(source.contentType == "image/jpeg")
@@ -73,7 +74,7 @@ import Testing
 
     @Test func `a chunked body arrives whole`() async throws {
         let fetcher = try fetcher()
-        let source = try await LocalServer.run { _, answer in
+        let source = try await LocalOrigin.runBytewise { _, answer in
             try await answer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
             try await answer.send("7\r\n, world\r\n0\r\n\r\n")
         } _: { server in
@@ -88,11 +89,11 @@ import Testing
     @Test func `a name is resolved once, and the connection goes to the address that was checked`() async throws {
         let asked = ChangingNames([["127.0.0.1"], ["127.0.0.2"]])
         let fetcher = try fetcher(allowing: ["127.0.0.1"], resolve: asked.resolve)
-        let request = try await LocalServer.run { _, answer in
+        let request = try await LocalOrigin.runBytewise { _, answer in
             try await answer.send(Self.small)
         } _: { server in
             _ = try await fetcher.fetch(server.url("/x", host: "Media.Example."))
-            return (server.requests, server.port)
+            return (server.heads, server.port)
         }
         #expect(asked.names == ["media.example"])
         #expect(request.0.count == 1)
@@ -102,13 +103,13 @@ import Testing
     @Test func `an answer of the name service that changes is checked again on a redirect`() async throws {
         let asked = ChangingNames([["127.0.0.1"], ["127.0.0.2"]])
         let fetcher = try fetcher(allowing: ["127.0.0.1"], resolve: asked.resolve)
-        let error = try await LocalServer.run { _, answer in
+        let error = try await LocalOrigin.runBytewise { _, answer in
             try await answer.send("HTTP/1.1 302 Found\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n")
         } _: { server in
             let error = await #expect(throws: AttachmentError.self) {
                 try await fetcher.fetch(server.url("/", host: "media.example"))
             }
-            #expect(server.requests.count == 1)
+            #expect(server.heads.count == 1)
             return error
         }
         #expect(error == .blockedAddress(host: "media.example", address: "127.0.0.2"))
@@ -118,20 +119,20 @@ import Testing
     @Test func `one bad address among good ones refuses the name before anything is contacted`() async throws {
         let asked = ChangingNames([["127.0.0.1", "127.0.0.2"]])
         let fetcher = try fetcher(allowing: ["127.0.0.1"], resolve: asked.resolve)
-        try await LocalServer.run { _, answer in
+        try await LocalOrigin.runBytewise { _, answer in
             try await answer.send(Self.small)
         } _: { server in
             await #expect(throws: AttachmentError.blockedAddress(host: "media.example", address: "127.0.0.2")) {
                 try await fetcher.fetch(server.url("/", host: "media.example"))
             }
-            #expect(server.requests.isEmpty)
+            #expect(server.heads.isEmpty)
         }
     }
 
     @Test func `where one address refuses connections the next is tried`() async throws {
         let asked = ChangingNames([["127.0.0.2", "127.0.0.1"]])
         let fetcher = try fetcher(resolve: asked.resolve)
-        let source = try await LocalServer.run { _, answer in
+        let source = try await LocalOrigin.runBytewise { _, answer in
             try await answer.send(Self.small)
         } _: { server in
             try await fetcher.fetch(server.url("/", host: "media.example"))
@@ -142,7 +143,7 @@ import Testing
 
     @Test func `the system's name service is asked where none is given`() async throws {
         let fetcher = try fetcher(allowing: ["localhost"])
-        let source = try await LocalServer.run { _, answer in
+        let source = try await LocalOrigin.runBytewise { _, answer in
             try await answer.send(Self.small)
         } _: { server in
             try await fetcher.fetch(server.url("/", host: "localhost"))
@@ -155,8 +156,8 @@ import Testing
     @Test(arguments: 0...4, [301, 302, 303, 307, 308])
     func `at most three redirects are followed`(count: Int, status: Int) async throws {
         let fetcher = try fetcher()
-        let result: Result<FetchedSource, AttachmentError> = try await LocalServer.run { request, answer in
-            let left = Int(request.split(separator: " ")[1].dropFirst()) ?? 0
+        let result: Result<FetchedSource, AttachmentError> = try await LocalOrigin.runBytewise { request, answer in
+            let left = Int(request.target.dropFirst()) ?? 0
             guard left > 0 else { return try await answer.send(Self.small) }
             try await answer.send("HTTP/1.1 \(status) Moved\r\nLocation: /\(left - 1)\r\nContent-Length: 0\r\n\r\n")
         } _: { server in
@@ -198,24 +199,24 @@ import Testing
 
     @Test func `the submission's headers go to their origin alone`() async throws {
         let fetcher = try fetcher()
-        try await LocalServer.run { _, answer in
+        try await LocalOrigin.runBytewise { _, answer in
             try await answer.send(Self.small)
         } _: { other in
             let target = other.url("/stolen")
-            try await LocalServer.run { request, answer in
-                let location = request.hasPrefix("GET /first") ? "/second" : target
+            try await LocalOrigin.runBytewise { request, answer in
+                let location = request.path.hasPrefix("/first") ? "/second" : target
                 try await answer.send("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")
             } _: { server in
                 _ = try await fetcher.fetch(
                     server.url("/first"), headers: ["Authorization": "Bearer CANARY", "X-Own": "CANARY"])
-                #expect(server.requests.count == 2)
-                for request in server.requests {
+                #expect(server.heads.count == 2)
+                for request in server.heads {
                     #expect(request.contains("Authorization: Bearer CANARY"))
                     #expect(request.contains("X-Own: CANARY"))
                 }
             }
-            #expect(other.requests.count == 1)
-            #expect(other.requests.allSatisfy { !$0.contains("CANARY") && !$0.contains("Authorization") })
+            #expect(other.heads.count == 1)
+            #expect(other.heads.allSatisfy { !$0.contains("CANARY") && !$0.contains("Authorization") })
         }
     }
 
@@ -223,35 +224,35 @@ import Testing
 
     @Test func `an origin that is listed sees the trace, one that isn't, or that it redirects to, never`() async throws
     {
-        try await LocalServer.run { request, answer in
-            guard request.hasPrefix("GET /back") else { return try await answer.send(Self.small) }
-            let location = request.split(separator: "?")[1].split(separator: " ")[0]
+        try await LocalOrigin.runBytewise { request, answer in
+            guard request.path.hasPrefix("/back") else { return try await answer.send(Self.small) }
+            let location = request.target.split(separator: "?")[1]
             try await answer.send("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")
         } _: { other in
             let target = other.url("/elsewhere")
-            try await LocalServer.run { request, answer in
-                guard request.hasPrefix("GET /first") else { return try await answer.send(Self.small) }
+            try await LocalOrigin.runBytewise { request, answer in
+                guard request.path.hasPrefix("/first") else { return try await answer.send(Self.small) }
                 try await answer.send("HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n")
             } _: { server in
                 let own = String(server.url("/").dropLast())
                 let line = "traceparent: \(Self.trace)"
                 let fetcher = try fetcher(tracing: [own])
                 _ = try await fetcher.fetch(server.url("/plain"), trace: Self.trace)
-                #expect(server.requests.count == 1 && server.requests.allSatisfy { $0.contains(line) })
+                #expect(server.heads.count == 1 && server.heads.allSatisfy { $0.contains(line) })
                 // To another origin by a redirect, even to one that is listed.
                 _ = try await fetcher.fetch(server.url("/first"), trace: Self.trace)
-                #expect(server.requests.count == 2 && server.requests.allSatisfy { $0.contains(line) })
+                #expect(server.heads.count == 2 && server.heads.allSatisfy { $0.contains(line) })
                 _ = try await fetcher.fetch(other.url("/plain"), trace: Self.trace)
                 _ = try await fetcher.fetch(other.url("/back?\(server.url("/plain"))"), trace: Self.trace)
-                #expect(server.requests.count == 3 && server.requests.last?.contains("traceparent") == false)
-                #expect(other.requests.count == 3 && other.requests.allSatisfy { !$0.contains("traceparent") })
+                #expect(server.heads.count == 3 && server.heads.last?.contains("traceparent") == false)
+                #expect(other.heads.count == 3 && other.heads.allSatisfy { !$0.contains("traceparent") })
                 // What the submission says of itself is its sender's.
                 _ = try await fetcher.fetch(
                     server.url("/plain"), headers: ["Traceparent": "own"], trace: Self.trace)
-                let last = try #require(server.requests.last)
+                let last = try #require(server.heads.last)
                 #expect(last.contains("Traceparent: own") && !last.contains(line))
                 _ = try await self.fetcher().fetch(server.url("/plain"), trace: Self.trace)
-                #expect(server.requests.last?.contains("traceparent") == false, "none is listed")
+                #expect(server.heads.last?.contains("traceparent") == false, "none is listed")
             }
         }
     }
@@ -325,7 +326,7 @@ import Testing
 
     @Test func `a body of exactly the limit is taken`() async throws {
         let fetcher = try fetcher()
-        let source = try await LocalServer.run { _, answer in
+        let source = try await LocalOrigin.runBytewise { _, answer in
             try await answer.send(Self.small)
         } _: { server in
             try await fetcher.fetch(server.url("/"), within: FetchLimits(bytes: 5))
@@ -399,7 +400,7 @@ import Testing
     }
 
     @Test func `an origin that takes no connections is named`() async throws {
-        let port = try await LocalServer.run { _, _ in
+        let port = try await LocalOrigin.runBytewise { _, _ in
         } _: {
             $0.port
         }
@@ -411,13 +412,13 @@ import Testing
 
     @Test func `a cancelled fetch ends at once and leaves nothing`() async throws {
         let fetcher = try fetcher()
-        try await LocalServer.run { _, answer in
+        try await LocalOrigin.runBytewise { _, answer in
             try await answer.send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nabc")
             try await Task.sleep(for: .seconds(30))
         } _: { server in
             let url = server.url("/")
             let fetch = Task { try await fetcher.fetch(url) }
-            while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            while server.heads.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
             let start = ContinuousClock.now
             fetch.cancel()
             await #expect(throws: AttachmentError.self) { try await fetch.value }

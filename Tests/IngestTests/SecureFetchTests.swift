@@ -1,6 +1,7 @@
 import Attachments
 import Foundation
 import NIOSSL
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -38,12 +39,12 @@ import Testing
 
     @Test func `the pinned connection asks for the certificate of the URL's host`() async throws {
         let fetcher = try fetcher(trusting: .file(certificate))
-        let requests = try await LocalServer.run(tls: tls) { _, answer in
+        let requests = try await LocalOrigin.runBytewise(tls: tls) { _, answer in
             try await answer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
         } _: { server in
-            let source = try await fetcher.fetch(server.url("/x", host: "media.example", scheme: "https"))
+            let source = try await fetcher.fetch(server.url("/x", host: "media.example"))
             #expect(source.bytes == 5)
-            return (server.requests, server.port)
+            return (server.heads, server.port)
         }
         #expect(requests.0.first?.lowercased().contains("host: media.example:\(requests.1)\r\n") == true)
     }
@@ -51,45 +52,45 @@ import Testing
     @Test(arguments: ["other.example", "127.0.0.1"])
     func `a certificate for another host is refused`(host: String) async throws {
         let fetcher = try fetcher(trusting: .file(certificate))
-        try await LocalServer.run(tls: tls) { _, answer in
+        try await LocalOrigin.runBytewise(tls: tls) { _, answer in
             try await answer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
         } _: { server in
             let error = await #expect(throws: AttachmentError.self) {
-                try await fetcher.fetch(server.url("/x", host: host, scheme: "https"))
+                try await fetcher.fetch(server.url("/x", host: host))
             }
             #expect(error?.message.contains("certificate") == true, "\(String(describing: error))")
-            #expect(server.requests.isEmpty)
+            #expect(server.heads.isEmpty)
         }
     }
 
     @Test func `a certificate that nobody vouches for is refused`() async throws {
         let fetcher = try fetcher(trusting: .default)
-        try await LocalServer.run(tls: tls) { _, answer in
+        try await LocalOrigin.runBytewise(tls: tls) { _, answer in
             try await answer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
         } _: { server in
             let error = await #expect(throws: AttachmentError.self) {
-                try await fetcher.fetch(server.url("/x", host: "media.example", scheme: "https"))
+                try await fetcher.fetch(server.url("/x", host: "media.example"))
             }
             #expect(error?.message.contains("certificate") == true, "\(String(describing: error))")
-            #expect(server.requests.isEmpty)
+            #expect(server.heads.isEmpty)
         }
     }
 
     @Test func `a redirect from https to http is refused`() async throws {
         let fetcher = try fetcher(trusting: .file(certificate))
-        try await LocalServer.run { _, answer in
+        try await LocalOrigin.runBytewise { _, answer in
             try await answer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
         } _: { plain in
             let target = plain.url("/", host: "media.example")
-            try await LocalServer.run(tls: tls) { _, answer in
+            try await LocalOrigin.runBytewise(tls: tls) { _, answer in
                 try await answer.send("HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n")
             } _: { server in
                 let error = await #expect(throws: AttachmentError.self) {
-                    try await fetcher.fetch(server.url("/", host: "media.example", scheme: "https"))
+                    try await fetcher.fetch(server.url("/", host: "media.example"))
                 }
                 #expect(error == .fetchFailed(reason: "it redirects from https to http", status: 302))
             }
-            #expect(plain.requests.isEmpty)
+            #expect(plain.heads.isEmpty)
         }
     }
 }

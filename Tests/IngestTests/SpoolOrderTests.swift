@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -9,8 +10,8 @@ import Testing
     @Test func `a fetched source has its name once it is whole, and waits for no disk`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path
-        try await LocalServer.run { request, answer in
-            let count = request.hasPrefix("GET /large") ? 1_000_000 : 10
+        try await LocalOrigin.runBytewise { request, answer in
+            let count = request.path.hasPrefix("/large") ? 1_000_000 : 10
             try await answer.send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n")
             try await answer.write(ByteBuffer(repeating: 0x41, count: count))
         } _: { server in

@@ -87,7 +87,7 @@ import Testing
         let data = try Data(contentsOf: RunningService.sample(Self.photo))
         let job = try await service.client.submit(JobRequest([.data(data)]))
         #expect(try await service.client.wait(for: job.id, timeout: 30).state == .delivered)
-        let slow = try await service.client.submit(JobRequest([.url(try service.silence())], deadline: 20))
+        let slow = try await service.client.submit(JobRequest([.url(try await service.silence())], deadline: 20))
         #expect(try await failure { _ = try await service.client.wait(for: slow.id, timeout: 0.3) }.code == .timedOut)
         #expect(try await service.client.cancel(slow.id).state == .cancelled)
         #expect(try await service.client.retry(slow.id).state != .delivered)
@@ -97,7 +97,7 @@ import Testing
 
     @Test func `a job is followed to its end, over a restart of the service`() async throws {
         let service = try await RunningService()
-        let url = try service.silence()
+        let url = try await service.silence()
         let photo = Source.file(RunningService.sample(Self.photo))
         let job = try await service.client.submit(JobRequest([photo, .url(url)], deadline: 8))
         var events: [JobEvent] = []
@@ -106,8 +106,7 @@ import Testing
             events.append(event)
             if case .rendition = event.what, !hasRestarted {
                 hasRestarted = true
-                try await service.stop()
-                try await service.start()
+                try await service.restart()
             }
         }
         #expect(hasRestarted)
@@ -204,7 +203,7 @@ import Testing
 
     @Test func `a file of 100 MB is uploaded in little memory`() async throws {
         let service = try await RunningService()
-        let file = service.home.url.appending(path: "large.bin")
+        let file = service.home.appending(path: "large.bin")
         let size = 100_000_000
         try Program.tool("truncate").run(["-s", "\(size)", file.path(percentEncoded: false)])
         try Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
@@ -235,7 +234,7 @@ import Testing
         #expect(enriched.job != nil && enriched.dropped == nil)
         let userInfo = try #require(
             try JSONSerialization.jsonObject(with: enriched.payload) as? [String: Any])
-        let directory = service.home.url.appending(path: "phone")
+        let directory = service.home.appending(path: "phone")
         let files = await SatchelNotification.attachments(from: userInfo, in: directory)
         let file = try #require(files.first)
         #expect(files.count == 1 && !file.isPreview && file.file.pathExtension == "jpg")
@@ -257,11 +256,6 @@ import Testing
     }
 
     private func failure(_ body: () async throws -> Void) async throws -> SatchelError {
-        do {
-            try await body()
-        } catch let error as SatchelError {
-            return error
-        }
-        throw ServiceFailure(description: "nothing was thrown")
+        try #require(await #expect(throws: SatchelError.self) { try await body() })
     }
 }

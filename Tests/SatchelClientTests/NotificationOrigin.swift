@@ -1,5 +1,7 @@
 import Foundation
+import ServiceTestSupport
 import TestSupport
+import Testing
 
 @testable import SatchelClient
 
@@ -7,52 +9,20 @@ import TestSupport
 final class NotificationOrigin: Sendable {
     let home: TemporaryDirectory
     let url: URL
-    private let process: pid_t
-    private let running: Locked<RunningProgram>
-
-    private static let program = """
-        import collections, http.server, threading
-        gates = collections.defaultdict(threading.Event)
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                kind, name = self.path.strip("/").split("/")
-                name = name.split(".")[0]
-                if kind == "open":
-                    gates[name].set()
-                else:
-                    gates[name].wait(300)
-                self.send_response(404 if "missing" in name and kind != "open" else 200)
-                self.send_header("Content-Length", str(len(name)))
-                self.end_headers()
-                self.wfile.write(name.encode())
-            def log_message(self, *arguments):
-                pass
-        class Server(http.server.ThreadingHTTPServer):
-            request_queue_size = 128
-        server = Server(("127.0.0.1", 0), Handler)
-        print(server.server_port)
-        threading.Timer(600, lambda: server.shutdown()).start()
-        server.serve_forever()
-        """
+    private let origin: LocalOrigin
+    private let gates: Gates
 
     init() async throws {
+        let gates = Gates()
+        let origin = try await LocalOrigin { request in
+            let name = String(request.path.split(separator: "/").last?.prefix { $0 != "." } ?? "")
+            try await gates.pass(name)
+            return LocalOrigin.Answer(status: name.contains("missing") ? 404 : 200, body: Data(name.utf8))
+        }
         home = try TemporaryDirectory()
-        let program = try Program.tool("python3").start(["-u", "-c", Self.program])
-        process = program.process.processIdentifier
-        var port = ""
-        for _ in 0..<6000 where !port.hasSuffix("\n") {
-            try await Task.sleep(for: .milliseconds(10))
-            port = try program.outputSoFar
-        }
-        guard let url = URL(string: "http://127.0.0.1:\(port.dropLast())/") else {
-            throw ServiceFailure(description: "python3 says no port: \(try program.errorsSoFar)")
-        }
-        self.url = url
-        running = Locked(program)
-    }
-
-    deinit {
-        kill(process, SIGKILL)
+        url = try #require(URL(string: origin.url("/")))
+        self.origin = origin
+        self.gates = gates
     }
 
     /// A link and its preview, and which of the names that it needs are opened.
@@ -65,13 +35,13 @@ final class NotificationOrigin: Sendable {
         return (link, opened)
     }
 
-    func notification(_ wanted: [Wanted]) async throws -> SatchelNotification {
-        for name in wanted.flatMap(\.opened) { try await open(name) }
+    func notification(_ wanted: [Wanted]) -> SatchelNotification {
+        for name in wanted.flatMap(\.opened) { open(name) }
         return SatchelNotification(v: 1, attachments: wanted.map(\.link))
     }
 
-    func open(_ name: String) async throws {
-        _ = try await RunningService.get(url.appending(path: "open/\(name)"))
+    func open(_ name: String) {
+        gates.open(name)
     }
 
     /// The files that lie there, without extensions.

@@ -12,7 +12,7 @@ import Testing
         let origin = try await NotificationOrigin()
         let links = (0..<10).map { origin.link("main-\($0)", preview: "stalling-\($0)", opened: ["main-\($0)"]) }
         // Far beyond the limit of this test: nothing waits for the end of the time.
-        let files = try await origin.notification(links).files(within: 3600, in: origin.home.url)
+        let files = await origin.notification(links).files(within: 3600, in: origin.home.url)
         #expect(files.map(\.isPreview) == [Bool](repeating: false, count: 10))
         #expect(try files.map { try NotificationOrigin.content(of: $0) } == (0..<10).map { "main-\($0)" })
         #expect(try origin.kept().count == 10)
@@ -20,7 +20,7 @@ import Testing
 
     @Test func `what came is kept, per attachment: the picture, else its preview, else nothing`() async throws {
         let origin = try await NotificationOrigin()
-        let notification = try await origin.notification([
+        let notification = origin.notification([
             origin.link("a", preview: "a-small", opened: ["a", "a-small"]),
             origin.link("b-missing", preview: "b-small", opened: ["b-missing", "b-small"]),
             origin.link("c", preview: "c-missing", opened: ["c", "c-missing"]),
@@ -36,7 +36,7 @@ import Testing
 
     @Test func `when the time is up, what stalls is left out or stands as its preview`() async throws {
         let origin = try await NotificationOrigin()
-        let notification = try await origin.notification([origin.link("stalls", preview: "stalls-too", opened: [])])
+        let notification = origin.notification([origin.link("stalls", preview: "stalls-too", opened: [])])
         #expect(await notification.files(within: 0.2, in: origin.home.url).isEmpty)
         #expect(await notification.files(within: 0, in: origin.home.url).isEmpty)
         #expect(try origin.kept().isEmpty)
@@ -46,7 +46,7 @@ import Testing
         async throws
     {
         let origin = try await NotificationOrigin()
-        let notification = try await origin.notification([
+        let notification = origin.notification([
             origin.link("a-late", preview: "a-small", opened: ["a-small"]),
             origin.link("b", preview: "b-late", opened: ["b"]),
             origin.link("c-late", preview: nil, opened: []),
@@ -63,7 +63,7 @@ import Testing
         #expect(try files.map { try NotificationOrigin.content(of: $0) } == ["a-small", "b"])
         #expect(files.map(\.isPreview) == [true, false])
 
-        for late in ["a-late", "b-late", "c-late"] { try await origin.open(late) }
+        for late in ["a-late", "b-late", "c-late"] { origin.open(late) }
         answer.expire()
         await answer.end()
         #expect(given.answers.count == 1)
@@ -72,7 +72,7 @@ import Testing
 
     @Test func `an answer that expires before anything came is given without attachments`() async throws {
         let origin = try await NotificationOrigin()
-        let notification = try await origin.notification([origin.link("late", preview: "late-too", opened: [])])
+        let notification = origin.notification([origin.link("late", preview: "late-too", opened: [])])
         let given = Given()
         let answer = answer(notification, from: origin, into: given)
         answer.expire()
@@ -84,7 +84,7 @@ import Testing
     @Test func `an answer is given once, in whatever order it is fetched, expires and expires again`() async throws {
         let origin = try await NotificationOrigin()
         let link = origin.link("a", preview: "a-small", opened: ["a", "a-small"])
-        let notification = try await origin.notification([link])
+        let notification = origin.notification([link])
         for round in 0..<20 {
             let given = Given()
             let answer = answer(round.isMultiple(of: 5) ? nil : notification, from: origin, into: given)
@@ -110,7 +110,7 @@ import Testing
     @Test func `a picture that the system refuses is replaced by its preview, which is waited for`() async throws {
         struct Refusal: Error {}
         let origin = try await NotificationOrigin()
-        let notification = try await origin.notification([
+        let notification = origin.notification([
             origin.link("a", preview: "a-small", opened: ["a"]), origin.link("b", preview: nil, opened: ["b"]),
             origin.link("c", preview: "c-refused", opened: ["c", "c-refused"]),
             origin.link("d", preview: nil, opened: ["d"]),
@@ -128,7 +128,7 @@ import Testing
         let answer = SatchelNotification.Answer(fetch, within: 3600) { given.add($0) }
         try await eventually { refused.withLock { $0.isSuperset(of: ["a", "b", "c"]) } }
         #expect(given.answers.isEmpty)
-        try await origin.open("a-small")
+        origin.open("a-small")
         await answer.end()
         let files = try #require(given.answers.first)
         #expect(try files.map { try NotificationOrigin.content(of: $0) } == ["a-small", "d"])
@@ -145,15 +145,6 @@ import Testing
         SatchelNotification.Answer(NotificationFetch(notification, in: origin.home.url) { $0 }, within: 3600) {
             given.add($0)
         }
-    }
-
-    /// Waits for what will be so.
-    private func eventually(_ condition: () throws -> Bool) async throws {
-        for _ in 0..<6000 {
-            if try condition() { return }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        Issue.record("it has not come about in a minute")
     }
 }
 

@@ -33,7 +33,7 @@ enum Platform: String, CaseIterable, Sendable {
         try bench.checkSample()
         let phone = try bench.buildPhone()
         let origin = try await NotificationOrigin()
-        for name in ["a", "b-refused", "b-small", "c-refused", "c-missing"] { try await origin.open(name) }
+        for name in ["a", "b-refused", "b-small", "c-refused", "c-missing"] { origin.open(name) }
         func link(_ name: String, preview: String) -> String {
             """
             {"identifier": "\(name)", "url": "\(origin.url)get/\(name)", "preview_url": "\(origin.url)get/\(preview)",

@@ -17,16 +17,10 @@ import Testing
     }
 
     private func wait(for count: Int, _ watch: RunningProgram) async throws -> [String: [String: Any]] {
-        for _ in 0..<3000 {
+        try await whenFound("\(count) lines") {
             let lines = try lines(watch)
-            if lines.count >= count { return lines }
-            try await Task.sleep(for: .milliseconds(20))
+            return lines.count >= count ? lines : nil
         }
-        throw NeverCame(errors: try watch.errorsSoFar)
-    }
-
-    private struct NeverCame: Error {
-        var errors: String
     }
 
     @Test func `what is there and what comes later is prepared once, in new directories too, until it is stopped`()

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -26,7 +27,7 @@ import Testing
 
     @Test func `a backup while jobs wait is restored, and all that waited is done`() async throws {
         let harness = try ServiceHarness()
-        let key = try harness.makeKey("--name", "backend")
+        let key = try await harness.makeKey("--name", "backend")
         // A codec that does as its source says.
         let program = Program(
             harness.satchel.executable,
@@ -35,7 +36,7 @@ import Testing
             ]) { $1 },
             in: harness.home.url)
         let listens = ["serve", "--listen", "127.0.0.1:0"]
-        let first = try await Server(program.start(listens + ["--codecs", "1"]), key: key)
+        let first = try await ServiceProcess(program.start(listens + ["--codecs", "1"]), key: key)
         func submit(_ source: String, wait: Bool) async throws -> String {
             var headers = ["Content-Type": "image/jpeg"]
             if wait { headers["Prefer"] = "wait=20" }
@@ -56,17 +57,17 @@ import Testing
             let state = try await first.get("/v1/jobs/\(id)").json["state"] as? String
             #expect(["pending", "running"].contains(state), "it didn't wait any more: \(state ?? "-")")
         }
-        _ = try first.stop(SIGKILL)
+        _ = try await first.stop(SIGKILL)
         try FileManager.default.removeItem(atPath: harness.store)
 
         let restored = try Self.follow("Restore", at: harness)
         #expect(restored.status == 0, "\(restored.errorText)")
         #expect(restored.outputText.contains("all are whole"), "\(restored.outputText)")
-        let second = try await Server(program.start(listens + ["--codecs", "3"]), key: key)
+        let second = try await ServiceProcess(program.start(listens + ["--codecs", "3"]), key: key)
         for id in waiting + [done] {
             let job = try await second.finished(id)
             #expect(job["state"] as? String == "delivered", "\(job)")
         }
-        _ = try second.stop(SIGKILL)
+        _ = try await second.stop(SIGKILL)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -51,7 +52,9 @@ import Testing
         expect("store", harness.store, "SATCHEL_STORE")
     }
 
-    @Test func `every problem is told at once, with its key, where it came from, its value and what would do`() throws {
+    @Test func `every problem is told at once, with its key, where it came from, its value and what would do`()
+        async throws
+    {
         let harness = try ServiceHarness()
         _ = try harness.file(
             "bad.yaml",
@@ -93,15 +96,15 @@ import Testing
         }
         #expect(result.errorText.contains("14 settings can't be taken"), "\(result.errorText)")
         #expect(!FileManager.default.fileExists(atPath: harness.store))
-        let checked = try harness.run("config", "check", "bad.yaml")
+        let checked = try await harness.run("config", "check", "bad.yaml")
         #expect(checked.status == 1 && checked.errorText.contains("11 problems"), "\(checked.errorText)")
     }
 
     @Test(arguments: ["- a\n- b\n", "a: [", "just text"])
-    func `a file that is no mapping is one clear complaint`(text: String) throws {
+    func `a file that is no mapping is one clear complaint`(text: String) async throws {
         let harness = try ServiceHarness()
         _ = try harness.file("odd.yaml", text: text)
-        let result = try harness.run("config", "check", "odd.yaml")
+        let result = try await harness.run("config", "check", "odd.yaml")
         #expect(result.status == 1 && result.errorText.contains("odd.yaml"), "\(result.errorText)")
         #expect(!result.errorText.contains("Fatal"))
     }
@@ -117,24 +120,25 @@ import Testing
             "\(result.errorText)")
     }
 
-    @Test func `what is printed can be read again, and the example is sound`() throws {
+    @Test func `what is printed can be read again, and the example is sound`() async throws {
         let harness = try ServiceHarness()
-        let printed = try harness.run("config", "--set", "fetch.allow=10.0.0.0/8,[fd00::/8]:80", "--set", "codecs=4")
+        let printed = try await harness.run(
+            "config", "--set", "fetch.allow=10.0.0.0/8,[fd00::/8]:80", "--set", "codecs=4")
         _ = try harness.file("printed.yaml", printed.output)
         let again = try settings(harness.satchel, "--config", "printed.yaml")
         #expect(again["fetch.allow"]?.value as? [String] == ["10.0.0.0/8", "[fd00::/8]:80"])
         #expect(again["codecs"]?.value as? Int == 4)
-        let example = try harness.run("config", "example").outputText
+        let example = try await harness.run("config", "example").outputText
         let uncommented = example.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.hasPrefix("# ") ? String(line.dropFirst(2)) : String(line)
         }.dropFirst(2).joined(separator: "\n")
         _ = try harness.file("example.yaml", text: example)
         _ = try harness.file("uncommented.yaml", text: uncommented)
         for name in ["example.yaml", "uncommented.yaml"] {
-            let checked = try harness.run("config", "check", name)
+            let checked = try await harness.run("config", "check", name)
             #expect(checked.status == 0, "\(checked.errorText)")
         }
-        let keys = try harness.run("config", "keys").outputText
+        let keys = try await harness.run("config", "keys").outputText
         for key in again.keys { #expect(keys.contains("\n\(key)\n") || keys.hasPrefix("\(key)\n")) }
     }
 

@@ -1,24 +1,26 @@
 import Attachments
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct KeyTests {
-    private func list(_ harness: borrowing ServiceHarness) throws -> [[String: Any]] {
-        let result = try harness.run("key", "list", "--format", "json")
+    private func list(_ harness: borrowing ServiceHarness) async throws -> [[String: Any]] {
+        let result = try await harness.run("key", "list", "--format", "json")
         return try #require(try JSONSerialization.jsonObject(with: result.output) as? [[String: Any]])
     }
 
     @Test func `a key is shown once and can do what its roles say`() async throws {
         let harness = try ServiceHarness()
-        let admin = try harness.makeKey("--name", "admin", "--role", "admin")
-        let reader = try harness.makeKey("--name", "reader", "--role", "read", "--for", "90d")
-        let keys = try list(harness)
+        let admin = try await harness.makeKey("--name", "admin", "--role", "admin")
+        let reader = try await harness.makeKey("--name", "reader", "--role", "read", "--for", "90d")
+        let keys = try await list(harness)
         #expect(keys.map { $0["name"] as? String } == ["reader", "admin"])
         #expect(keys[0]["roles"] as? [String] == ["read"] && keys[0]["expires_at"] is String)
         #expect(keys[1]["tenant"] as? String == "default" && keys[1]["expires_at"] is NSNull)
         for output in [
-            try harness.run("key", "list").outputText, try harness.run("key", "list", "--format", "json").outputText,
+            try await harness.run("key", "list").outputText,
+            try await harness.run("key", "list", "--format", "json").outputText,
         ] {
             #expect(!output.contains(admin) && !output.contains("satk_"))
         }
@@ -28,20 +30,20 @@ import Testing
         #expect(try await server.get("/metrics", key: admin).status == 200)
     }
 
-    @Test func `the help says of each role what it permits`() throws {
+    @Test func `the help says of each role what it permits`() async throws {
         let harness = try ServiceHarness()
-        let help = try harness.run("key", "create", "--help").outputText.split(whereSeparator: \.isWhitespace)
+        let help = try await harness.run("key", "create", "--help").outputText.split(whereSeparator: \.isWhitespace)
             .joined(separator: " ")
         for role in AccessRole.allCases { #expect(help.contains("'\(role.rawValue)' \(role.permission)."), "\(help)") }
     }
 
     @Test func `a revoked key is good no more at once, a rotated one for as long as was said`() async throws {
         let harness = try ServiceHarness()
-        let first = try harness.makeKey("--name", "backend", "--role", "submit,read", "--tenant", "acme")
+        let first = try await harness.makeKey("--name", "backend", "--role", "submit,read", "--tenant", "acme")
         let server = try await harness.serve(key: first)
         #expect(try await server.accepts())
-        let id = try #require(try list(harness)[0]["id"] as? String)
-        let rotated = try harness.run("key", "rotate", id, "--overlap", "1s", "--format", "json")
+        let id = try #require(try await list(harness)[0]["id"] as? String)
+        let rotated = try await harness.run("key", "rotate", id, "--overlap", "1s", "--format", "json")
         let object = try #require(try JSONSerialization.jsonObject(with: rotated.output) as? [String: Any])
         let second = try #require(object["key"] as? String)
         #expect(object["tenant"] as? String == "acme" && object["name"] as? String == "backend")
@@ -49,10 +51,10 @@ import Testing
         #expect(try await server.accepts(second))
         try await eventually("the old key ends") { try await !server.accepts() }
         let newID = try #require(object["id"] as? String)
-        #expect(try harness.run("key", "revoke", newID).status == 0)
+        #expect(try await harness.run("key", "revoke", newID).status == 0)
         #expect(try await !server.accepts(second))
-        #expect(try harness.run("key", "revoke", newID).status == 0)
-        let unknown = try harness.run("key", "revoke", "0000000000000000000000")
+        #expect(try await harness.run("key", "revoke", newID).status == 0)
+        let unknown = try await harness.run("key", "revoke", "0000000000000000000000")
         #expect(unknown.status == 1 && unknown.errorText.contains("satchel key list"))
     }
 }

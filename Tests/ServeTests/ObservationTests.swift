@@ -1,4 +1,5 @@
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
 
     @Test func `the metrics are what Prometheus reads, each explained, and count what happened`() async throws {
         let harness = try ServiceHarness()
-        let origin = try await Origin()
+        let origin = try await LocalOrigin(LocalOrigin.photographs)
         let server = try await harness.serve("--fetch-allow", "127.0.0.1")
         for number in 0..<3 { _ = try await server.submit("good-\(number)", origin.url("/\(number).jpg")) }
         _ = try await server.submit("bad", origin.url("/status/404/x.jpg"))
@@ -80,8 +81,8 @@ import Testing
 
     @Test func `each job is a line of JSON with its times, its trace and why it failed`() async throws {
         let harness = try ServiceHarness()
-        let origin = try await Origin()
-        let foreign = try await Origin()
+        let origin = try await LocalOrigin(LocalOrigin.photographs)
+        let foreign = try await LocalOrigin(LocalOrigin.photographs)
         let server = try await harness.serve(
             "--fetch-allow", "127.0.0.1", "--callback-allow", "127.0.0.1", "--set", "log.requests=true", "--set",
             "fetch.trace=\(origin.url(""))")
@@ -94,7 +95,7 @@ import Testing
         _ = try await server.submit("broken", foreign.url("/status/404/x.jpg"), ["X-Request-Id": "no\"good"])
         _ = try await server.finished("traced")
         _ = try await server.finished("broken")
-        try await eventually("the callback is called") { try origin.requests.contains { $0.line.hasPrefix("POST") } }
+        try await eventually("the callback is called") { origin.requests.contains { $0.method == "POST" } }
         var jobs: [String: [String: Any]] = [:]
         try await eventually("both jobs are logged") {
             for line in try server.log where line["message"] as? String == "job" {
@@ -122,11 +123,11 @@ import Testing
         #expect(request["route"] as? String == "/v1/jobs/{id}" && request["method"] as? String == "PUT")
         #expect(request["status"] as? Int == 202 && request["trace_id"] as? String == trace)
         #expect(try !server.program.outputSoFar.contains("no\\\"good"))
-        let callback = try #require(try origin.requests.first { $0.line.hasPrefix("POST") })
+        let callback = try #require(origin.requests.first { $0.method == "POST" })
         #expect(callback.headers["traceparent"]?.hasPrefix("00-\(trace)-") == true, "\(callback.headers)")
-        let fetch = try #require(try origin.requests.first { $0.line.hasPrefix("GET") })
+        let fetch = try #require(origin.requests.first { $0.method == "GET" })
         #expect(fetch.headers["traceparent"]?.hasPrefix("00-\(trace)-") == true, "\(fetch.headers)")
-        let elsewhere = try foreign.requests
+        let elsewhere = foreign.requests
         #expect(!elsewhere.isEmpty && elsewhere.allSatisfy { $0.headers["traceparent"] == nil })
     }
 }

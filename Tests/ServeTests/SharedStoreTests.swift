@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
+import ServiceTestSupport
 import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SharedStoreTests {
     @Test func `the commands work beside a running service, each on its own things`() async throws {
         let harness = try ServiceHarness()
-        let origin = try await Origin()
+        let origin = try await LocalOrigin(LocalOrigin.photographs)
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         for number in 0..<12 { try harness.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
         let server = try await harness.serve("--fetch-allow", "127.0.0.1")
@@ -23,25 +24,25 @@ import Testing
         for number in 0..<12 {
             #expect(try await server.finished("job-\(number)")["state"] as? String == "delivered")
         }
-        #expect(try origin.requests.count == 12)
-        let own = try harness.run("list", "--format", "csv").outputText.split(separator: "\n")
+        #expect(origin.requests.count == 12)
+        let own = try await harness.run("list", "--format", "csv").outputText.split(separator: "\n")
         #expect(own.count == 13)
-        let service = try harness.run("list", "--tenant", "default", "--format", "csv").outputText.split(
+        let service = try await harness.run("list", "--tenant", "default", "--format", "csv").outputText.split(
             separator: "\n")
         #expect(service.count == 13)
         // A sweep beside it takes nothing away.
-        #expect(try harness.run("store", "gc").status == 0)
-        #expect(try harness.run("store", "verify").status == 0)
+        #expect(try await harness.run("store", "gc").status == 0)
+        #expect(try await harness.run("store", "verify").status == 0)
         let id = try #require(service.last?.split(separator: ",").first.map { String($0) })
-        #expect(try harness.run("rm", id, "--tenant", "default").status == 0)
+        #expect(try await harness.run("rm", id, "--tenant", "default").status == 0)
         #expect(try await server.get("/v1/attachments/\(id)").status == 404)
-        #expect(try harness.run("rm", id).status == 1)
+        #expect(try await harness.run("rm", id).status == 1)
     }
 
     @Test func `two services on one store share the work`() async throws {
         let harness = try ServiceHarness()
-        let origin = try await Origin()
-        let key = try harness.makeKey()
+        let origin = try await LocalOrigin(LocalOrigin.photographs)
+        let key = try await harness.makeKey()
         let first = try await harness.serve("--fetch-allow", "127.0.0.1", "--codecs", "1", key: key)
         let second = try await harness.serve("--fetch-allow", "127.0.0.1", "--codecs", "1", key: key)
         for number in 0..<20 {
@@ -53,7 +54,7 @@ import Testing
             let server = number % 2 == 0 ? second : first
             #expect(try await server.finished("job-\(number)")["state"] as? String == "delivered")
         }
-        #expect(try origin.requests.count == 20, "something was done twice")
+        #expect(origin.requests.count == 20, "something was done twice")
         let shares = try [first, second].map { server in
             try server.log.count { $0["message"] as? String == "job" }
         }
@@ -62,7 +63,7 @@ import Testing
         for number in 20..<24 {
             _ = try await first.submit("job-\(number)", origin.url("/slow/1/\(number).jpg"))
         }
-        try await eventually("they are underway") { try origin.requests.count == 24 }
+        try await eventually("they are underway") { origin.requests.count == 24 }
         first.signal(SIGKILL)
         for number in 20..<24 {
             #expect(try await second.finished("job-\(number)")["state"] as? String == "delivered")
@@ -71,7 +72,7 @@ import Testing
 
     @Test func `whenever it is killed, what was acknowledged is delivered exactly once`() async throws {
         let harness = try ServiceHarness()
-        let key = try harness.makeKey("--role", "admin")
+        let key = try await harness.makeKey("--role", "admin")
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         var acknowledged: Set<String> = []
         var server = try await harness.serve(key: key)
@@ -80,7 +81,7 @@ import Testing
         var kills = 0
         while next < 200 {
             let batch = (next..<min(next + 10, 200)).map { "job-\($0)" }
-            let target = server.client
+            let target = server.requester
             let isKilled = kills < 10 && Bool.random(using: &random)
             let delay = Duration.milliseconds(Int.random(in: 5...150, using: &random))
             let taken = await withTaskGroup(of: String?.self) { group in
@@ -105,7 +106,7 @@ import Testing
             acknowledged.formUnion(taken)
             if isKilled {
                 kills += 1
-                _ = try server.program.wait()
+                _ = try await server.program.end()
                 server = try await harness.serve(key: key)
             }
             // What got no answer is sent again, as a client would: the same job, whether it was taken or not.
@@ -113,16 +114,17 @@ import Testing
         }
         #expect(kills > 0 && acknowledged.count == 200)
         for id in acknowledged.sorted() {
-            let job = try await server.finished(id, within: 60)
+            let job = try await server.finished(id, within: .seconds(60))
             #expect(job["state"] as? String == "delivered", "\(id): \(job)")
             #expect((job["attachments"] as? [Any])?.count == 1)
         }
-        let attachments = try harness.run("list", "--tenant", "default", "--limit", "0", "--format", "csv").outputText
+        let attachments = try await harness.run("list", "--tenant", "default", "--limit", "0", "--format", "csv")
+            .outputText
         #expect(attachments.split(separator: "\n").count == 201)
-        #expect(try server.stop().status == 0)
+        #expect(try await server.stop().status == 0)
         // Alone now, a sweep takes whatever nobody refers to.
-        #expect(try harness.run("store", "gc").status == 0)
-        let verified = try harness.run("store", "verify")
+        #expect(try await harness.run("store", "gc").status == 0)
+        let verified = try await harness.run("store", "verify")
         #expect(verified.status == 0 && !verified.outputText.contains("unused"), "\(verified.outputText)")
         for place in ["spool", "staging"] {
             let left = try FileManager.default.contentsOfDirectory(atPath: harness.store + "/" + place)

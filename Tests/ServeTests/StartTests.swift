@@ -1,4 +1,5 @@
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -11,12 +12,12 @@ import Testing
         #expect(try await server.accepts())
         #expect(try await !server.accepts(key + "x"))
         #expect(try !server.program.outputSoFar.contains(key))
-        #expect(try harness.run("key", "list").outputText.contains("good"))
-        #expect(try server.stop().status == 0)
-        let keys = try harness.run("key", "list").outputText
+        #expect(try await harness.run("key", "list").outputText.contains("good"))
+        #expect(try await server.stop().status == 0)
+        let keys = try await harness.run("key", "list").outputText
         #expect(keys.contains("revoked") && !keys.contains("good"), "\(keys)")
         // Where a key is, none is made.
-        _ = try harness.makeKey()
+        _ = try await harness.makeKey()
         let second = try await harness.serve()
         #expect(second.key == nil)
     }
@@ -26,7 +27,7 @@ import Testing
         let server = try await harness.serve()
         let key = try #require(server.key)
         server.signal(SIGKILL)
-        _ = try server.program.wait()
+        _ = try await server.program.end()
         let second = try await harness.serve()
         #expect(second.key != nil && second.key != key)
         #expect(try await !second.accepts(key))
@@ -35,15 +36,16 @@ import Testing
 
     @Test func `off loopback it doesn't start without a key or without a public URL`() async throws {
         let harness = try ServiceHarness()
-        let withoutURL = try harness.run("serve", "--listen", ":0")
+        let withoutURL = try await harness.run("serve", "--listen", ":0")
         #expect(withoutURL.status == 2 && withoutURL.errorText.contains("public_url"), "\(withoutURL.errorText)")
-        let withoutKey = try harness.run("serve", "--listen", "0.0.0.0:0", "--public-url", "https://media.example.com")
+        let withoutKey = try await harness.run(
+            "serve", "--listen", "0.0.0.0:0", "--public-url", "https://media.example.com")
         #expect(
             withoutKey.status == 2 && withoutKey.errorText.contains("satchel key create"), "\(withoutKey.errorText)")
-        let careless = try harness.run(
+        let careless = try await harness.run(
             "serve", "--listen", ":0", "--public-url", "https://media.example.com", "--set", "api_keys.required=false")
         #expect(careless.status == 2 && careless.errorText.contains("api_keys.required"), "\(careless.errorText)")
-        _ = try harness.makeKey()
+        _ = try await harness.makeKey()
         let started = try harness.satchel.start([
             "serve", "--listen", "0.0.0.0:0", "--public-url", "https://media.example.com",
         ])
@@ -71,10 +73,11 @@ import Testing
         let harness = try ServiceHarness()
         let server = try await harness.serve()
         let port = try #require(server.url.port)
-        let second = try harness.run("serve", "--listen", "127.0.0.1:\(port)")
+        let second = try await harness.run("serve", "--listen", "127.0.0.1:\(port)")
         #expect(second.status != 0 && second.errorText.contains("can't be listened on"), "\(second.errorText)")
         #expect(second.errorText.contains("--listen") && !second.errorText.contains("Fatal"))
-        let nowhere = try harness.run("serve", "--listen", "192.0.2.1:0", "--public-url", "https://media.example.com")
+        let nowhere = try await harness.run(
+            "serve", "--listen", "192.0.2.1:0", "--public-url", "https://media.example.com")
         #expect(nowhere.status != 0 && !nowhere.errorText.contains("Fatal"), "\(nowhere.errorText)")
     }
 
@@ -86,7 +89,7 @@ import Testing
         #expect(result.status == 1 && result.errorText.contains("/bin/false"), "\(result.errorText)")
         #expect(!result.outputText.contains("listening"))
         // Nothing is left behind that would open it.
-        #expect(try !harness.run("key", "list").outputText.contains("good"))
+        #expect(try await !harness.run("key", "list").outputText.contains("good"))
     }
 
     @Test func `it speaks TLS by certificate files`() async throws {
@@ -109,8 +112,8 @@ import Testing
             "-sS", "-m", "5", server.url.absoluteString.replacing("https", with: "http") + "/livez",
         ])
         #expect(plain.outputText.isEmpty)
-        #expect(try server.stop().status == 0)
-        let mismatched = try harness.run(
+        #expect(try await server.stop().status == 0)
+        let mismatched = try await harness.run(
             "serve", "--listen", "127.0.0.1:0", "--tls-certificate", "cert.pem", "--tls-key", "cert.pem")
         #expect(mismatched.status == 2 && mismatched.errorText.contains("private key"), "\(mismatched.errorText)")
     }
@@ -119,16 +122,16 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct MemoryServiceTests {
     @Test func `a service with a store in memory does everything but remember`() async throws {
         let harness = try ServiceHarness()
-        let origin = try await Origin()
+        let origin = try await LocalOrigin(LocalOrigin.photographs)
         let arguments = ["--store", "memory:", "--fetch-allow", "127.0.0.1"]
         let server = try await harness.serve(arguments[0], arguments[1], arguments[2], arguments[3])
         #expect(try await server.submit("job", origin.url("/a.jpg")).status == 202)
         let job = try await server.finished("job")
         #expect(job["state"] as? String == "delivered", "\(job)")
-        #expect(try server.stop().status == 0)
+        #expect(try await server.stop().status == 0)
         #expect(!FileManager.default.fileExists(atPath: harness.store))
         let next = try await harness.serve(arguments[0], arguments[1], arguments[2], arguments[3])
         #expect(try await next.get("/v1/jobs/job").status == 404)
-        #expect(try next.stop().status == 0)
+        #expect(try await next.stop().status == 0)
     }
 }

@@ -1,12 +1,13 @@
 import Foundation
 import FoundationNetworking
+import ServiceTestSupport
 import TestSupport
 import Testing
 
 /// How much of an upload the program holds in memory.
 @Suite(.timeLimit(.minutes(5))) struct UploadMemoryTests {
     /// Bytes that the process holds now (`VmRSS`), or held at its most (`VmHWM`).
-    private func memory(_ field: String, of server: Server) throws -> Int {
+    private func memory(_ field: String, of server: ServiceProcess) throws -> Int {
         let text = try String(
             contentsOfFile: "/proc/\(server.program.process.processIdentifier)/status", encoding: .utf8)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix(field + ":") })
@@ -34,6 +35,6 @@ import Testing
         #expect(grown < 32 << 20, "\(grown) bytes")
         let answer = String(decoding: data, as: UTF8.self)
         #expect(answer.contains(#""code":"unrecognized_type""#), "\(answer)")
-        _ = try server.stop()
+        _ = try await server.stop()
     }
 }

@@ -3,6 +3,8 @@ import Attachments
 import Foundation
 import HTTPServer
 import Logging
+import Platform
+import ServiceTestSupport
 import Stores
 import Synchronization
 import TestSupport
@@ -39,7 +41,7 @@ final class LiveService: Sendable {
         /// Content URLs begin with this, wherever the service really listens: see ``LiveService/path(of:)``.
         var settings = ServiceSettings(publicURL: "https://media.example.com")
         var profiles = Profile.builtIn
-        /// Exceptions to the fetch guard; an ``Origin`` on the loopback is always one.
+        /// Exceptions to the fetch guard; an ``LocalOrigin`` on the loopback is always one.
         var fetchAllow: [String] = ["127.0.0.1"]
         /// Exceptions to the guard of webhooks; nil: nobody calls.
         var webhookAllow: [String]? = ["127.0.0.1"]
@@ -69,7 +71,7 @@ final class LiveService: Sendable {
     /// Everything that was logged.
     let log: LogBook
     /// The jobs that came to their end here.
-    let reports: Reports
+    let reports: Recorder<JobReport>
     let codecs: CodecPool
     /// Starts the work on jobs, where it doesn't start by itself.
     let startWorking: @Sendable () -> Void
@@ -78,7 +80,8 @@ final class LiveService: Sendable {
     var spool: Spool { service.spool }
 
     private init(
-        port: Int, service: Service, directory: URL, keys: [AccessRole: AccessToken], log: LogBook, reports: Reports,
+        port: Int, service: Service, directory: URL, keys: [AccessRole: AccessToken], log: LogBook,
+        reports: Recorder<JobReport>,
         codecs: CodecPool, startWorking: @escaping @Sendable () -> Void
     ) {
         self.port = port
@@ -97,18 +100,18 @@ final class LiveService: Sendable {
     ) async throws -> Result {
         var configuration = Configuration()
         change(&configuration)
-        await places.enter()
+        _ = await places.acquire(1, until: nil)
         do {
             let result = try await start(configuration, body)
-            await places.leave()
+            places.release(1)
             return result
         } catch {
-            await places.leave()
+            places.release(1)
             throw error
         }
     }
 
-    private static let places = Places(3)
+    private static let places = AsyncSemaphore(capacity: 3)
 
     private static func start<Result: Sendable>(
         _ configuration: Configuration, _ body: (LiveService) async throws -> Result
@@ -131,7 +134,7 @@ final class LiveService: Sendable {
             sources: SourceOpener(
                 spool: spool, fetcher: Fetcher(guardedBy: gate, into: spool, userAgent: "Satchel/test")),
             configuration: configuration.pipeline)
-        let reports = Reports()
+        let reports = Recorder<JobReport>()
         let jobs = JobService(
             records: store.records, pipeline: pipeline, events: events,
             worker: WorkerID(rawValue: RunID.generate().rawValue), widths: configuration.widths,
@@ -231,43 +234,6 @@ final class LiveService: Sendable {
     }
 }
 
-/// Keeps what is told of jobs at their end.
-final class Reports: Sendable {
-    private let state = Mutex<[JobReport]>([])
-
-    var list: [JobReport] { state.withLock { $0 } }
-
-    func add(_ report: JobReport) {
-        state.withLock { $0.append(report) }
-    }
-}
-
-/// Lets a few in at once.
-private actor Places {
-    private var free: Int
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    init(_ free: Int) {
-        self.free = free
-    }
-
-    func enter() async {
-        if free > 0 {
-            free -= 1
-        } else {
-            await withCheckedContinuation { waiting.append($0) }
-        }
-    }
-
-    func leave() {
-        if waiting.isEmpty {
-            free += 1
-        } else {
-            waiting.removeFirst().resume()
-        }
-    }
-}
-
 /// Keeps what is logged, as text.
 final class LogBook: Sendable {
     private let state = Mutex<[String]>([])
@@ -292,18 +258,4 @@ final class LogBook: Sendable {
             book.state.withLock { $0.append(line) }
         }
     }
-}
-
-struct NeverCame: Error {}
-
-/// What `look` finds, as soon as it does.
-///
-/// - Throws: ``NeverCame`` after a minute.
-func whenFound<Found>(_ look: () async throws -> Found?) async throws -> Found {
-    let end = ContinuousClock.now + .seconds(60)
-    while ContinuousClock.now < end {
-        if let found = try await look() { return found }
-        try await Task.sleep(for: .milliseconds(5))
-    }
-    throw NeverCame()
 }
