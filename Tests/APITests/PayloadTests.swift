@@ -1,8 +1,11 @@
 import API
 import Attachments
 import Foundation
+import Ingest
+import Jobs
 import ServiceTestSupport
 import Stores
+import TestSupport
 import Testing
 
 /// `POST /v1/payloads/apns`, from a request to the links of its answer.
@@ -359,6 +362,39 @@ import Testing
             #expect(try await live.send(.post, path, type, body: body, key: nil).status == 401)
             let expired = try await live.send(.post, path, type.merging(["apns-expiration": "soon"]) { $1 }, body: body)
             #expect(expired.status == 400)
+        }
+    }
+
+    @Test func `a payload is answered while origins that say nothing hold all the places of another tenant`()
+        async throws
+    {
+        try await LocalOrigin.run(host: "0.0.0.0") { request in
+            let isGood = request.path.hasPrefix("/good")
+            return LocalOrigin.Answer(body: Data("fault: null".utf8), delay: isGood ? .zero : .seconds(600))
+        } _: { origin in
+            try await LiveService.run({
+                $0.worker = .faultCodec
+                $0.fetchAllow = ["127.0.0.0/8"]
+            }) { live in
+                // Each an origin by itself.
+                let jobs = (0..<600).map { number in
+                    JobSubmission(
+                        tenant: TenantID(rawValue: "bob"), profile: .notification, priority: .bulk,
+                        attachments: [
+                            AttachmentSubmission(
+                                location: .url(
+                                    "http://127.1.\(number / 200).\(number % 200 + 1):\(origin.port)/slow", headers: [:]
+                                ))
+                        ])
+                }
+                _ = try await live.store.records.submit(jobs, SubmissionOptions())
+                live.service.jobs.submitted()
+                let width = KeptPlaces.bulk(of: FetchWidths().tenant)
+                try await eventually { origin.requests.count >= width }
+                let reply = try await live.enrich(
+                    #"{"aps":{"alert":{"body":"A"},"mutable-content":1},"att":{"a":"\#(origin.url("/good/1"))"}}"#)
+                #expect(reply.status == 200 && reply.text.contains("https://media.example.com/c/"), "\(reply.text)")
+            }
         }
     }
 

@@ -13,105 +13,7 @@ import Testing
 
 /// The workers of a service, with real stores, real processes and a codec that does as its source says.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct JobServiceTests {
-    private static let tenant = TenantID(rawValue: "ada")
-
-    /// A store, a pool and workers of one's own.
-    private struct Bench: Sendable {
-        final class Home: Sendable {
-            let directory: TemporaryDirectory
-
-            init() throws {
-                directory = try TemporaryDirectory()
-            }
-        }
-
-        let home: Home
-        let store: Store
-        let spool: Spool
-        let pool: CodecPool
-        let jobs: JobService
-        let reports: Recorder<JobReport>
-
-        /// Runs workers for as long as `body`.
-        static func run(
-            codecs: Int = 3, widths: JobService.Widths = .init(quick: 32, expensive: 4),
-            sharing: RequestCoalescer.Settings? = RequestCoalescer.Settings(), at place: Home? = nil,
-            _ body: (Bench) async throws -> Void
-        ) async throws {
-            let home = try place ?? Home()
-            let path = home.directory.path
-            let store = try Store.open(at: path + "/store", keys: path + "/keys")
-            let spool = try Spool(at: store.spool)
-            let pool = CodecPool(
-                CodecPoolConfiguration(executable: try Repository.product("fault-codec"), codecs: codecs))
-            _ = try await pool.start()
-            let fetcher = Fetcher(
-                guardedBy: FetchGuard(allowing: try FetchAllowance.list(["127.0.0.1"])), into: spool,
-                userAgent: "Satchel/test")
-            let pipeline = Pipeline(
-                records: store.records, blobs: store.blobs, codecs: pool,
-                sources: SourceOpener(spool: spool, fetcher: fetcher),
-                configuration: Pipeline.Configuration(backoff: Backoff(base: .milliseconds(10))))
-            let reports = Recorder<JobReport>()
-            let jobs = JobService(
-                records: store.records, pipeline: pipeline, events: JobEvents(),
-                worker: WorkerID(rawValue: UUID().uuidString), widths: widths, sharing: sharing
-            ) { reports.add($0) }
-            let bench = Bench(home: home, store: store, spool: spool, pool: pool, jobs: jobs, reports: reports)
-            let working = Task { try await jobs.run() }
-            do {
-                try await body(bench)
-                working.cancel()
-                _ = await working.result
-                await pool.shutdown()
-            } catch {
-                working.cancel()
-                _ = await working.result
-                await pool.shutdown()
-                throw error
-            }
-        }
-
-        /// An upload that holds `text`.
-        func upload(_ text: String) throws -> AttachmentSubmission {
-            var file = try spool.create(hashing: true)
-            try unsafe Array(text.utf8).withUnsafeBytes { bytes in try unsafe file.write(bytes) }
-            let sha256 = file.sha256
-            return AttachmentSubmission(location: .spool(name: try file.commit()), sha256: sha256)
-        }
-
-        @discardableResult
-        func submit(
-            _ attachments: [AttachmentSubmission], tenant: TenantID = JobServiceTests.tenant,
-            profile: Profile = .notification, priority: JobPriority = .interactive, deadline: Double? = nil
-        ) async throws -> JobID {
-            let job = JobSubmission(
-                tenant: tenant, profile: profile, priority: priority, deadline: deadline, attachments: attachments)
-            _ = try await store.records.submit(job, SubmissionOptions(queueLimit: 100_000))
-            jobs.submitted()
-            return job.id
-        }
-
-        func finished(
-            _ job: JobID, tenant: TenantID = JobServiceTests.tenant, within limit: Duration = .seconds(60)
-        ) async throws -> JobRecord {
-            try #require(try await jobs.finished(job, of: tenant, within: limit))
-        }
-
-        /// The text of a rendition.
-        func text(of role: RenditionRole, in job: JobRecord) async throws -> String {
-            let attachment = try #require(job.attachments.first)
-            let name = try await store.records.blob(of: role, of: attachment.id, tenant: job.tenant)
-            let file = try store.blobs.open(try #require(name))
-            let handle = FileHandle(fileDescriptor: file.number, closeOnDealloc: false)
-            return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
-        }
-
-        /// Waits until a codec works on something.
-        func busy() async throws {
-            while pool.statistics.placesUsed == 0 { try await Task.sleep(for: .milliseconds(5)) }
-        }
-    }
+    private static let tenant = JobBench.tenant
 
     private func url(_ url: String, headers: [String: String] = [:]) -> AttachmentSubmission {
         AttachmentSubmission(location: .url(url, headers: headers))
@@ -123,7 +25,7 @@ import Testing
         async throws
     {
         try await LocalOrigin.run({ _ in LocalOrigin.Answer(body: Data("fault: null".utf8)) }) { origin in
-            try await Bench.run { bench in
+            try await JobBench.run { bench in
                 let job = try await bench.submit([url(origin.url("/a"))])
                 let record = try await bench.finished(job)
                 #expect(record.state == .delivered)
@@ -150,9 +52,9 @@ import Testing
     }
 
     @Test func `a job that another process finishes is noticed by whoever waits here`() async throws {
-        try await Bench.run(codecs: 1) { here in
+        try await JobBench.run(codecs: 1) { here in
             here.jobs.drain()
-            try await Bench.run(codecs: 1, at: here.home) { elsewhere in
+            try await JobBench.run(codecs: 1, at: here.home) { elsewhere in
                 let job = try await here.submit([try here.upload("fault: null")])
                 // Only the poll of the queue there, and of the record here, can tell.
                 let record = try await here.finished(job, within: .seconds(60))
@@ -162,7 +64,7 @@ import Testing
     }
 
     @Test func `cancelling a job ends its codec at once and frees the place`() async throws {
-        try await Bench.run(codecs: 1) { bench in
+        try await JobBench.run(codecs: 1) { bench in
             let job = try await bench.submit([try bench.upload("fault: late-sleep")])
             try await bench.busy()
             bench.jobs.cancelled(try #require(try await bench.store.records.cancel(job, of: Self.tenant)))
@@ -178,10 +80,10 @@ import Testing
     @Test func `draining finishes what is underway, takes nothing new and hands back what takes too long`()
         async throws
     {
-        try await Bench.run(codecs: 2) { bench in
+        try await JobBench.run(codecs: 2) { bench in
             let short = try await bench.submit([try bench.upload("fault: late-pause")])
             let long = try await bench.submit([try bench.upload("fault: late-sleep")])
-            while bench.pool.statistics.placesUsed < 2 { try await Task.sleep(for: .milliseconds(5)) }
+            try await eventually { bench.pool.statistics.placesUsed == 2 }
             await bench.jobs.drain(within: .seconds(3))
             let unclaimed = try await bench.submit([try bench.upload("fault: null")])
             #expect(try await bench.finished(short).state == .delivered)
@@ -195,14 +97,14 @@ import Testing
     @Test func `costly sources move to their lane, take few places at a lower priority, and photographs pass them`()
         async throws
     {
-        try await Bench.run(codecs: 3) { bench in
+        try await JobBench.run(codecs: 3) { bench in
             var videos: [JobID] = []
             for number in 0..<4 {
                 // Each a job of two, so that its attachments count, not the job.
                 let pair = try (0..<2).map { try bench.upload("fault: expensive 250 \(number) \($0)") }
                 videos.append(try await bench.submit(pair))
             }
-            while bench.pool.statistics.costlyPlacesUsed == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            try await eventually { bench.pool.statistics.costlyPlacesUsed > 0 }
             var photographs: [JobID] = []
             for number in 0..<20 {
                 photographs.append(try await bench.submit([try bench.upload("fault: echo \(number)")]))
@@ -229,7 +131,7 @@ import Testing
 
     @Test func `a costly source is fetched once although it changes its lane`() async throws {
         try await LocalOrigin.run({ _ in LocalOrigin.Answer(body: Data("fault: expensive 10".utf8)) }) { origin in
-            try await Bench.run { bench in
+            try await JobBench.run { bench in
                 let job = try await bench.submit([url(origin.url("/video"))])
                 #expect(try await bench.finished(job).state == .delivered)
                 #expect(origin.count(of: "/video") == 1)
@@ -242,9 +144,9 @@ import Testing
             try await Task.sleep(for: .seconds(600))
             return LocalOrigin.Answer()
         }) { origin in
-            try await Bench.run(codecs: 1) { bench in
+            try await JobBench.run(codecs: 1) { bench in
                 for number in 0..<20 { try await bench.submit([url(origin.url("/\(number)"))]) }
-                while origin.requests.count < 20 { try await Task.sleep(for: .milliseconds(10)) }
+                try await eventually { origin.requests.count >= 20 }
                 let job = try await bench.submit([try bench.upload("fault: null")])
                 #expect(try await bench.finished(job).state == .delivered)
             }
@@ -252,7 +154,7 @@ import Testing
     }
 
     @Test func `whoever waits for an answer goes before a batch that came first`() async throws {
-        try await Bench.run(codecs: 1) { bench in
+        try await JobBench.run(codecs: 1) { bench in
             // Holds the only codec until all of them wait for it.
             let first = try await bench.submit([try bench.upload("fault: sleep")])
             try await bench.busy()
@@ -264,7 +166,7 @@ import Testing
             for number in 0..<8 {
                 prompt.append(try await bench.submit([try bench.upload("fault: echo prompt\(number)")]))
             }
-            bench.jobs.cancelled(try #require(try await bench.store.records.cancel(first, of: Self.tenant)))
+            bench.jobs.cancelled(try #require(try await bench.store.records.cancel(first, of: JobBench.tenant)))
             for job in bulk + prompt { #expect(try await bench.finished(job).state == .delivered) }
             let ends = try await whenFound { bench.reports.list.count == 19 ? bench.reports.list.map(\.job) : nil }
             let last = try #require(ends.lastIndex { prompt.contains($0) })
@@ -279,7 +181,7 @@ import Testing
     func `1,000 identical submissions cost one fetch and one run, and all are delivered`(isFetched: Bool) async throws {
         let answer = "fault: busy 300"
         try await LocalOrigin.run({ _ in LocalOrigin.Answer(body: Data(answer.utf8)) }) { origin in
-            try await Bench.run { bench in
+            try await JobBench.run { bench in
                 let fetched = url(origin.url("/same"), headers: ["Authorization": "Bearer abc"])
                 // Several at a time, as they come over HTTP.
                 let submitted = try await withThrowingTaskGroup(of: [JobID].self) { group in
@@ -313,7 +215,7 @@ import Testing
 
     @Test func `other headers, wishes, profiles and tenants have work of their own`() async throws {
         try await LocalOrigin.run({ _ in LocalOrigin.Answer(body: Data("fault: null".utf8)) }) { origin in
-            try await Bench.run { bench in
+            try await JobBench.run { bench in
                 let plain = url(origin.url("/x"))
                 var hidden = plain
                 hidden.options.thumbnailHidden = true
@@ -338,7 +240,7 @@ import Testing
     @Test func `uploads of the same bytes share a run, also afterwards; with the results deleted they get their own`()
         async throws
     {
-        try await Bench.run { bench in
+        try await JobBench.run { bench in
             let first = try await bench.finished(try await bench.submit([try bench.upload("fault: echo x")]))
             let second = try await bench.finished(try await bench.submit([try bench.upload("fault: echo x")]))
             #expect(bench.pool.statistics.processes == 1)
@@ -356,14 +258,14 @@ import Testing
 
     @Test func `what failed serves nobody else, and a fetch that is not to be shared is made anew`() async throws {
         try await LocalOrigin.run({ _ in LocalOrigin.Answer(body: Data("fault: refuse".utf8)) }) { origin in
-            try await Bench.run { bench in
+            try await JobBench.run { bench in
                 for _ in 0..<2 {
                     let record = try await bench.finished(try await bench.submit([try bench.upload("fault: refuse")]))
                     #expect(record.attachments[0].error?.code == .corrupt)
                 }
                 #expect(bench.pool.statistics.processes == 2)
             }
-            try await Bench.run(sharing: RequestCoalescer.Settings(fetched: .zero)) { bench in
+            try await JobBench.run(sharing: RequestCoalescer.Settings(fetched: .zero)) { bench in
                 for _ in 0..<3 { _ = try await bench.finished(try await bench.submit([url(origin.url("/y"))])) }
                 #expect(origin.count(of: "/y") == 3)
             }
@@ -373,7 +275,7 @@ import Testing
     @Test func `one who waits for the same work keeps its own deadline, and takes over when the first is cancelled`()
         async throws
     {
-        try await Bench.run { bench in
+        try await JobBench.run { bench in
             let first = try await bench.submit([try bench.upload("fault: late-main-sleep")])
             try await bench.busy()
             let hurried = try await bench.submit([try bench.upload("fault: late-main-sleep")], deadline: 1)
@@ -381,7 +283,7 @@ import Testing
             let record = try await bench.finished(hurried)
             #expect(record.attachments[0].error?.code == .deadlineExceeded)
             #expect(bench.pool.statistics.processes == 1)
-            bench.jobs.cancelled(try #require(try await bench.store.records.cancel(first, of: Self.tenant)))
+            bench.jobs.cancelled(try #require(try await bench.store.records.cancel(first, of: JobBench.tenant)))
             let other = try await bench.finished(patient)
             // Its own run made the thumbnail in the time that was left.
             #expect(other.state == .delivered && other.attachments[0].fidelity == .partial)
