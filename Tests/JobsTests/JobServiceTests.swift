@@ -166,7 +166,7 @@ import Testing
             for number in 0..<8 {
                 prompt.append(try await bench.submit([try bench.upload("fault: echo prompt\(number)")]))
             }
-            bench.jobs.cancelled(try #require(try await bench.store.records.cancel(first, of: JobBench.tenant)))
+            bench.jobs.cancelled(try #require(try await bench.store.records.cancel(first, of: Self.tenant)))
             for job in bulk + prompt { #expect(try await bench.finished(job).state == .delivered) }
             let ends = try await whenFound { bench.reports.list.count == 19 ? bench.reports.list.map(\.job) : nil }
             let last = try #require(ends.lastIndex { prompt.contains($0) })
@@ -283,7 +283,7 @@ import Testing
             let record = try await bench.finished(hurried)
             #expect(record.attachments[0].error?.code == .deadlineExceeded)
             #expect(bench.pool.statistics.processes == 1)
-            bench.jobs.cancelled(try #require(try await bench.store.records.cancel(first, of: JobBench.tenant)))
+            bench.jobs.cancelled(try #require(try await bench.store.records.cancel(first, of: Self.tenant)))
             let other = try await bench.finished(patient)
             // Its own run made the thumbnail in the time that was left.
             #expect(other.state == .delivered && other.attachments[0].fidelity == .partial)
