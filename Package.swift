@@ -169,7 +169,7 @@ var targets: [Target] = [
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
         ],
-        exclude: ["HostileURLs.txt"]),
+        exclude: ["Fetching/HostileURLs.txt"]),
     .testTarget(
         name: "StoresTests",
         dependencies: [

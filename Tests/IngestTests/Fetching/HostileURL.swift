@@ -13,7 +13,7 @@ struct HostileURL: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { url.debugDescription }
 
-    static let file = Repository.root.appending(path: "Tests/IngestTests/HostileURLs.txt")
+    static let file = Repository.root.appending(path: "Tests/IngestTests/Fetching/HostileURLs.txt")
 
     static let all: [HostileURL] = {
         let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
