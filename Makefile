@@ -31,12 +31,12 @@ demo: release ## Prepare the sample files, and show what came of it.
 test: dependencies lint ## Run the tests that a contributor runs.
 	$(SWIFT) build --build-tests
 	./Tests/check-imports.sh .build/debug
-	./Tests/run.sh $(SWIFT) test
+	./Tests/run.sh test
 
 .PHONY: check
 check: dependencies ## Run what takes longer: power cuts, the description, the image, Debian 13, counts of instructions.
 	$(SWIFT) build --build-tests
-	./Tests/run.sh $(SWIFT) check
+	./Tests/run.sh check
 	./Docker/check.sh .build/debug
 	$(MAKE) check-debian13
 	$(MAKE) bench-inner
@@ -57,7 +57,7 @@ test-full: export SATCHEL_TESTS = full
 test-full: test check ## Run every test, with all cases of its sweeps, on Debian 12 and on Debian 13: hours.
 	$(SWIFT) package resolve --scratch-path .build-debian13
 	./Tests/debian13.sh swift build --build-tests
-	./Tests/debian13.sh ./Tests/run.sh swift
+	./Tests/debian13.sh ./Tests/run.sh
 
 .PHONY: docker-check
 docker-check: build ## Check the image's runtime stage in a fresh Debian, without a Docker engine.

@@ -1,29 +1,31 @@
 #!/bin/sh
 # Runs the tests that were built, one part after the other.
 #
-#   Tests/run.sh [swift] [part ...]
+#   Tests/run.sh [part ...]
 #
 # A part is a test target, `openapi-client` (the service used by a client that is made of its description), `schemathesis`
 # (the service held to it), `benchmarks` (their own tests), or a set of these: `test` is what a contributor runs, `check`
 # what takes longer. Both, where none is named.
 #
-# Each target has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
+# Each part has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
 # waits for a program would keep them from running. Where tests of one target would disturb each other so, they run one
-# by one. The codec side's share nothing and take long: they run in two processes (Tests/codecs.sh), with GIF's among them.
+# by one; such a target leaves a core idle, so the one of the command line runs in two processes, and those of the service
+# and of its client beside each other, as `ServeTests+SatchelClientTests`. The codec side's share nothing and take long: they
+# run in two processes (Tests/codecs.sh), with GIF's among them.
+#
+# The tests are run as they were built, without SwiftPM, which would plan the whole package for each part anew.
 #
 # Each has minutes, too, of which it takes a fraction on two idle cores. What runs over is ended and named, with the tests
 # that it had not finished.
 set -u
 cd "$(dirname "$0")/.." || exit
-swift=${1:-swift}
-[ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- test check
 parts=""
 for part in "$@"; do
     case "$part" in
         test)
             parts="$parts AttachmentsTests PlatformTests PayloadsTests CodecsTests StoresTests IngestTests CodecPoolTests
-                JobsTests HTTPServerTests APITests SatchelClientTests ServeTests SatchelTests"
+                JobsTests HTTPServerTests APITests ServeTests+SatchelClientTests SatchelTests"
             ;;
         check) parts="$parts DurabilityTests openapi-client schemathesis benchmarks" ;;
         *) parts="$parts $part" ;;
@@ -77,9 +79,11 @@ run() {
     } >>"$scratch/failures"
 }
 
+tests=.build/debug/satchelPackageTests.xctest
+# What needs a terminal or mounts something, which is about half of the time.
+system='^SatchelTests\.(Command|Completion|FileSystem|Output|Terminal)Tests/'
+
 for name in $parts; do
-    parallel=--parallel
-    case "$name" in SatchelTests | SatchelClientTests | ServeTests) parallel=--no-parallel ;; esac
     minutes=15
     [ "$name" != SatchelTests ] || minutes=20
     case "$name" in
@@ -90,7 +94,12 @@ for name in $parts; do
         openapi-client) run "$name" 5 ./Tests/openapi-client.sh .build/debug ;;
         benchmarks) run "$name" 10 make bench-test ;;
         schemathesis) run "$name" 15 ./Tests/schemathesis.sh .build/debug ;;
-        *) run "$name" $minutes "$swift" test --skip-build $parallel --filter "^$name\\." ;;
+        SatchelTests) run "$name" $minutes ./Tests/halves.sh "$tests" '^SatchelTests\.' "$system" --no-parallel ;;
+        *+*) run "$name" $minutes ./Tests/halves.sh "$tests" "^(${name%+*}|${name#*+})\\." "^${name%+*}\\." --no-parallel ;;
+        ServeTests | SatchelClientTests)
+            run "$name" $minutes "$tests" --testing-library swift-testing --no-parallel --filter "^$name\\."
+            ;;
+        *) run "$name" $minutes "$tests" --testing-library swift-testing --filter "^$name\\." ;;
     esac
 done
 echo "== seconds"
