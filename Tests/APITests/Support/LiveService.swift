@@ -184,9 +184,11 @@ final class LiveService: Sendable {
         return try outcome.get()
     }
 
+    private struct NeverListened: Error {}
+
     /// - Throws: Where the server ended before it listened.
     private static func first(of ports: AsyncStream<Int>) async throws -> Int {
-        guard let port = await ports.first(where: { _ in true }) else { throw NeverCame() }
+        guard let port = await ports.first(where: { _ in true }) else { throw NeverListened() }
         return port
     }
 
