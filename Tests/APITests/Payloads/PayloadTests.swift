@@ -374,6 +374,7 @@ import Testing
         } _: { origin in
             try await LiveService.run({
                 $0.worker = .faultCodec
+                $0.widths = JobService.Widths(codecs: 2)
                 $0.fetchAllow = ["127.0.0.0/8"]
             }) { live in
                 // Each an origin by itself.

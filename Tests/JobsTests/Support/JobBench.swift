@@ -16,7 +16,7 @@ struct JobBench: Sendable {
         let directory: TemporaryDirectory
 
         init() throws {
-            directory = try TemporaryDirectory(inMemory: true)
+            directory = try TemporaryDirectory()
         }
     }
 
