@@ -227,8 +227,6 @@ extension Placeholder {
 
 extension Step {
     static let warnings = "warnings"
-    /// What was left out or decided as the profile wants it.
-    static let note = "note"
     /// What the profile would have kept and is missing.
     static let loss = "loss"
     /// Characters of a note that lists warnings, about.

@@ -87,4 +87,6 @@ public struct FidelityAssessment: Hashable, Sendable {
 
 extension Step {
     public static let fidelity = "fidelity"
+    /// What was left out or decided as the profile wants it.
+    public static let note = "note"
 }

@@ -1,3 +1,4 @@
+import Attachments
 public import FoundationEssentials
 
 /// Bytes as the kernel takes a path: NUL at the end, none inside.
@@ -21,12 +22,5 @@ struct CPath {
 
 extension Data {
     /// A path's bytes for people: what is not UTF-8 is replaced, what would move the cursor is escaped.
-    public var displayPath: String {
-        String(decoding: self, as: UTF8.self).unicodeScalars.reduce(into: "") { text, scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-    }
+    public var displayPath: String { String(decoding: self, as: UTF8.self).showingInvisible() }
 }

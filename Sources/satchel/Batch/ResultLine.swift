@@ -14,6 +14,8 @@ struct ResultLine: Sendable {
     var fidelity: Fidelity?
     /// Why it was delivered with less than all that the profile promises; nil where it wasn't.
     var reason: String?
+    /// What was left out or decided as the profile wants it.
+    var notes: [String] = []
     var kind: MediaKind?
     var attachment: AttachmentID?
     var source: SourceFacts
@@ -45,6 +47,7 @@ extension ResultLine {
         kind = record.kind
         fidelity = record.fidelity
         reason = record.steps.last { $0.name == Step.fidelity }?.note
+        notes = record.state == .delivered ? record.steps.filter { $0.name == Step.note }.compactMap(\.note) : []
         renditions = record.renditions
         trim = record.trim
         error = record.error.map(LineError.init)
@@ -79,7 +82,8 @@ extension ResultLine {
 
 extension ResultLine: Encodable {
     private enum Key: String, CodingKey {
-        case path, pathBase64, state, fidelity, reason, kind, attachmentId, source, renditions, attempt, finishedAt,
+        case path, pathBase64, state, fidelity, reason, notes, kind, attachmentId, source, renditions, attempt,
+            finishedAt,
             seconds
         case error
     }
@@ -111,6 +115,7 @@ extension ResultLine: Encodable {
         try container.encode(state, forKey: .state)
         try container.encode(fidelity, forKey: .fidelity)
         try container.encode(reason, forKey: .reason)
+        try container.encode(notes, forKey: .notes)
         try container.encode(kind, forKey: .kind)
         try container.encode(attachment, forKey: .attachmentId)
         try container.encode(

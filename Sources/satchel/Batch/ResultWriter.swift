@@ -101,7 +101,8 @@ extension ResultLine {
             main?.mediaType.rawValue ?? "", main.map { "\($0.bytes)" } ?? "", main?.width.map { "\($0)" } ?? "",
             main?.height.map { "\($0)" } ?? "", main?.duration.map { "\(Quantity.milliseconds($0))" } ?? "",
             "\(Quantity.milliseconds(seconds))",
-            attachment?.rawValue ?? "", error?.code.rawValue ?? "", error?.message ?? reason ?? "",
+            attachment?.rawValue ?? "", error?.code.rawValue ?? "",
+            error?.message ?? ([reason].compactMap(\.self) + notes).joined(separator: "; "),
         ]
     }
 }

@@ -8,19 +8,55 @@ struct Summary {
     /// Delivered, but not in full, with the reason.
     private var shortfalls: [(path: String, reason: String)] = []
     private var reduced = 0
-    /// Looked at and not taken, by what is said of them, with the first paths.
-    private var skips: [(paths: [String], reason: String, count: Int)] = []
+    /// Delivered in full, by what was left out as the profile wants it.
+    private var notes = Named()
+    /// Looked at and not taken, by what is said of them.
+    private var skips = Named()
     private var unchangedFailures = 0
-    /// Without a look.
+    /// Without a look, with the first paths.
     private var passedOver = 0
+    private var passedOverPaths: [String] = []
     private var trimmed = 0
     private var bytesIn: Int64 = 0
     private var bytesOut: Int64 = 0
 
     /// Failures, and what was delivered with less, that are listed one by one; the report and the store have them all.
     private static let listed = 20
-    /// Files that are named of those that were skipped for one reason.
-    private static let named = 5
+
+    /// What is said of several files at once, with the first of their paths.
+    private struct Named {
+        private var entries: [(paths: [String], text: String, count: Int)] = []
+
+        /// Files that are named of those of which the same is said.
+        static let most = 5
+
+        var isEmpty: Bool { entries.isEmpty }
+
+        mutating func add(_ text: String, of path: String) {
+            if let index = entries.firstIndex(where: { $0.text == text }) {
+                entries[index].count += 1
+                if entries[index].paths.count < Self.most { entries[index].paths.append(path) }
+            } else {
+                entries.append(([path], text, 1))
+            }
+        }
+
+        var lines: [String] {
+            let rest = entries.dropFirst(Summary.listed).reduce(0) { $0 + $1.count }
+            return entries.prefix(Summary.listed).map { "  \(Self.names($0.paths, of: $0.count)): \($0.text)" }
+                + Summary.more(rest)
+        }
+
+        /// `a, b and 3 more`.
+        static func names(_ paths: [String], of count: Int) -> String {
+            paths.joined(separator: ", ") + (count > paths.count ? " and \(count - paths.count) more" : "")
+        }
+    }
+
+    /// How to see what isn't listed.
+    private static func more(_ count: Int) -> [String] {
+        count > 0 ? ["  … and \(count) more; the same command with --format jsonl tells of all."] : []
+    }
 
     mutating func add(_ line: ResultLine) {
         counts[line.state, default: 0] += 1
@@ -33,22 +69,19 @@ struct Summary {
                 reduced += 1
                 if shortfalls.count < Self.listed { shortfalls.append((line.shownPath, reason)) }
             }
+            // Trims are counted.
+            for note in line.notes where line.trim == nil { notes.add("\(note).", of: line.shownPath) }
         }
-        if line.state == .skipped { line.isNews ? addSkip(line) : (passedOver += 1) }
+        if line.state == .skipped, line.isNews {
+            if let reason = line.error?.message { skips.add(reason, of: line.shownPath) }
+        } else if line.state == .skipped {
+            passedOver += 1
+            if passedOverPaths.count < Named.most { passedOverPaths.append(line.shownPath) }
+        }
         if line.isFailure, let error = line.error {
             codes[error.code, default: 0] += 1
             if line.state == .unchanged { unchangedFailures += 1 }
             if failures.count < Self.listed { failures.append((line.shownPath, error)) }
-        }
-    }
-
-    private mutating func addSkip(_ line: ResultLine) {
-        guard let reason = line.error?.message else { return }
-        if let index = skips.firstIndex(where: { $0.reason == reason }) {
-            skips[index].count += 1
-            if skips[index].paths.count < Self.named { skips[index].paths.append(line.shownPath) }
-        } else {
-            skips.append(([line.shownPath], reason, 1))
         }
     }
 
@@ -62,21 +95,12 @@ struct Summary {
         if isQuiet && failed == 0 && reduced == 0 { return [] }
         var lines = failures.map { "  \($0.path): \($0.error.code.rawValue). \($0.error.message)" }
         if !lines.isEmpty { lines.insert("Not delivered:", at: 0) }
-        if failed > failures.count {
-            lines.append("  … and \(failed - failures.count) more; --format jsonl or --report has all of them.")
-        }
+        lines += Self.more(failed - failures.count)
         if !shortfalls.isEmpty { lines.append("Delivered, but not in full:") }
         lines += shortfalls.map { "  \($0.path): \($0.reason)." }
-        if reduced > shortfalls.count { lines.append("  … and \(reduced - shortfalls.count) more.") }
-        if !isQuiet, !skips.isEmpty {
-            lines.append("Skipped:")
-            lines += skips.prefix(Self.listed).map { skip in
-                let rest = skip.count - skip.paths.count
-                return "  \(skip.paths.joined(separator: ", "))\(rest > 0 ? " and \(rest) more" : ""): \(skip.reason)"
-            }
-            let rest = skips.dropFirst(Self.listed).reduce(0) { $0 + $1.count }
-            if rest > 0 { lines.append("  … and \(rest) more.") }
-        }
+        lines += Self.more(reduced - shortfalls.count)
+        if !isQuiet, !notes.isEmpty { lines += ["Delivered, with a note:"] + notes.lines }
+        if !isQuiet, !skips.isEmpty { lines += ["Skipped:"] + skips.lines }
         let delivered = counts[.delivered] ?? 0
         let unchanged = counts[.unchanged] ?? 0
         if total == 0 {
@@ -84,8 +108,13 @@ struct Summary {
         } else if unchanged > 0, unchanged + passedOver == total {
             lines.append(
                 "Nothing was left to do: \(Quantity.count(unchanged, "file")) unchanged since an earlier run"
-                    + (passedOver > 0 ? ", \(passedOver) skipped (links and the like)." : "."))
+                    + (passedOver > 0 ? ", \(passedOver) passed over (links and the like; --all lists them)." : "."))
         } else {
+            if !isQuiet, passedOver > 0 {
+                lines.append(
+                    "Passed over: \(Named.names(passedOverPaths, of: passedOver)); links and the like are never opened, and --all lists them."
+                )
+            }
             var parts = ["\(delivered) delivered"]
             let fresh = counts[.failed] ?? 0
             if fresh > 0 { parts.append("\(fresh) failed") }

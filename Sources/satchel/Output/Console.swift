@@ -1,3 +1,4 @@
+import Attachments
 import Dispatch
 import Glibc
 import Synchronization
@@ -19,8 +20,9 @@ enum Console {
     /// Whether progress is shown: only a terminal gets it, and none that can't take a line back.
     static var showsProgress: Bool { Terminal.errors.movesCursor }
 
-    /// A line for whoever runs the command.
+    /// A line for whoever runs the command, be it wrapped; names in it may hold anything.
     static func printError(_ line: String) {
+        let line = line.showingInvisible(but: "\n")
         state.withLock { state in
             write((state.progress.isEmpty ? "" : erasing) + line + "\n" + drawn(state.progress))
         }

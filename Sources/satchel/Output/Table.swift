@@ -1,3 +1,5 @@
+import Attachments
+
 /// Lines of columns for people.
 ///
 /// On a terminal a row never wraps: the last column gets what is left and is shortened in its middle, and where it would
@@ -26,6 +28,7 @@ struct Table {
 
     /// A cell for every column, of which those are shown that have room in `width`.
     func row(_ cells: [String], in width: Int? = Terminal.output.width) -> String {
+        let cells = cells.map { $0.showingInvisible() }
         var line = ""
         for index in shown(in: width) {
             let column = columns[index]

@@ -50,7 +50,9 @@ import Testing
         for isQuiet in [false, true] {
             let lines = summary.lines(profile: .notification, elapsed: .seconds(1), isQuiet: isQuiet)
             #expect(lines.first == "Delivered, but not in full:")
-            #expect(lines.count { $0 == "  a.jpg: \(reason)." } == 20 && lines.contains("  … and 5 more."))
+            #expect(
+                lines.count { $0 == "  a.jpg: \(reason)." } == 20
+                    && lines.contains("  … and 5 more; the same command with --format jsonl tells of all."))
         }
     }
 
@@ -72,11 +74,59 @@ import Testing
             summary.lines(profile: .notification, elapsed: .seconds(1)) == [
                 "Skipped:",
                 "  a, b, c, d, e and 2 more: \(no) (it looks like text/plain). Send the picture, sound or video itself.",
-                "  d.pdf: \(no) (it looks like application/pdf). Convert it first.",
+                "  d.pdf: This is a PDF document, and no picture, sound or video. Export its pages as JPEG or PNG.",
                 "  e.jpg: The file is empty. Send it again.",
+                "Passed over: link; links and the like are never opened, and --all lists them.",
                 "10 files: 0 delivered, 9 skipped (no media, or empty), 1 passed over (links and the like).",
             ])
         #expect(summary.lines(profile: .notification, elapsed: .seconds(1), isQuiet: true).isEmpty)
+    }
+
+    @Test func `what a profile leaves out is told in the line and at the end, once for all files of which it is said`()
+        throws
+    {
+        func line(_ name: String, _ notes: [String], trim: TrimReport? = nil) -> ResultLine {
+            var record = AttachmentRecord(
+                id: .generate(), tenant: .local, job: .generate(), identifier: "a", state: .delivered,
+                source: SourceFacts(bytes: 10), options: DisplayOptions(), createdAt: Instant(milliseconds: 0))
+            record.fidelity = .full
+            record.trim = trim
+            record.steps = notes.map { Step(name: Step.note, seconds: 0, note: $0) }
+            return ResultLine(path: Data(name.utf8), record: record, attempt: 1, isUnchanged: false)
+        }
+        let pages = "of its 3 pages the first was taken"
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: try JSON.encode(line("a.tiff", [pages]))) as? [String: Any])
+        #expect(object["notes"] as? [String] == [pages] && object["reason"] is NSNull)
+        var summary = Summary()
+        for name in ["a", "b", "c", "d", "e", "f"] { summary.add(line(name, [pages])) }
+        summary.add(line("g", ["its transparency was left out"]))
+        // How many were trimmed is said by itself.
+        let trim = TrimReport(start: 0, duration: 10, sourceDuration: 12, method: .copy)
+        summary.add(line("h", ["trimmed from 12 s to 10 s, as the profile takes at most 10 s"], trim: trim))
+        let lines = summary.lines(profile: .notification, elapsed: .seconds(1))
+        #expect(
+            lines.prefix(4) == [
+                "Delivered, with a note:", "  a, b, c, d, e and 1 more: \(pages).",
+                "  g: its transparency was left out.", "8 files: 8 delivered.",
+            ], "\(lines)")
+        #expect(summary.lines(profile: .notification, elapsed: .seconds(1), isQuiet: true).isEmpty)
+    }
+
+    @Test func `of many failures the first are listed, and how to see all of them`() {
+        var summary = Summary()
+        for number in 0..<23 {
+            summary.add(ResultLine(path: Data("\(number)".utf8), refused: .corrupt(reason: "it ends"), skipped: false))
+        }
+        for number in 0..<26 {
+            var line = ResultLine(
+                path: Data("s\(number)".utf8), refused: .unrecognizedType(sniffed: "text/x-\(number)"), skipped: true)
+            line.finishedAt = Instant(milliseconds: 0)
+            summary.add(line)
+        }
+        let lines = summary.lines(profile: .notification, elapsed: .seconds(1))
+        #expect(lines[21] == "  … and 3 more; the same command with --format jsonl tells of all.")
+        #expect(lines.contains("  … and 6 more; the same command with --format jsonl tells of all."))
     }
 
     @Test func `sentences are wrapped at words, and indented further`() {
