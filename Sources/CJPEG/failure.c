@@ -52,7 +52,14 @@ static void warn(j_common_ptr info, int level) {
     }
     if (info->err->msg_code == JWRN_EXTRANEOUS_DATA && info->is_decompressor)
         failure->left_over += left_over((j_decompress_ptr)info);
-    if (info->err->msg_code == JWRN_HIT_MARKER && info->err->num_warnings == 0) failure->is_short = 1;
+    if (info->err->msg_code == JWRN_HIT_MARKER && info->err->num_warnings == 0) {
+        failure->is_short = 1;
+        if (info->is_decompressor) {
+            j_decompress_ptr decompress = (j_decompress_ptr)info;
+            // A marker that was found is passed.
+            failure->behind = decompress->src->bytes_in_buffer + (decompress->unread_marker ? 2 : 0);
+        }
+    }
     // Counts what is damaged, and nothing else.
     if (is_damage(info)) info->err->num_warnings++;
     if (is_fatal && !failure->is_lenient) leave(info);
@@ -67,7 +74,7 @@ struct jpeg_error_mgr *satchel_jpeg_catch(satchel_jpeg_failure *failure) {
     manager->output_message = say_nothing;
     failure->message[0] = 0;
     failure->is_lenient = failure->is_within_scan = failure->is_cut = failure->is_short = failure->warnings = 0;
-    failure->left_over = 0;
+    failure->left_over = failure->behind = 0;
     return manager;
 }
 

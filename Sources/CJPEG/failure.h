@@ -23,6 +23,8 @@ typedef struct {
     int is_cut;
     /// Whether the first damage was that a marker came before the data that was due.
     int is_short;
+    /// Bytes of the file from where that was noticed.
+    size_t behind;
     /// Bytes of data that nothing asked for and that aren't all padding: behind a restart's or the last row's.
     size_t left_over;
     /// How often libjpeg wondered at anything.

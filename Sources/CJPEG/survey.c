@@ -121,6 +121,23 @@ static int missing_rows(const struct jpeg_decompress_struct *info) {
     return (int)((missing + info->image_width - 1) / info->image_width);
 }
 
+/// Whether more of the data follows the first marker in `bytes`, up to the end marker: then it stands where none belongs. Behind
+/// a picture's own end come other pictures, films or nothing.
+static int is_stray(const unsigned char *bytes, size_t count) {
+    /// Fewer may be what was left over.
+    enum { least = 64 };
+    size_t first = count;
+    for (size_t at = 0; at + 1 < count; at++) {
+        if (bytes[at] != 0xff || bytes[at + 1] == 0 || bytes[at + 1] == 0xff) continue;
+        if (first == count) {
+            first = at++;
+        } else {
+            return bytes[at + 1] == JPEG_EOI && at - first >= least;
+        }
+    }
+    return 0;
+}
+
 int satchel_jpeg_survey(
     const unsigned char *bytes, size_t count, satchel_jpeg_stops stops, satchel_jpeg_damage *damage) {
     struct jpeg_decompress_struct info = {0};
@@ -160,6 +177,7 @@ int satchel_jpeg_survey(
         .missing = missing_rows(&info),
         .is_cut = failure.is_cut,
         .ends_early = failure.is_short,
+        .has_stray_marker = failure.is_short && is_stray(bytes + count - failure.behind, failure.behind),
         .left_over = failure.left_over,
         .has_several_scans = has_several_scans,
     };

@@ -24,6 +24,8 @@ public struct Damage: Hashable, Sendable {
         /// Of rows that are all there, what later scans would have added.
         case detail
         case frames
+        /// Frames of an animation that the file ends within, so that nobody knows how many there were.
+        case lastFrames
         /// Seconds of what is named: `its sound`.
         case seconds(of: String)
     }
@@ -51,6 +53,8 @@ public struct Damage: Hashable, Sendable {
         case .rows: "\(Self.count(missing)) of \(Self.count(total)) rows"
         case .detail: "the detail of \(Self.count(missing)) of \(Self.count(total)) rows"
         case .frames: "\(Self.count(missing)) of \(Self.count(total)) frames"
+        case .lastFrames where missing == 1: "frame \(Self.count(total)) and whatever came after it"
+        case .lastFrames: "\(Self.count(missing)) of its first \(Self.count(total)) frames and whatever came after them"
         case .seconds(let subject): "\(Self.seconds(missing)) s of \(Self.seconds(total)) s of \(subject)"
         }
     }

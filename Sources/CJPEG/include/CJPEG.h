@@ -84,6 +84,8 @@ typedef struct {
     int is_cut;
     /// Whether the data of a scan or an interval ended too early, which what is above may be to blame for.
     int ends_early;
+    /// Whether that is so because a marker stands in the midst of the data.
+    int has_stray_marker;
     /// Bytes of data behind a row's or a scan's that aren't all padding.
     size_t left_over;
     /// Whether it is coded in several scans, of which any may lack something of a row.

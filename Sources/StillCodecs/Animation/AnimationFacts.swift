@@ -15,6 +15,8 @@ package struct AnimationFacts: Hashable, Sendable {
     var missing = 0
     /// Why, as a clause on them; empty where none are.
     var missingReason = ""
+    /// Whether the file ends within its last frame and says nowhere how many there are.
+    var isOpen = false
     /// What the file lacks without any harm.
     var warnings: [String] = []
 

@@ -57,6 +57,8 @@ struct AnimationPart: Hashable, Sendable {
             self.facts.missing = 0
             self.facts.missingReason = ""
         }
+        // Frames are counted from the part's first.
+        if first > 0 { self.facts.isOpen = false }
         self.start = start
         self.end = end
     }

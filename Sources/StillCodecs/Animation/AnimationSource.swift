@@ -42,6 +42,7 @@ package struct AnimationSource: ~Copyable {
             size: PixelSize(width: source.file.width, height: source.file.height),
             delays: source.frames.map { AnimationFacts.shown($0.delay * 10) }, plays: source.file.plays,
             bytes: source.bytes.count, missing: source.missing, missingReason: source.missingReason,
+            isOpen: source.isOpen,
             warnings: source.warnings)
         origin = .gif(source)
     }

@@ -16,6 +16,7 @@ struct Defect: Hashable, Sendable {
 package final class FrameDefects {
     private let damaged: WhenDamaged
     private let total: Int
+    private let unit: Damage.Unit
     private(set) var missing: Int
     private(set) var reason: String
     /// Frames that are still to be passed over, before those that are wanted.
@@ -32,6 +33,7 @@ package final class FrameDefects {
         self.damaged = damaged
         self.passed = passed
         total = facts.frames + facts.missing
+        unit = facts.isOpen && facts.missing > 0 ? .lastFrames : .frames
         missing = facts.missing
         reason = facts.missingReason
     }
@@ -41,6 +43,7 @@ package final class FrameDefects {
         damaged = .salvage
         passed = 0
         total = 1
+        unit = .frames
         missing = 0
         reason = ""
     }
@@ -54,7 +57,7 @@ package final class FrameDefects {
 
     private static let rowReason = "its data is damaged, or ends before them"
 
-    var defect: Defect { Defect(damage: Damage(.frames, missing: Double(missing), of: Double(total)), reason: reason) }
+    var defect: Defect { Defect(damage: Damage(unit, missing: Double(missing), of: Double(total)), reason: reason) }
 
     /// - Parameters:
     ///   - rows: Missing in the frame that comes now, or that should have come, of how many.

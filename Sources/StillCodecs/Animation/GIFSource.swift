@@ -10,6 +10,10 @@ struct GIFSource: Sendable {
     /// Frames that were there and can't be shown at all, and why.
     let missing: Int
     let missingReason: String
+    /// Whether the file ends within its last frame, so that nobody knows how many there were.
+    let isOpen: Bool
+    /// Whether it ends within its only frame, which is shown as far as it goes.
+    let isCut: Bool
     /// What the file lacks without any harm.
     let warnings: [String]
 
@@ -42,6 +46,7 @@ struct GIFSource: Sendable {
         var missing = file.lost
         var reason = "their blocks can't be read"
         var warnings: [String] = []
+        var (isOpen, isCut) = (false, false)
         switch file.end {
         case .marked: break
         case .unmarked: warnings.append("its end marker is missing")
@@ -54,7 +59,9 @@ struct GIFSource: Sendable {
                 frames.removeLast()
                 missing += 1
             }
-            if missing > 0 { reason = "the file ends within them" }
+            isOpen = missing > 0
+            isCut = !isWhole && missing == 0
+            if missing > 0 { reason = missing == 1 ? "the file ends within it" : "the file ends within them" }
             if isWhole, missing == 0 { warnings.append("it ends after its last pixel, without its end marker") }
         }
         guard !frames.isEmpty else { throw .corrupt(reason: Self.emptiness(of: file)) }
@@ -62,6 +69,8 @@ struct GIFSource: Sendable {
         self.frames = frames
         self.missing = missing
         missingReason = missing > 0 ? reason : ""
+        self.isOpen = isOpen
+        self.isCut = isCut
         self.warnings = warnings
     }
 

@@ -121,6 +121,10 @@ package struct ImageCandidate: Sendable {
             let pixels = unsafe bytes.withBytes { unsafe AnnouncedSize.pixels(format, $0) }
             if let pixels, pixels > limit { throw .tooManyPixels(pixels: pixels, limit: limit) }
             let refusal = error.damage(of: MediaType(declared: sniffed.type)?.format.name ?? format.name)
+            // Most programs write it behind the pixels.
+            if format == .tiff, unsafe bytes.withBytes({ unsafe TIFFDirectory.isBehindEnd(of: $0) }) {
+                throw VipsFailure.cut(format.name)
+            }
             if format == .heif, case .corrupt = refusal,
                 let coding = unsafe bytes.withBytes({ unsafe HEIFProperties.foreignCoding(of: $0) })
             {

@@ -28,6 +28,15 @@ struct TIFFDirectory: Hashable, Sendable {
         return [first] + below
     }
 
+    /// Whether the first directory lies behind the end of the file.
+    static func isBehindEnd(of file: UnsafeRawBufferPointer) -> Bool {
+        let reader = unsafe Reader(file: file)
+        guard let isLittle = reader.isLittle, reader.number(at: 2, bytes: 2, isLittle) == 42,
+            let start = reader.number(at: 4, bytes: 4, isLittle)
+        else { return false }
+        return start >= file.count
+    }
+
     /// Where the last strip or tile of the first picture ends, as its directory says; nil where it doesn't.
     static func dataEnd(in file: UnsafeRawBufferPointer) -> Int? {
         let reader = unsafe Reader(file: file)

@@ -140,6 +140,9 @@ extension Picture {
     /// Whether its samples may lie beyond white, or be no number.
     var isFloat: Bool { [VIPS_FORMAT_FLOAT, VIPS_FORMAT_DOUBLE].contains { $0 == format } }
 
+    /// Whether its samples are of a printer's inks.
+    var isInk: Bool { interpretation == VIPS_INTERPRETATION_CMYK }
+
     /// RGB with 8 bits in sRGB, as it comes out of most decoders.
     var isPlain: Bool { format == VIPS_FORMAT_UCHAR && interpretation == VIPS_INTERPRETATION_sRGB && bands == 3 }
 

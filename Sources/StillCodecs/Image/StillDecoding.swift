@@ -76,6 +76,7 @@ package struct StillDecoding {
     /// Bytes behind the last row that say nothing of it.
     private static let oddBytes = 3
     /// Huffman codes that were changed may lead anywhere, and on until the data is used up.
+    private static let stray = "a marker stands in the midst of its data, and decoders stop there"
     private static let early = "its data ends before them, and is damaged there or anywhere above"
 
     /// Rows that are missing, where there are any.
@@ -98,7 +99,9 @@ package struct StillDecoding {
         switch (found.is_cut != 0, found.has_several_scans != 0) {
         case (true, true): try note(missing, "the file ends before its last scans", &faults, unit: .detail)
         case (true, false): try note(missing, facts.isFilledUp ? Self.zeros : Self.cut, &faults)
-        case (false, _): try note(missing, found.ends_early != 0 ? Self.early : Self.damage, &faults)
+        case (false, _):
+            let early = found.has_stray_marker != 0 ? Self.stray : Self.early
+            try note(missing, found.ends_early != 0 ? early : Self.damage, &faults)
         }
         let odd = max(leftOver, Int(found.left_over))
         if missing == 0, odd > Self.oddBytes {

@@ -115,6 +115,10 @@ package struct StillSource: ~Copyable {
         if hasGainMap { facts.notes.append("its gain map was left out: shown in standard range") }
         let pictures = format == .jpeg && !hasGainMap ? unsafe bytes.withBytes { unsafe MultiPicture.count(in: $0) } : 1
         if pictures > 1 { facts.notes.append("of its \(pictures) pictures the first was taken") }
+        if header.isInk, profileBytes == 0 {
+            facts.notes.append(
+                "its CMYK has no colour profile: a usual printer's was assumed, so its colours may differ")
+        }
         if header.isFloat {
             facts.notes.append("what its floats have beyond white is white, and what is no number black")
         }
@@ -176,7 +180,10 @@ package struct StillSource: ~Copyable {
             var canvas = Canvas(width: facts.size.width, height: facts.size.height)
             let defects = FrameDefects(ofStill: ())
             try GIFFrames(source, counting: defects).show(on: &canvas)
-            if let loss = try defects.rowDefect?.loss(when: damaged) { faults.losses.append(loss) }
+            if var defect = defects.rowDefect {
+                if source.isCut { defect.reason = StillDecoding.cut }
+                if let loss = try defect.loss(when: damaged) { faults.losses.append(loss) }
+            }
             faults.warnings += source.warnings
             return try canvas.raster.picture().scaled(region, to: size, speed: speed)
         case .raster(let decoder):

@@ -90,7 +90,8 @@ import Testing
             let rendered = try Rendered.of(
                 try written(data.prefix(cut), "cut.gif"), in: directory.url, profile: Self.profile(side: side))
             #expect(
-                rendered.ending.losses.map(\.text) == ["1 of 100 frames: the file ends within them"], "\(cut - last)")
+                rendered.ending.losses.map(\.text) == ["frame 100 and whatever came after it: the file ends within it"],
+                "\(cut - last)")
             #expect(rendered.probeResult.frames == 99)
             let found = try Self.areFirst(side == nil ? 99 : 0, of: source, in: try rendered.path(.main))
             #expect(found == ["99 2", "True"])
@@ -102,10 +103,11 @@ import Testing
         let file = try written(try Data(contentsOf: source).dropLast(80), "cut.gif")
         #expect(
             try Rendered.refusal(of: file, in: directory.url, profile: Self.profile())
-                == .corrupt(reason: "1 of 20 frames is missing: the file ends within them"))
+                == .corrupt(
+                    reason: "frame 20 and whatever came after it are missing: the file ends within it"))
         for type in [.gif, .webp, .mp4] as [MediaType] {
             let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage, type: type))
-            #expect(rendered.ending.losses.map(\.what) == ["1 of 20 frames"])
+            #expect(rendered.ending.losses.map(\.what) == ["frame 20 and whatever came after it"])
             if type == .gif {
                 #expect(try Self.areFirst(19, of: source, in: try rendered.path(.main)) == ["19 2", "True"])
             }
@@ -126,7 +128,9 @@ import Testing
             let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile())
             let frames = try #require(rendered.probeResult.frames)
             let told = rendered.ending.losses.map(\.what)
-            #expect(frames == 60 ? told.isEmpty : told == ["1 of 60 frames"] || cut == last - 8, "\(cut - last)")
+            #expect(
+                frames == 60 ? told.isEmpty : told == ["frame 60 and whatever came after it"] || cut == last - 8,
+                "\(cut - last)")
             #expect(frames == 60 || frames == 59)
             if frames == 60 {
                 #expect(try Self.areFirst(60, of: source, in: try rendered.path(.main)) == ["60 2", "True"])
@@ -187,6 +191,7 @@ import Testing
             try written(data.dropLast(100), "nearly.gif"), in: directory.url, profile: profile)
         let loss = try #require(nearly.ending.losses.first)
         #expect(loss.what.wholeMatch(of: /[1-4] of 200 rows/) != nil, "\(loss)")
+        #expect(loss.reason == "the file ends within them")
         let half = try written(data.prefix(data.count / 2), "half.gif")
         let error = try Rendered.refusal(of: half, in: directory.url, profile: profile)
         #expect(error?.code == .corrupt && error?.message.contains("of 200 rows are missing") == true)
@@ -343,6 +348,16 @@ import Testing
             type: .png, sniffedType: "image/png", size: PixelSize(width: 8, height: 8),
             delays: Array(repeating: delay, count: frames), plays: plays, bytes: 100)
         #expect(facts.unsaid(by: type) == notes)
+    }
+
+    @Test func `what plays one time plays once`() {
+        let texts = [0, 1, 2].map { plays in
+            AnimationFacts(
+                type: .gif, sniffedType: "image/gif", size: PixelSize(width: 8, height: 8), delays: [100], plays: plays,
+                bytes: 100
+            ).playsText
+        }
+        #expect(texts == ["for ever", "once", "2 times"])
     }
 
     @Test func `an APNG of 60 frames a second tells what becomes of it as GIF and as MP4`() throws {

@@ -200,6 +200,7 @@ import Testing
         let judged = try judgedRows(file, of: whole)
         let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
         let loss = try #require(salvaged.ending.losses.first)
+        #expect(loss.reason == "a marker stands in the midst of its data, and decoders stop there")
         let missing = try #require(Self.rows(in: loss.what))
         #expect(abs(Double(missing) - judged) < 5, "\(missing), not \(judged)")
         let refusal = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.refuse))
@@ -217,6 +218,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [4, 7])
+    func `of a TIFF that ends too early nobody says that it may be damaged`(share: Int) throws {
+        let bytes = try Data(contentsOf: Repository.media.appending(path: "tiff/lzw.tiff"))
+        let file = directory.url.appending(path: "part")
+        try bytes.prefix(bytes.count * share / 10).write(to: file)
+        let refusal = try Rendered.refusal(of: file, in: directory.url)
+        #expect(refusal == .corrupt(reason: "the file ends before its TIFF picture is complete"))
+    }
+
     @Test func `rows that a baseline JPEG lacks at its end may stand for others above, and it says so`() throws {
         let file = directory.url.appending(path: "zeros.jpg")
         var data = try Data(contentsOf: source("baseline.jpg"))
@@ -226,6 +236,36 @@ import Testing
         let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
         let loss = try #require(salvaged.ending.losses.first)
         #expect(loss.reason == "its data ends before them, and is damaged there or anywhere above")
+    }
+
+    @Test func `what follows a picture's own end is no sign that a marker stands where none belongs`() throws {
+        let file = directory.url.appending(path: "followed.jpg")
+        var data = try Data(contentsOf: source("baseline.jpg"))
+        let middle = data.count / 2
+        // As if its data had been cut short by changed codes, with a preview behind it.
+        data.removeSubrange(middle..<data.count - 2)
+        data.append(try Data(contentsOf: source("baseline.jpg")))
+        try data.write(to: file)
+        let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
+        #expect(
+            salvaged.ending.losses.first?.reason
+                == "its data ends before them, and is damaged there or anywhere above")
+    }
+
+    @Test(arguments: ["JPEG", "TIFF"])
+    func `what is assumed of inks without a profile is told`(format: String) throws {
+        let profile = "/usr/share/color/icc/ghostscript/default_cmyk.icc"
+        for has in [false, FileManager.default.fileExists(atPath: profile)] {
+            let file = directory.url.appending(path: "inks.\(format)")
+            try PictureJudge.run(
+                """
+                profile = open(args[3], 'rb').read() if args[3] else None
+                Image.open(args[0]).convert('CMYK').save(args[1], args[2], icc_profile=profile)
+                """, [source("baseline.jpg").path, file.path, format, has ? profile : ""])
+            let notes = try Rendered.of(file, in: directory.url).ending.notes
+            let note = "its CMYK has no colour profile: a usual printer's was assumed, so its colours may differ"
+            #expect(notes == (has ? [] : [note]))
+        }
     }
 
     @Test func `a colour profile that can't be used is left out, and the record says so`() throws {
