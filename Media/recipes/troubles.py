@@ -1,5 +1,6 @@
 """Files that are damaged, lie, or are no media."""
 
+import base64
 import zlib
 
 from . import CANARY, Kit, chunk, png, sample
@@ -73,9 +74,65 @@ sample("trouble/truncated.mp3", cut("mp3/voice.mp3", 0.5), of="voice", traits="t
 sample("trouble/truncated.wav", cut("wav/voice.wav", 0.5), of="voice", traits="truncated, lying size", kind="audio",
        type="audio/wav", duration=2.0, fidelity="reduced")
 sample("trouble/truncated.ts", cut("ts/film.ts", 0.7), of="film", traits="truncated", kind="video", type="video/mp2t",
-       width=320, height=180)
+       width=320, height=180, fidelity="reduced")
 sample("trouble/truncated.webm", cut("webm/film.webm", 0.7), of="film", traits="truncated", kind="video",
        type="video/webm", width=320, height=180, **C)
+
+
+# Which part of it is there, no header tells: the first of several fragments, a stream's first part without any, a cluster that
+# is missing in between, zeros in between and at the end.
+
+
+def drawn(*options):
+    return lambda kit, out: kit.ffmpeg(
+        "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=4", "-f", "lavfi", "-i", "sine=duration=4", "-pix_fmt",
+        "yuv420p", "-c:v", "libx264", "-threads", "1", "-g", "25", "-c:a", "aac", "-b:a", "32k", *options, out)
+
+
+def changed(make, change):
+    """What `make` makes, with other bytes."""
+    def changing(kit, out):
+        make(kit, out)
+        out.write_bytes(change(out.read_bytes()))
+    return changing
+
+
+def without_cluster(data: bytes) -> bytes:
+    mark = b"\x1f\x43\xb6\x75"
+    places = [at for at in range(len(data)) if data[at:at + 4] == mark]
+    return data[:places[1]] + data[places[2]:]
+
+
+FRAGMENTS = ("-movflags", "frag_keyframe+empty_moov+default_base_moof")
+sample("trouble/truncated-fragment.mp4", changed(drawn(*FRAGMENTS), lambda data: data[:data.index(b"mdat") + 9_000]),
+       traits="truncated, fragmented", kind="video", type="video/mp4", width=64, height=48, fidelity="reduced")
+sample("trouble/truncated-index.mp4", changed(drawn("-movflags", "faststart"),
+                                              lambda data: data[:data.index(b"stbl") + 40]), traits="truncated", **C)
+sample("trouble/first-part.mp4", changed(drawn(*FRAGMENTS), lambda data: data[:data.index(b"moof") - 4]),
+       traits="fragmented", state="failed", code="unsupported_feature")
+sample("trouble/lost-cluster.mkv", changed(drawn("-cluster_time_limit", "1000"), without_cluster), traits="a gap",
+       kind="video", type="video/x-matroska", width=64, height=48, fidelity="reduced")
+sample("trouble/zeros-inside.mp3", lambda kit, out: out.write_bytes(
+    whole(kit, "mp3/voice.mp3")[:8_000] + bytes(300) + whole(kit, "mp3/voice.mp3")[8_300:]), of="voice",
+       traits="zeros, canary", kind="audio", type="audio/mpeg", **C)
+sample("trouble/zeros-behind.mp4", changed(drawn("-movflags", "faststart"), lambda data:
+                                           data[:len(data) * 3 // 4] + bytes(len(data) - len(data) * 3 // 4)),
+       traits="zeros", kind="video", type="video/mp4", width=64, height=48, **C)
+
+
+def stray_marker(kit: Kit, out):
+    """An end marker in the midst of the data."""
+    data = whole(kit, "jpeg/coffee.jpg")
+    middle = data.index(b"\xff\xda") + len(data) // 3
+    out.write_bytes(data[:middle] + b"\xff\xd9" + data[middle + 2:])
+
+
+sample("trouble/stray-marker.jpg", stray_marker, of="coffee", traits="damaged", width=600, height=400, **JPEG, **C)
+# What a transfer that takes them for text makes of them.
+sample("trouble/line-ends.jpg", lambda kit, out: out.write_bytes(
+    whole(kit, "jpeg/coffee.jpg").replace(b"\n", b"\r\n")), of="coffee", traits="line ends", **C)
+sample("trouble/line-ends.png", lambda kit, out: out.write_bytes(
+    whole(kit, "png/alpha.png").replace(b"\r\n", b"\n")), of="coffee", traits="line ends", **C)
 
 
 def encrypted(*options):
@@ -138,6 +195,14 @@ sample("trouble/page.jpg", content("<!DOCTYPE html>\n<html><head><title>Not a ph
 # MARK: No media, or none that is taken
 
 N = dict(state="skipped", code="unrecognized_type")
+# Known, and not taken: nobody is to believe that a folder full of them was prepared.
+sample("trouble/picture.qoi", lambda kit, out: kit.ffmpeg(
+    "-f", "lavfi", "-i", "testsrc=size=64x48", "-frames:v", "1", out), traits="qoi", **U)
+sample("trouble/written-as-text.jpg", lambda kit, out: out.write_bytes(
+    base64.encodebytes(whole(kit, "jpeg/pixel.jpg"))), traits="text, mislabelled", **U)
+sample("trouble/zeros.jpg", content(bytes(4096)), traits="zeros, mislabelled", **N)
+sample("trouble/playlist.m3u8", content("#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfirst.ts\n#EXT-X-ENDLIST\n"),
+       traits="playlist", **N)
 sample("trouble/empty.jpg", content(b""), traits="empty", state="skipped")
 sample("trouble/text.txt", content("Only words.\n"), traits="text", **N)
 sample("trouble/binary.dat", content(bytes((i * 197 + i * i * 31 + 11) % 256 for i in range(4096))),
@@ -145,7 +210,7 @@ sample("trouble/binary.dat", content(bytes((i * 197 + i * i * 31 + 11) % 256 for
 sample("trouble/drawing.svg", content(
     '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><script>alert(1)</script>'
     '<image href="file:///etc/passwd" width="60" height="40"/><rect width="60" height="40" fill="teal"/></svg>\n'),
-       traits="svg", **N)
+       traits="svg", **U)
 sample("trouble/playlist.mp4", content("#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n"
                                        "#EXTINF:10,\nhttp://127.0.0.1:9/canary.ts\n#EXT-X-ENDLIST\n"),
        traits="playlist, mislabelled", **N)
@@ -169,10 +234,15 @@ def document(kit: Kit, out):
 
 
 sample("trouble/document.pdf", document, traits="pdf", **N)
+sample("trouble/locked.pdf", changed(document, lambda data: data.replace(b"/Size 4", b"/Size 4 /Encrypt 4 0 R")),
+       traits="pdf, encrypted", **N)
 sample("trouble/flash.flv", lambda kit, out: kit.ffmpeg(
     "-i", kit.sources["film"], "-t", "1", "-vf", "scale=160:90", "-c:v", "flv", "-q:v", "10", "-an", out), of="film",
-       traits="flv", **N)
-sample("trouble/icon.ico", lambda kit, out: kit.magick(kit.photo("cat", "32x32"), out), of="cat", traits="ico", **N)
+       traits="flv", **U)
+sample("trouble/icon.ico", lambda kit, out: kit.magick(kit.photo("cat", "32x32"), out), of="cat", traits="ico", **U)
+sample("trouble/cursor.cur", lambda kit, out: out.write_bytes(
+    b"\0\0\2" + whole(kit, "trouble/icon.ico")[3:10] + bytes(4) + whole(kit, "trouble/icon.ico")[14:]), of="cat",
+       traits="cur", **U)
 
 # MARK: Too much
 

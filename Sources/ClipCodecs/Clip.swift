@@ -16,13 +16,13 @@ package final class Clip: OpenedClip {
     private var cutOff: Damage?
 
     private static let endsBefore = "the file ends before them"
+    private static let zeros = "the file holds nothing but zeros from there on"
 
     /// Opens `descriptor`, which is read with `pread` only and must outlive the clip.
     ///
     /// - Parameter sniffed: libmagic's media type; it decides which demuxers are asked.
     /// - Returns: Nil where no allowed demuxer and decoder agree that it is sound or video.
-    /// - Throws: ``AttachmentError/unsupportedFeature(reason:advice:)`` of a ``ForeignClip``,
-    ///   ``AttachmentError/unacceptedKind(kind:profile:)``, limits (``AttachmentError/sourceTooLarge(bytes:limit:)``,
+    /// - Throws: ``AttachmentError/unsupportedFeature(reason:advice:)``, ``AttachmentError/unacceptedKind(kind:profile:)``, limits (``AttachmentError/sourceTooLarge(bytes:limit:)``,
     ///   ``AttachmentError/tooManyPixels(pixels:limit:)``, ``AttachmentError/tooMuch(what:count:limit:)``,
     ///   ``AttachmentError/tooLong(seconds:limit:)``), ``AttachmentError/invalidSource(reason:)`` for a trim outside the
     ///   clip, ``AttachmentError/corrupt(reason:)``.
@@ -30,9 +30,6 @@ package final class Clip: OpenedClip {
         _ descriptor: Int32, sniffed: String, order: WorkOrder
     ) throws(AttachmentError) -> Clip? {
         let watch = Stopwatch()
-        if let foreign = ForeignClip(head: try readBytes(descriptor, count: ForeignClip.headBytes)) {
-            throw foreign.refusal
-        }
         FFmpegLibraries.clearLog()
         let probed = try ProbedClip.open(descriptor, sniffed: sniffed, limits: order.limits)
         guard let probed else { return nil }
@@ -85,7 +82,7 @@ package final class Clip: OpenedClip {
         default: try renderAudio(wanted, command.effort, &ending, deliver)
         }
         let ends = try [cutOff?.loss(because: Self.endsBefore, when: .salvage), facts.openEnd(part)]
-        ending.losses = ends.compactMap(\.self) + facts.losses + ending.losses
+        ending.losses = (ends + [facts.holeLoss]).compactMap(\.self) + facts.losses + ending.losses
         ending.notes += facts.notes
         ending.warnings += [facts.durationNote].compactMap(\.self) + FFmpegLibraries.loggedErrors
         return ending
@@ -241,16 +238,26 @@ package final class Clip: OpenedClip {
     /// Tells of the sound that is missing, or refuses the source for it.
     private func note(_ damage: AudioDamage, _ ending: inout Ending) throws(AttachmentError) {
         // The packet in which the file ends belongs to what comes after it.
-        if cutOff != nil || facts.isOpen, damage.inside == 0, damage.atEnd == 1 {
+        if endsEarly, damage.inside == 0, damage.atEnd == 1 {
             if facts.kind == .audio { cutOff?.missing += damage.seconds }
             return
         }
-        let total = max(part.duration, damage.seconds)
+        if damage.inside == 0, damage.atEnd > 0, demuxer.saysNoLength,
+            let loss = facts.openEnd(part, at: "the file ends within a packet")
+        {
+            ending.losses.append(loss)
+            return
+        }
+        let total = max(part.duration + damage.unplayed, damage.seconds)
         let missing = Damage(.seconds(of: "its sound"), missing: damage.seconds, of: total)
-        if let loss = try missing.loss(because: "its packets are damaged", when: order.profile.damaged) {
+        let reason = demuxer.endsInZeros && damage.inside == 0 ? Self.zeros : "its packets are damaged"
+        if let loss = try missing.loss(because: reason, when: order.profile.damaged) {
             ending.losses.append(loss)
         }
     }
+
+    /// Whether the file ends before the part's end, so that its last packet may be there in part.
+    private var endsEarly: Bool { cutOff != nil || facts.openEnd(part) != nil }
 
     func stills(_ policies: ImagePolicies, poster: PosterPolicy?) -> [StillPolicy] {
         let poster = poster.map {
@@ -285,8 +292,17 @@ package final class Clip: OpenedClip {
                 advice:
                     "Ask for a trim to at most \(rounded(made.duration * Double(cap) / Double(made.bytes) * 0.9)) s.")
         }
-        if let loss = try made.damage?.loss(because: "their data is damaged", when: order.profile.damaged) {
-            ending.losses.append(loss)
+        // The picture in which the file ends belongs to what comes after it.
+        if made.isDamagedAtEnd, made.damage != nil, !endsEarly, demuxer.saysNoLength,
+            let loss = facts.openEnd(part, at: "the file ends within a picture")
+        {
+            // Its sound may have told so.
+            if !ending.losses.contains(where: { $0.what == loss.what }) { ending.losses.append(loss) }
+        } else if !made.isDamagedAtEnd || !endsEarly {
+            let reason = made.isDamagedAtEnd && demuxer.endsInZeros ? Self.zeros : "their data is damaged"
+            if let loss = try made.damage?.loss(because: reason, when: order.profile.damaged) {
+                ending.losses.append(loss)
+            }
         }
         ending.losses += made.losses
         ending.notes += made.notes
@@ -335,10 +351,21 @@ extension ClipFacts {
     }
 
     /// The same where nobody knows how much it is; nil where the part ends before.
-    fileprivate func openEnd(_ part: ClipPart) -> Loss? {
-        guard isOpen, !part.isLimited, part.end >= duration else { return nil }
+    ///
+    /// - Parameter place: Where it ends, where only its pictures tell.
+    fileprivate func openEnd(_ part: ClipPart, at place: String? = nil) -> Loss? {
+        guard let openEnd = place ?? openEnd, !part.isLimited, part.end >= duration else { return nil }
         return Loss(
-            "\(subject) after \(rounded(duration)) s", because: "the file ends before its last page is complete")
+            "\(subject) after \(rounded(duration)) s",
+            because: "\(openEnd), and nothing says how much comes after")
+    }
+
+    /// What is missing within it, be it of a part or of the whole.
+    fileprivate var holeLoss: Loss? {
+        guard holes > 0 else { return nil }
+        return Loss(
+            Damage(.seconds(of: subject), missing: holes, of: duration).what,
+            because: "it has neither pictures nor sound there")
     }
 
     private var subject: String { kind == .video ? "the video" : "its sound" }

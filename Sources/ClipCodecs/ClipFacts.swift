@@ -18,8 +18,10 @@ struct ClipFacts: Sendable {
     var durationNote: String?
     /// Seconds that the header announces of a file that ends before them; nil of one that doesn't.
     var announced: Double?
-    /// The file ends before its end, and nothing says how much comes after.
-    var isOpen = false
+    /// Of a file that ends before its end without saying how much comes after, where it ends, as a clause.
+    var openEnd: String?
+    /// Seconds within it in which it has nothing.
+    var holes = 0.0
     var bytes: Int64
     /// Whether a seek finds its way without reading on.
     var hasIndex: Bool

@@ -9,8 +9,10 @@ struct ClipLength {
     var note: String?
     /// What the header says, where the file ends before that.
     var announced: Double?
-    /// The file ends before its end, and nothing says how much comes after.
-    var isOpen = false
+    /// Of a file that ends before its end without saying how much comes after, where it ends, as a clause.
+    var openEnd: String?
+    /// Seconds within it in which it has neither pictures nor sound.
+    var holes = 0.0
 
     /// Seconds that the end of a file may be off without being cut off.
     private static let slack = 0.1
@@ -38,7 +40,8 @@ struct ClipLength {
         if origin < 0 && origin > -0.2 { origin = 0 }
         // An MP4 that says so begins with nothing; without saying so, its pictures are only late for being reordered.
         if origin > 0.1 && origin <= longestEmptiness && demuxer.beginsEmpty(used) { origin = 0 }
-        let announced = shownEnd(demuxer, used).map { max(0, $0 - origin) } ?? headerSeconds(demuxer, used)
+        let announced =
+            shownEnd(demuxer, used).map { max(0, $0 - origin) } ?? demuxer.statedSeconds ?? headerSeconds(demuxer, used)
 
         let indexed = demuxer.hasSampleTable ? indexedEnd(demuxer, used, origin: origin) : nil
         if let indexed, indexed.isComplete, abs(indexed.seconds - announced) < 0.5 {
@@ -46,13 +49,16 @@ struct ClipLength {
         }
         // FLAC says nothing of its bytes.
         let isProven = demuxer.isCutOff && demuxer.format?.length != .samples
-        guard demuxer.bytes <= countedBytes || isProven else {
+        let openEnd = isProven ? demuxer.format?.length?.openEnd : nil
+        // A transport stream's end tells its time, however large it is.
+        let isTimed = demuxer.format?.length == .packets
+        guard demuxer.bytes <= countedBytes || isProven && !isTimed else {
             try requirePacket(demuxer, picture: picture, audio: audio)
             let duration = indexed.map { min($0.seconds, announced) } ?? announced
             let isCutOff = indexed.map { !$0.isComplete } ?? false
             return ClipLength(
                 origin: origin, duration: duration,
-                announced: isCutOff && announced - duration > slack ? announced : nil)
+                announced: isCutOff && announced - duration > slack ? announced : nil, openEnd: openEnd)
         }
         // FFmpeg's demuxers of RIFF tell of no more than lies in the file.
         let claimed = announced * demuxer.shortening
@@ -60,31 +66,39 @@ struct ClipLength {
             return ClipLength(
                 origin: origin, duration: announced, announced: claimed > announced + slack ? claimed : nil)
         }
-        let (counted, uncertainty) = try countedEnd(demuxer, used, origin: origin, picture: picture, audio: audio)
+        var holes = SharedHoles(
+            streams: demuxer.format == .matroska ? used : [], frame: frame(demuxer, picture: picture))
+        let (counted, uncertainty) = try countedEnd(
+            demuxer, used, origin: origin, picture: picture, audio: audio, &holes)
         let isCutOff = indexed.map { !$0.isComplete } ?? demuxer.isCutOff
-        if isProven, demuxer.format?.length == .pages {
-            return ClipLength(origin: origin, duration: counted, isOpen: true)
+        if indexed?.isComplete == false, demuxer.hasOpenFragments {
+            return ClipLength(origin: origin, duration: counted, openEnd: "the file ends within one of its fragments")
+        }
+        if let openEnd {
+            return ClipLength(origin: origin, duration: counted, openEnd: openEnd)
         }
         // Where its bytes prove the cut, times need only be read as exactly as a frame lasts. What RIFF's would have been is
         // an estimate.
         let leniency = demuxer.shortening > 1 ? slack : min(slack, frame(demuxer, picture: picture))
         // Some containers count from their clock's zero, not from their first packet.
         if isCutOff, claimed - max(counted, counted + origin) > leniency + uncertainty {
-            return ClipLength(origin: origin, duration: counted, announced: claimed)
+            return ClipLength(origin: origin, duration: counted, announced: claimed, holes: holes.seconds)
         }
         if announced > 0 && abs(counted - announced) < 0.05 + uncertainty {
-            return ClipLength(origin: origin, duration: announced)
+            return ClipLength(origin: origin, duration: announced, holes: holes.seconds)
         }
         guard min(abs(counted - announced), abs(counted + origin - announced)) > 0.5 else {
-            return ClipLength(origin: origin, duration: counted)
+            return ClipLength(origin: origin, duration: counted, holes: holes.seconds)
         }
         let isEstimate = unsafe demuxer.raw.pointee.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE
-        guard announced > 0, !isEstimate else { return ClipLength(origin: origin, duration: counted) }
+        guard announced > 0, !isEstimate else {
+            return ClipLength(origin: origin, duration: counted, holes: holes.seconds)
+        }
         return ClipLength(
             origin: origin, duration: counted,
             note: announced > counted
                 ? "its header claims \(rounded(announced)) s, and the file holds \(rounded(counted)) s"
-                : "its header says \(rounded(announced)) s")
+                : "its header says \(rounded(announced)) s", holes: holes.seconds)
     }
 
     /// Seconds that a picture is shown; without pictures, those of the shortest packets of sound.
@@ -174,7 +188,8 @@ struct ClipLength {
     }
 
     private static func countedEnd(
-        _ demuxer: borrowing Demuxer, _ used: [Int], origin: Double, picture: Int?, audio: Int?
+        _ demuxer: borrowing Demuxer, _ used: [Int], origin: Double, picture: Int?, audio: Int?,
+        _ holes: inout SharedHoles
     ) throws(FFmpegFailure) -> (seconds: Double, uncertainty: Double) {
         let packet = try Packet()
         if used.count == 1, let end = try framedEnd(demuxer, used[0], packet: packet) { return (end - origin, 0) }
@@ -191,6 +206,7 @@ struct ClipLength {
             let end = begin + base.seconds(packet.duration)
             if packet.duration == 0, let before = running[packet.stream] { step = max(step, min(1, begin - before)) }
             running[packet.stream] = end
+            holes.add(packet.stream, from: begin, to: end)
             latest = max(latest ?? 0, end - origin)
         }
         _ = demuxer.rewind()
@@ -236,6 +252,13 @@ struct ClipLength {
                         advice: "Convert it to 24 bits."))
             }
         }
+        if let reason = demuxer.lackOfIndex { return FFmpegFailure(refusal: .corrupt(reason: reason)) }
+        if demuxer.isFirstPartOfStream {
+            return FFmpegFailure(
+                refusal: .unsupportedFeature(
+                    reason: "this is the first part of a stream, without any of what comes after it",
+                    advice: "Send the whole stream as one file."))
+        }
         let what = picture == nil ? "sound" : "pictures"
         if !demuxer.isCutOff, isEmpty(demuxer, [picture, audio].compactMap(\.self)) {
             return FFmpegFailure(
@@ -244,6 +267,45 @@ struct ClipLength {
         return FFmpegFailure(
             refusal: .corrupt(
                 reason: "the file ends before its first \(picture == nil ? "audio" : "video") packet"))
+    }
+}
+
+extension ContainerFormat.Length {
+    /// Where a file ends that is cut off, of containers that say nothing of what comes after.
+    fileprivate var openEnd: String? {
+        switch self {
+        case .pages: "the file ends before its last page is complete"
+        case .packets: "the file ends within a packet"
+        default: nil
+        }
+    }
+}
+
+extension Demuxer {
+    /// Of fragments: whether nothing says how long they are together.
+    fileprivate var hasOpenFragments: Bool {
+        movieBoxes { file, movie in
+            file.first("mvex", in: movie).map { file.first("mehd", in: $0) == nil } ?? false
+        }
+    }
+
+    /// Whether it is what a stream of fragments begins with, and has none of them.
+    fileprivate var isFirstPartOfStream: Bool {
+        movieBoxes { file, movie in
+            file.first("mvex", in: movie) != nil && !file.boxes(in: file.whole).contains { $0.type == "moof" }
+        }
+    }
+
+    /// Of ``FileBoxes/lackOfIndex(in:_:)``.
+    var lackOfIndex: String? { FileBoxes.lackOfIndex(in: bytes) { bytes($0, at: $1) } }
+
+    private func movieBoxes(_ body: (FileBoxes, Range<Int64>) -> Bool) -> Bool {
+        guard format == .movie else { return false }
+        return FileBoxes.of(bytes) {
+            bytes($0, at: $1)
+        } _: { file in
+            file.first("moov", in: file.whole).map { body(file, $0) } ?? false
+        }
     }
 }
 

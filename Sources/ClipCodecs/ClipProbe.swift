@@ -31,7 +31,10 @@ struct ProbedClip: ~Copyable {
             if let refusal = error.refusal { throw refusal }
             if error.code == satchel_averror_invaliddata && !demuxers.isExpected { return nil }
             if error.code == satchel_averror_invaliddata, !WorkTime.isUp {
-                let reason = lackOfIndex(descriptor, bytes: bytes)
+                let reason = FileBoxes.lackOfIndex(in: bytes) { count, offset in
+                    var read = [UInt8](repeating: 0, count: count)
+                    return unsafe pread(descriptor, &read, count, off_t(offset)) == count ? read : nil
+                }
                 throw .corrupt(
                     reason: reason ?? "its container can't be read: it is damaged, or the file ends too early")
             }
@@ -74,19 +77,6 @@ struct ProbedClip: ~Copyable {
                 : "there is no sound behind its tag of \(length) bytes")
     }
 
-    /// What is the matter with an MP4 whose index is missing, as of a recording that was interrupted; nil of all else.
-    private static func lackOfIndex(_ descriptor: Int32, bytes: Int64) -> String? {
-        let boxes = FileBoxes.of(bytes) { count, offset in
-            var read = [UInt8](repeating: 0, count: count)
-            return unsafe pread(descriptor, &read, count, off_t(offset)) == count ? read : nil
-        } _: {
-            $0.boxes(in: $0.whole)
-        }
-        guard boxes.first?.type == "ftyp", !boxes.contains(where: { $0.type == "moov" }) else { return nil }
-        let why = boxes.last?.isWhole == false ? "the file ends before it" : "it was never written, or overwritten"
-        return "its index is missing, without which nothing of it can be decoded: \(why)"
-    }
-
     private static func examine(
         _ demuxer: consuming Demuxer, sniffed: String, isExpected: Bool, limits: Limits, believesHeader: Bool
     ) throws(FFmpegFailure) -> ProbedClip? {
@@ -101,7 +91,14 @@ struct ProbedClip: ~Copyable {
         }
         guard chosen.isTaken else {
             guard isExpected || demuxer.format?.hasSignature == true else { return nil }
+            if let reason = demuxer.lackOfIndex { throw FFmpegFailure(refusal: .corrupt(reason: reason)) }
             if let refusal = chosen.refusal { throw FFmpegFailure(refusal: refusal) }
+            // A transport stream's table of what is in it is no accident.
+            if !isExpected, demuxer.format == .mpegTS, unsafe demuxer.raw.pointee.nb_programs > 0 {
+                throw FFmpegFailure(
+                    refusal: .corrupt(
+                        reason: "none of its pictures could be decoded: what says how they are coded is missing"))
+            }
             guard isExpected else { return nil }
             throw FFmpegFailure(refusal: .corrupt(reason: "the file ends before its first packet"))
         }
@@ -139,8 +136,8 @@ struct ProbedClip: ~Copyable {
             kind: chosen.picture == nil ? .audio : .video,
             type: demuxer.format?.type(brand: demuxer.brand, isAudio: chosen.picture == nil) ?? .mp4,
             picture: chosen.picture, audio: chosen.audio, cover: chosen.cover, origin: length.origin,
-            duration: length.duration, durationNote: length.note, announced: length.announced, isOpen: length.isOpen,
-            bytes: demuxer.bytes, hasIndex: demuxer.hasSampleTable,
+            duration: length.duration, durationNote: length.note, announced: length.announced, openEnd: length.openEnd,
+            holes: length.holes, bytes: demuxer.bytes, hasIndex: demuxer.hasSampleTable,
             losses: chosen.losses, notes: chosen.notes)
         return ProbedClip(demuxer: demuxer, facts: facts)
     }
@@ -265,7 +262,8 @@ private struct Streams {
         notes = [choice.note, hasTransparency ? "its transparency was left out: MP4 has none" : nil]
             .compactMap(\.self)
         if picture != nil, !pictureIsDefault, hasForeignDefault {
-            losses.append(Loss("its default pictures", because: "\(foreignPictures[0]) is not taken"))
+            losses.append(
+                Loss("its default pictures", because: "\(foreignPictures[0]) is not taken: convert them to H.264"))
         }
     }
 

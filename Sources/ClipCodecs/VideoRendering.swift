@@ -15,6 +15,8 @@ struct MadeClip {
     var note: String
     /// Pictures that could not be decoded.
     var damage: Damage?
+    /// Whether those are its last.
+    var isDamagedAtEnd = false
     /// Other pictures that are left out.
     var losses: [Loss] = []
     /// What was made of the pictures, for the record.

@@ -81,11 +81,13 @@ public struct Codec: Sendable {
     public func identify(_ source: Int32, order: WorkOrder) throws(AttachmentError) -> Identified {
         let watch = Stopwatch()
         let sniffed = try Sniffer.sniff(source)
+        if let foreign = ForeignFormat(head: sniffed.head) { throw foreign.refusal }
+        try TextTransfer.check(sniffed)
         try UnsupportedPicture.check(head: sniffed.head)
         guard let format = sniffed.pictureFormat else {
             guard let clips else { throw Self.beyondDecoderSet }
             guard let clip = try clips(source, sniffed.type, order) else {
-                throw .unrecognizedType(sniffed: sniffed.type)
+                throw ForeignFormat.refusal(sniffed: sniffed.type)
             }
             return try Identified(.clip(clip), order: order, watch: watch)
         }

@@ -95,19 +95,17 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "The origin did not give the file: \(reason). Try again later, or upload the file."
         case .fetchTimeout(let seconds):
             "The origin took longer than \(Self.number(seconds)) s. Try again later, or upload the file."
-        case .unrecognizedType(let sniffed?) where sniffed == Self.emptyType:
-            "The file is empty. Send it again."
-        case .unrecognizedType(let sniffed?) where sniffed == Self.notesType:
-            "This is what macOS notes beside a file, and not the file. Send the one without '._' before its name."
-        case .unrecognizedType(let sniffed?) where sniffed != "application/octet-stream":
-            "This is no picture, sound or video that Satchel takes (it looks like \(sniffed)). \(Self.advice(on: sniffed))"
-        case .unrecognizedType:
-            "This is no picture, sound or video that Satchel takes. Convert it first."
+        case .unrecognizedType(let sniffed):
+            Self.unrecognized(sniffed)
         case .misnamed(let fileExtension, let sniffed?)
         where MediaType(declared: sniffed) == MediaType(declared: fileExtension):
             "This is named .\(fileExtension) and begins like one, but nothing behind that can be read. Check that it is the right file, whole and not encrypted."
         case .misnamed(let fileExtension, let sniffed):
-            "This is named .\(fileExtension), but it doesn't begin like one\(Self.likeness(sniffed)). Check that it is the right file, whole and not encrypted."
+            if let format = sniffed.flatMap(ForeignFormat.init(sniffed:)) {
+                "This is named .\(fileExtension), but it is \(format.name). \(format.advice)"
+            } else {
+                "This is named .\(fileExtension), but it doesn't begin like one\(Self.likeness(sniffed)). Check that it is the right file, whole and not encrypted."
+            }
         case .unsupportedFeature(let reason, let advice):
             "This file can't be taken: \(reason). \(advice)"
         case .unacceptedKind(let kind, let profile):
@@ -151,22 +149,15 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         }
     }
 
-    /// What libmagic says of a file without a byte.
-    private static let emptyType = "application/x-empty"
-
-    /// AppleDouble, as which macOS keeps what other file systems have no place for (RFC 1740).
-    public static let notesType = "multipart/appledouble"
-
-    private static let archives: Set = [
-        "application/zip", "application/gzip", "application/x-7z-compressed", "application/x-rar",
-        "application/vnd.rar", "application/x-tar", "application/x-bzip2", "application/x-xz", "application/zstd",
-    ]
-
-    /// What to do about a file of a type that isn't taken.
-    private static func advice(on sniffed: String) -> String {
-        if archives.contains(sniffed) { return "Unpack it, and send what is in it." }
-        let isText = sniffed.hasPrefix("text/") && sniffed != "text/rtf"
-        return isText ? "Send the picture, sound or video itself." : "Convert it first."
+    /// Of what no decoder took, by what libmagic says that it is.
+    private static func unrecognized(_ sniffed: String?) -> String {
+        if sniffed == ForeignFormat.emptyType { return "The file is empty. Send it again." }
+        if let format = sniffed.flatMap(ForeignFormat.init(sniffed:)) {
+            return "This is \(format.name), and no picture, sound or video. \(format.advice)"
+        }
+        let isText = sniffed?.hasPrefix("text/") == true
+        return "This is no picture, sound or video that Satchel takes\(likeness(sniffed)). "
+            + (isText ? ForeignFormat.Kind.other.advice : "If it is one, convert it to JPEG, PNG, MP4 or MP3 first.")
     }
 
     /// ` (it looks like text/html)`, where that says anything.
@@ -177,8 +168,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     /// This error, of a file that was called `name` or declared as `type`: where no decoder took it and they promise one
     /// that would have, that is what its sender should know.
     public func ofFile(named name: String?, declared type: String?) -> AttachmentError {
-        guard case .unrecognizedType(let sniffed) = self, ![Self.emptyType, Self.notesType].contains(sniffed)
-        else { return self }
+        guard case .unrecognizedType(let sniffed) = self, sniffed != ForeignFormat.emptyType else { return self }
         let ending = name.flatMap { name in name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } }
         // A type that nobody named an extension of is told by its usual one.
         if let ending, MediaType(declared: ending) != nil { return .misnamed(fileExtension: ending, sniffed: sniffed) }

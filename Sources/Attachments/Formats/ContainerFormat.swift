@@ -109,6 +109,12 @@ public struct ContainerFormat: Hashable, Sendable {
         case firstFrame
         /// The size of each of Ogg's pages.
         case pages
+        /// Packets of one size.
+        case packets
+        /// The size that a header's object has (ASF).
+        case fileObject
+        /// Nothing: one packet follows the other, and a file that is cut off ends within one.
+        case open
         /// Samples alone.
         case samples
     }

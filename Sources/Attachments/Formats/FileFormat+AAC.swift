@@ -7,5 +7,6 @@ extension FileFormat {
 
 extension ContainerFormat {
     public static let aac = ContainerFormat(
-        "aac", sniffed: ["audio/aac", "audio/x-hx-aac-adts", "audio/x-aac"], isForced: true, types: Types(.aac))
+        "aac", sniffed: ["audio/aac", "audio/x-hx-aac-adts", "audio/x-aac"], isForced: true, length: .open,
+        types: Types(.aac))
 }

@@ -6,5 +6,5 @@ extension FileFormat {
 
 extension ContainerFormat {
     public static let amr = ContainerFormat(
-        "amr", sniffed: ["audio/amr", "audio/AMR", "audio/amr-wb"], types: Types(.amr))
+        "amr", sniffed: ["audio/amr", "audio/AMR", "audio/amr-wb"], length: .open, types: Types(.amr))
 }

@@ -12,5 +12,5 @@ extension FileFormat {
 extension ContainerFormat {
     public static let asf = ContainerFormat(
         "asf", sniffed: ["video/x-ms-asf", "video/x-ms-wmv", "audio/x-ms-wma"], hasSignature: true,
-        protection: .headerObjects, types: Types(.wmv, audio: .wma))
+        length: .fileObject, protection: .headerObjects, types: Types(.wmv, audio: .wma))
 }

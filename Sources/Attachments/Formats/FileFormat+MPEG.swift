@@ -8,5 +8,5 @@ extension FileFormat {
 extension ContainerFormat {
     public static let mpeg = ContainerFormat(
         // A sequence of pictures without a container, as an .m2v is, has the same name for libmagic.
-        "mpeg", otherDemuxers: ["mpegts", "mpegvideo"], sniffed: ["video/mpeg"], types: Types(.mpeg))
+        "mpeg", otherDemuxers: ["mpegts", "mpegvideo"], sniffed: ["video/mpeg"], length: .open, types: Types(.mpeg))
 }

@@ -7,6 +7,7 @@ extension FileFormat {
 
 extension ContainerFormat {
     public static let mpegTS = ContainerFormat(
-        "mpegts", sniffed: ["video/mp2t", "video/MP2T"], hasSignature: true, protection: .scrambledPackets,
+        "mpegts", sniffed: ["video/mp2t", "video/MP2T"], hasSignature: true, length: .packets,
+        protection: .scrambledPackets,
         types: Types(.mpegTS))
 }

@@ -59,12 +59,15 @@ struct AudioChoice: Hashable, Sendable {
             let listed = codings.prefix(3).joined(separator: ", ") + (codings.count > 3 ? " and others" : "")
             loss = Loss(
                 tracks.count == 1 ? "its sound track" : "its \(tracks.count) sound tracks",
-                because: "\(listed) \(codings.count == 1 ? "is" : "are") not taken")
+                because:
+                    "\(listed) \(codings.count == 1 ? "is" : "are") not taken: convert \(tracks.count == 1 ? "it" : "them") to AAC to keep \(tracks.count == 1 ? "it" : "them")"
+            )
             return
         }
         if !tracks[wanted].isDecodable {
             loss = Loss(
-                "its \(isMarked ? "default" : "first") sound track", because: "\(tracks[wanted].coding) is not taken")
+                "its \(isMarked ? "default" : "first") sound track",
+                because: "\(tracks[wanted].coding) is not taken: convert it to AAC to keep it")
         }
         guard tracks.count > 1 else { return }
         let reason =

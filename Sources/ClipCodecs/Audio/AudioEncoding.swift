@@ -254,8 +254,10 @@ struct AudioDamage: Hashable, Sendable {
     private(set) var inside = 0
     /// Damaged packets after the last good one, such as one that the end of the file cuts off.
     private(set) var atEnd = 0
-    /// Of all damaged packets.
+    /// Of all damaged packets, ...
     private(set) var seconds = 0.0
+    /// ... and of them those that the clock passes over, as if nothing were there.
+    private(set) var unplayed = 0.0
     /// When the first of those at the end is heard, on the stream's clock.
     private var end: Int64?
 
@@ -263,10 +265,13 @@ struct AudioDamage: Hashable, Sendable {
 
     /// Takes note of the next packet.
     ///
-    /// - Parameter length: Seconds of it that are missed.
-    mutating func add(time: Int64?, isDamaged: Bool, lasting length: Double = 0) {
+    /// - Parameters:
+    ///   - length: Seconds of it that are missed.
+    ///   - more: The same of what lies in it besides, which has no time of its own.
+    mutating func add(time: Int64?, isDamaged: Bool, lasting length: Double = 0, besides more: Double = 0) {
         if isDamaged {
-            seconds += length
+            seconds += length + more
+            unplayed += more
             if atEnd == 0 { end = time }
             atEnd += 1
         } else {

@@ -139,8 +139,11 @@ struct WaveformReader {
         var clock = AudioClock(timeBase: audio.timeBase)
         guard try seekBefore(demuxer) else { return Listened() }
         var packets = 0
-        // Of the last whole packet.
+        // Of the last packet that lasts, and of the last whole one.
         var length = 0.0
+        var wholeBytes = 0
+        // What stores no times has as many frames in a packet as lie between two of their marks.
+        let isUntimed = demuxer.format == .mp3 || demuxer.format == .aac
 
         // The loudest of all channels: in their sum, opposite ones would be silent.
         func take(_ frame: borrowing Frame, from base: Double, rate: Double) {
@@ -209,7 +212,11 @@ struct WaveformReader {
             packets += 1
             // The first frames of an MP3 that was cut out of a longer one lack what lay before them.
             let isCutOut = audio.codec == .mp3 && packets <= Self.reservoir && packets == damage.atEnd + 1
-            damage.add(time: time, isDamaged: failures > 0, lasting: isCutOut ? 0 : length)
+            let frames = isUntimed && wholeBytes > 0 ? max(1, (packet.bytes + wholeBytes / 2) / wholeBytes) : 1
+            damage.add(
+                time: time, isDamaged: failures > 0, lasting: isCutOut ? 0 : length,
+                besides: isCutOut ? 0 : length * Double(frames - 1))
+            if failures == 0 { wholeBytes = packet.bytes }
         }
         decoder.drain()
         var failures = 0

@@ -61,6 +61,9 @@ struct PictureEncoding: ~Copyable {
     private var failures = 0
     /// Pictures of the part of which a decoder made up something.
     private var damagedFrames = 0
+    private var shownFrames = 0
+    /// Which packet and which picture was the first that is damaged.
+    private var firstDamage: (packet: Int?, frame: Int?) = (nil, nil)
     private let isFromStart: Bool
     /// A picture of after the part came out before any of it.
     private(set) var isAhead = false
@@ -131,6 +134,7 @@ struct PictureEncoding: ~Copyable {
             return isDone
         }
         packets += 1
+        defer { if firstDamage.packet == nil, damagedPackets > 0 || doubt > 0 { firstDamage.packet = packets } }
         // Behind a seek a decoder may complain of pictures before the part.
         let isComplaint = isFromStart && FFmpegLibraries.errorCount > errors
         if failures > before || isComplaint {
@@ -147,6 +151,15 @@ struct PictureEncoding: ~Copyable {
         let damaged = max(damagedPackets + (doubt > 0 ? 1 : 0), damagedFrames)
         return damaged > 0 ? Damage(.frames, missing: Double(damaged), of: Double(max(packets, damaged))) : nil
     }
+
+    /// Whether only the last pictures are damaged, in the order in which they are stored or shown.
+    var isDamagedAtEnd: Bool {
+        (firstDamage.packet ?? .max) > packets - Self.lastPictures
+            && (firstDamage.frame ?? .max) > shownFrames - Self.lastPictures
+    }
+
+    /// As many as may be stored behind one that is shown after them.
+    private static let lastPictures = 4
 
     /// Pictures that are left out as others have their time; nil where there are none.
     var overtakenLoss: Loss? {
@@ -184,7 +197,13 @@ struct PictureEncoding: ~Copyable {
     private mutating func takeFrames(into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
         while try decoder.receive(frame, failures: &failures) {
             guard let time = frame.timestamp ?? expected else { continue }
-            if frame.isDamaged, time >= zero - tolerance, time < end - tolerance { damagedFrames += 1 }
+            if time >= zero - tolerance, time < end - tolerance {
+                shownFrames += 1
+                if frame.isDamaged {
+                    damagedFrames += 1
+                    firstDamage.frame = firstDamage.frame ?? shownFrames
+                }
+            }
             if time >= end - tolerance {
                 isAhead = held.isEmpty && pictures == 0
                 if !held.isEmpty { try encodeHeld(until: end, into: muxer) }

@@ -6,6 +6,12 @@ extension Demuxer {
     /// Whether the container's own count of its bytes goes beyond the end of the file; false where it has none.
     var isCutOff: Bool { declaredBytes.map { $0 > bytes } ?? false }
 
+    /// Seconds that an ASF's header announces, which FFmpeg doesn't believe of one that is cut off; nil of others.
+    var statedSeconds: Double? {
+        guard format?.length == .fileObject, isCutOff else { return nil }
+        return bytes(Int(min(4096, bytes)), at: 0).flatMap { DeclaredSize.fileObject($0)?.seconds }
+    }
+
     /// How much longer a file of RIFF would be if it weren't cut off: 1 where it isn't.
     var shortening: Double {
         guard format?.length == .riff, let declaredBytes, declaredBytes > bytes, bytes > 0 else { return 1 }
@@ -20,7 +26,10 @@ extension Demuxer {
         case .segment: DeclaredSize.segment(start)
         case .firstFrame: DeclaredSize.frames { bytes($0, at: $1) }
         case .pages: lastPageEnd
+        case .packets: DeclaredSize.packets(in: bytes, start: start) { bytes($0, at: $1) }
+        case .fileObject: bytes(Int(min(4096, bytes)), at: 0).flatMap { DeclaredSize.fileObject($0)?.bytes }
         case .samples: .max
+        case .open: nil
         case nil: nil
         }
     }
@@ -82,6 +91,35 @@ enum DeclaredSize {
             if at >= tail.count { return isMarked ? at : tail.count + 1 }
         }
         return at > 0 && mark.starts(with: tail[at...]) ? tail.count + 1 : nil
+    }
+
+    /// Of a transport stream, by the size of its packets: where the last one would end, of which there is only a part; nil
+    /// where all are whole, or something else follows them.
+    static func packets(in bytes: Int64, start: [UInt8], read: (Int, Int64) -> [UInt8]?) -> Int64? {
+        for (size, mark) in TransportPacket.layouts {
+            let marks = (0..<4).map { read(1, Int64(mark + $0 * size)) == [TransportPacket.mark] }
+            guard !marks.contains(false) else { continue }
+            let last = bytes / Int64(size) * Int64(size)
+            guard last < bytes, last + Int64(mark) >= bytes || read(1, last + Int64(mark)) == [TransportPacket.mark]
+            else { return nil }
+            return last + Int64(size)
+        }
+        return nil
+    }
+
+    /// Of ASF, by the object of its header that tells of the file, and how long it plays; nil of a broadcast, which has none.
+    static func fileObject(_ start: [UInt8]) -> (bytes: Int64, seconds: Double)? {
+        let mark: [UInt8] = [
+            0xa1, 0xdc, 0xab, 0x8c, 0x47, 0xa9, 0xcf, 0x11, 0x8e, 0xe4, 0x00, 0xc0, 0x0c, 0x20, 0x53, 0x65,
+        ]
+        guard let object = start.firstRange(of: mark)?.lowerBound, object + 88 <= start.count else { return nil }
+        func number(_ place: Int) -> UInt64 {
+            start[object + place..<object + place + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        // Behind the object's own size and the file's identifier; hundreds of nanoseconds, and milliseconds that come before.
+        let (size, length, lead) = (number(40), number(64), number(80))
+        guard size > 0, size < 1 << 62 else { return nil }
+        return (Int64(size), max(0, Double(length) / 1e7 - Double(lead) / 1e3))
     }
 
     /// Of MP3, by what LAME's first frame says.

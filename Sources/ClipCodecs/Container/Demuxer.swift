@@ -163,6 +163,15 @@ import StillCodecs
     /// `count` bytes of the source at `offset`; nil where there are fewer.
     func bytes(_ count: Int, at offset: Int64) -> [UInt8]? { io.bytes(count, at: offset) }
 
+    /// Whether packets follow each other without a word on how many there are.
+    var saysNoLength: Bool { format?.length == .packets || format?.length == .open }
+
+    /// Whether it is filled up with zeros at its end, as a download reserves them.
+    var endsInZeros: Bool {
+        let count = 4096
+        return bytes >= Int64(count) && self.bytes(count, at: bytes - Int64(count))?.allSatisfy { $0 == 0 } == true
+    }
+
     /// The next packet of any stream.
     ///
     /// - Returns: False at the end, which is also where a read fails: what a truncated file still has is used.

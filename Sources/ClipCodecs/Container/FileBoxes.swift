@@ -62,4 +62,17 @@ final class FileBoxes {
     static func number(_ bytes: [UInt8], at offset: Int) -> UInt32 {
         bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
+
+    /// What is the matter with an MP4 whose index is missing or cut off, as of a recording or a download that was interrupted; nil
+    /// of all else.
+    static func lackOfIndex(in bytes: Int64, _ read: (Int, Int64) -> [UInt8]?) -> String? {
+        let boxes = of(bytes, read) { $0.boxes(in: $0.whole) }
+        guard boxes.first?.type == "ftyp" else { return nil }
+        if let last = boxes.last, last.type == "moov", !last.isWhole {
+            return "the file ends within its index, without which nothing of it can be decoded"
+        }
+        guard !boxes.contains(where: { $0.type == "moov" }) else { return nil }
+        let why = boxes.last?.isWhole == false ? "the file ends before it" : "it was never written, or overwritten"
+        return "its index is missing, without which nothing of it can be decoded: \(why)"
+    }
 }

@@ -129,19 +129,26 @@ enum WindowsProtection {
     }
 }
 
+/// A transport stream's packets: ISO/IEC 13818-1, 2.4.3.2.
+enum TransportPacket {
+    /// Bytes of each, and at which of them its mark is: as they are, with four bytes of time before each, and with 16 of
+    /// correction behind.
+    static let layouts = [(188, 0), (192, 4), (204, 0)]
+    static let mark: UInt8 = 0x47
+}
+
 /// Packets of a transport stream whose payload is scrambled: ISO/IEC 13818-1, 2.4.3.3.
 enum Scrambling {
     /// Of its packets: less is an error of transmission.
     private static let share = 8
 
     static func isFound(in bytes: [UInt8]) -> Bool {
-        // With four bytes of time before each, or of correction behind.
-        for (size, first) in [(188, 0), (192, 4), (204, 0)] {
+        for (size, first) in TransportPacket.layouts {
             let starts = stride(from: first, to: bytes.count - 3, by: size)
-            guard starts.prefix(8).allSatisfy({ bytes[$0] == 0x47 }) else { continue }
+            guard starts.prefix(8).allSatisfy({ bytes[$0] == TransportPacket.mark }) else { continue }
             var packets = 0
             var scrambled = 0
-            for at in starts where bytes[at] == 0x47 {
+            for at in starts where bytes[at] == TransportPacket.mark {
                 packets += 1
                 if bytes[at + 3] & 0xc0 != 0 { scrambled += 1 }
             }

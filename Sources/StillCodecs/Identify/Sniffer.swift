@@ -66,13 +66,23 @@ struct Sniffer: ~Copyable {
     /// Names the type of an open file, by its first bytes.
     static func sniff(_ descriptor: Int32) throws(AttachmentError) -> Sniffed {
         let head = try readBytes(descriptor, count: headBytes)
-        if head.starts(with: notesSign) { return Sniffed(type: AttachmentError.notesType, head: head) }
-        let type = shared.withLock { sniffer in sniffer?.type(of: head) }
-        return Sniffed(type: type ?? "application/octet-stream", head: head)
+        if !head.isEmpty, head.allSatisfy({ $0 == 0 }) { return Sniffed(type: ForeignFormat.zerosType, head: head) }
+        var type = shared.withLock { sniffer in sniffer?.type(of: head) } ?? "application/octet-stream"
+        if type == "application/pdf", try isLockedDocument(descriptor, head: head) {
+            type = ForeignFormat.lockedDocumentType
+        }
+        return Sniffed(type: type, head: head)
     }
 
-    /// libmagic doesn't know it everywhere.
-    private static let notesSign: [UInt8] = [0, 0x05, 0x16, 0x07, 0, 2, 0, 0]
+    /// Whether a PDF's trailer, at its end or of a linearized one at its beginning, names how it is encrypted
+    /// (ISO 32000-1, 7.5.5).
+    private static func isLockedDocument(_ descriptor: Int32, head: [UInt8]) throws(AttachmentError) -> Bool {
+        let mark = Array("/Encrypt".utf8)
+        let tailBytes = 4096
+        let tail = try readBytes(
+            descriptor, count: tailBytes, from: max(0, try fileBytes(descriptor) - Int64(tailBytes)))
+        return [head, tail].contains { $0.firstRange(of: mark) != nil }
+    }
 
     private func type(of head: [UInt8]) -> String? {
         unsafe head.withUnsafeBytes { bytes in
@@ -81,13 +91,16 @@ struct Sniffer: ~Copyable {
     }
 }
 
-/// The first `count` bytes of a file, or all of them where it has fewer; leaves its offset alone.
-package func readBytes(_ descriptor: Int32, count: Int) throws(AttachmentError) -> [UInt8] {
+/// `count` bytes of a file from `start` on, or as many as there are; leaves its offset alone.
+package func readBytes(
+    _ descriptor: Int32, count: Int, from start: Int64 = 0
+) throws(AttachmentError) -> [UInt8] {
     var failed = false
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
         while initialized < count {
             let got = unsafe pread(
-                descriptor, buffer.baseAddress.map { unsafe $0 + initialized }, count - initialized, off_t(initialized))
+                descriptor, buffer.baseAddress.map { unsafe $0 + initialized }, count - initialized,
+                off_t(start) + off_t(initialized))
             if got > 0 {
                 initialized += got
             } else if got == 0 {

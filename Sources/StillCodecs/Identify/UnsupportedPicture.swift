@@ -1,6 +1,6 @@
 import Attachments
 
-/// Pictures that are known and not taken: what they are, and what to do.
+/// Variants of formats that are known and not taken, where its first bytes don't tell: what they are, and what to do.
 ///
 /// libmagic and decoders would call them damaged or nothing at all, or take the small preview for the picture.
 enum UnsupportedPicture {
@@ -11,9 +11,6 @@ enum UnsupportedPicture {
         if let camera = rawCamera(head) {
             throw .unsupportedFeature(
                 reason: "this is \(camera) RAW photograph, which is not taken", advice: exportAsJPEG)
-        }
-        if let kind = kinds.first(where: { $0.begins(head) }) {
-            throw .unsupportedFeature(reason: "this is \(kind.name), which is not taken", advice: kind.advice)
         }
         if head.starts(with: [0xff, 0xd8]) { try checkJPEG(head) }
         if head.starts(with: [0x42, 0x4d]) { try checkBMP(head) }
@@ -26,26 +23,11 @@ enum UnsupportedPicture {
         var name: String
         var place = 0
         var sign: [UInt8]
-        var advice = UnsupportedPicture.convert
 
         func begins(_ head: [UInt8]) -> Bool {
             head.count >= place + sign.count && head[place...].starts(with: sign)
         }
     }
-
-    private static let kinds = [
-        Kind(name: "a JPEG 2000 picture", place: 4, sign: Array("jP  \r\n".utf8) + [0x87, 0x0a]),
-        Kind(name: "a JPEG 2000 picture", sign: [0xff, 0x4f, 0xff, 0x51]),
-        // Behind PNG's signature and the length of its first chunk.
-        Kind(
-            name: "a PNG as Xcode packs it into iOS apps (CgBI)", place: 12, sign: Array("CgBI".utf8),
-            advice: "Export it as an ordinary PNG."),
-        Kind(name: "a JPEG XR picture", sign: [0x49, 0x49, 0xbc]),
-        Kind(name: "a Photoshop document", sign: Array("8BPS".utf8)),
-        Kind(name: "an OpenEXR picture", sign: [0x76, 0x2f, 0x31, 0x01]),
-        Kind(name: "a Radiance HDR picture", sign: Array("#?RADIANCE".utf8)),
-        Kind(name: "a Radiance HDR picture", sign: Array("#?RGBE".utf8)),
-    ]
 
     /// `a Canon`, of a camera's own format; nil of all else.
     private static func rawCamera(_ head: [UInt8]) -> String? {

@@ -11,12 +11,25 @@ import Testing
     func `what is named or declared as something it doesn't begin like is told so`(
         name: String?, type: String?, promised: String
     ) {
-        let error = AttachmentError.unrecognizedType(sniffed: "text/html").ofFile(named: name, declared: type)
-        #expect(error == .misnamed(fileExtension: promised, sniffed: "text/html"))
+        let error = AttachmentError.unrecognizedType(sniffed: "text/plain").ofFile(named: name, declared: type)
+        #expect(error == .misnamed(fileExtension: promised, sniffed: "text/plain"))
         #expect(error.code == .unrecognizedType)
         #expect(
             error.message.hasPrefix(
-                "This is named .\(promised), but it doesn't begin like one (it looks like text/html)"))
+                "This is named .\(promised), but it doesn't begin like one (it looks like text/plain)"))
+    }
+
+    @Test(arguments: [
+        ("a.png", "text/html", "This is named .png, but it is a web page, as servers also answer in place of a file."),
+        ("a.jpg", "application/gzip", "This is named .jpg, but it is an archive. Unpack it, and send what is in it."),
+        ("a.jpg", "application/pdf", "This is named .jpg, but it is a PDF document."),
+        ("a.heic", "multipart/appledouble", "This is named .heic, but it is what macOS notes beside a file."),
+    ])
+    func `what is known to be something else than its name says is called that`(
+        name: String, sniffed: String, message: String
+    ) {
+        let error = AttachmentError.unrecognizedType(sniffed: sniffed).ofFile(named: name, declared: nil)
+        #expect(error.message.hasPrefix(message), "\(error.message)")
     }
 
     @Test(

@@ -218,7 +218,8 @@ import Testing
         let made = try #require(try Clips.render(source))
         let loss = try #require(made.ending.losses.first)
         #expect(made.ending.losses.count == 1, "\(made.ending.losses)")
-        #expect(loss.reason == "the file ends before its last page is complete")
+        #expect(
+            loss.reason == "the file ends before its last page is complete, and nothing says how much comes after")
         let seconds = try #require(made.probeResult.duration)
         #expect(loss.what.hasPrefix("its sound after ") && seconds < 5.5, "\(loss.text)")
         // What is asked for may be whole.
@@ -229,6 +230,182 @@ import Testing
         let between = try #require(data[..<last].range(of: Data("OggS".utf8), options: .backwards)).lowerBound
         try data.prefix(between).write(to: source)
         #expect(try Clips.render(source)?.ending.losses.first?.reason == loss.reason)
+    }
+
+    @Test(arguments: [("film.ts", 188), ("film.m2ts", 192)], [77, 4, 0])
+    func `a transport stream that is cut off lacks its end, wherever it is cut`(
+        layout: (name: String, packet: Int), rest: Int
+    ) throws {
+        let source = try film(layout.name, ["-c:v", "libx264", "-g", "50", "-c:a", "aac"])
+        #expect(try #require(try Clips.render(source)).ending.losses == [])
+        let data = try Data(contentsOf: source)
+        // Between two packets of a picture only what the decoder makes of it tells.
+        let starts = stride(from: data.count / 2 / layout.packet * layout.packet, to: data.count, by: layout.packet)
+        let cut = try #require(
+            starts.first { place in
+                let header = data[(place - layout.packet % 188)...].dropFirst(layout.packet == 192 ? 8 : 0)
+                return rest > 0 || isWithinPicture(header)
+            })
+        try data.prefix(cut + rest).write(to: source)
+        let made = try #require(try Clips.render(source))
+        #expect(made.ending.losses.count == 1, "\(made.ending.losses)")
+        let loss = try #require(made.ending.losses.first)
+        let places = ["the file ends within a packet"] + (rest > 0 ? [] : ["the file ends within a picture"])
+        #expect(
+            places.map { "\($0), and nothing says how much comes after" }.contains(loss.reason), "\(made.ending.losses)"
+        )
+        #expect(loss.what.hasPrefix("the video after "))
+        // What is asked for may be whole.
+        let request = RenditionRequest(trim: TrimRequest(start: 0, duration: 2))
+        #expect(try #require(try Clips.render(source, request: request)).ending.losses == [])
+    }
+
+    /// Whether a packet of a transport stream carries on with a picture, by the numbers that FFmpeg's muxer gives its stream.
+    private func isWithinPicture(_ packet: Data.SubSequence) -> Bool {
+        let start = packet.startIndex
+        let place = (packet[start + 1], packet[start + 2])
+        return packet[start] == 0x47 && (place == (0x01, 0x00) || place == (0x10, 0x11))
+    }
+
+    @Test(
+        arguments: [
+            ("film.mpg", ["-c:v", "mpeg2video", "-c:a", "mp2"], "the video after "),
+            ("sound.aac", ["-vn", "-c:a", "aac"], "its sound after "),
+            ("film.wmv", ["-c:v", "wmv2", "-c:a", "wmav2"], nil), ("sound.wma", ["-vn", "-c:a", "wmav2"], nil),
+        ] as [(String, [String], String?)])
+    func `a file that ends within a packet lacks what comes after, and not that packet alone`(
+        name: String, encoding: [String], open: String?
+    ) throws {
+        let source = try film(name, encoding)
+        #expect(try #require(try Clips.render(source)).ending.losses == [])
+        let data = try Data(contentsOf: source)
+        try data.prefix(data.count * 6 / 10 + 5).write(to: source)
+        let made = try #require(try Clips.render(source, profile: Self.salvage))
+        let loss = try #require(made.ending.losses.first)
+        if let open {
+            #expect(loss.what.hasPrefix(open), "\(loss.text)")
+            #expect(loss.reason.hasSuffix(", and nothing says how much comes after"), "\(loss.text)")
+        } else {
+            // The header says how long it was.
+            let missing = try #require(Double(loss.what.prefix { $0 != " " }))
+            #expect((2...4.5).contains(missing) && loss.reason == "the file ends before them", "\(loss.text)")
+        }
+    }
+
+    @Test func `a fragmented MP4 that is cut in its first fragment isn't taken for as long as that`() throws {
+        let source = try film(
+            "film.mp4",
+            ["-c:v", "libx264", "-g", "25", "-c:a", "aac", "-movflags", "frag_keyframe+empty_moov+default_base_moof"])
+        #expect(try #require(try Clips.render(source)).ending.losses == [])
+        let data = try Data(contentsOf: source)
+        let first = try #require(data.range(of: Data("mdat".utf8))).upperBound
+        let second = try #require(data[first...].range(of: Data("moof".utf8))).lowerBound
+        try data.prefix((first + second) / 2).write(to: source)
+        let made = try #require(try Clips.render(source))
+        let loss = try #require(made.ending.losses.first)
+        #expect(loss.what.hasPrefix("the video after 0."), "\(made.ending.losses)")
+        #expect(
+            loss.reason == "the file ends within one of its fragments, and nothing says how much comes after",
+            "\(made.ending.losses)")
+    }
+
+    @Test func `an MP4 that ends within its index, or behind a stream's first part, is told from one without pictures`()
+        throws
+    {
+        #expect(
+            try Rendered.refusal(of: Repository.media.appending(path: "trouble/truncated-index.mp4"), in: directory.url)
+                == .corrupt(reason: "the file ends within its index, without which nothing of it can be decoded"))
+        #expect(
+            try Rendered.refusal(of: Repository.media.appending(path: "trouble/first-part.mp4"), in: directory.url)
+                == .unsupportedFeature(
+                    reason: "this is the first part of a stream, without any of what comes after it",
+                    advice: "Send the whole stream as one file."))
+    }
+
+    @Test(arguments: [(1, 0.4...1.2), (3, 1.5...4.0)] as [(Int, ClosedRange<Double>)])
+    func `a Matroska file that lacks clusters in between lacks their seconds`(
+        count: Int, seconds: ClosedRange<Double>
+    ) throws {
+        let source = try film(
+            "film.mkv", ["-c:v", "libx264", "-g", "25", "-bf", "2", "-c:a", "aac", "-cluster_time_limit", "1000"])
+        #expect(try #require(try Clips.render(source)).ending.losses == [])
+        var data = try Data(contentsOf: source)
+        let mark = Data([0x1f, 0x43, 0xb6, 0x75])
+        var places: [Int] = []
+        while let next = data[(places.last.map { $0 + 4 } ?? 0)...].range(of: mark)?.lowerBound { places.append(next) }
+        try #require(places.count > count + 3)
+        data.removeSubrange(places[2]..<places[2 + count])
+        try data.write(to: source)
+        // What ffprobe finds of it lies apart in both.
+        let times = try ["v", "a"].map { stream in
+            try Tool.text(
+                "ffprobe",
+                [
+                    "-v", "error", "-select_streams", stream, "-show_entries", "packet=pts_time", "-of", "csv=p=0",
+                    source.path,
+                ]
+            ).split(whereSeparator: { "\n,".contains($0) }).compactMap { Double($0) }.sorted()
+        }
+        let gaps = times.map { times in zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? 0 }
+        let made = try #require(try Clips.render(source, profile: Self.salvage))
+        let loss = try #require(made.ending.losses.first { $0.reason == "it has neither pictures nor sound there" })
+        let missing = try #require(Double(loss.what.prefix { $0 != " " }))
+        #expect(seconds.contains(missing) && abs(missing - (gaps.min() ?? 0)) < 0.2, "\(loss.text), \(gaps)")
+    }
+
+    @Test func `pauses in a Matroska file's sound alone are no holes`() {
+        var holes = SharedHoles(streams: [0, 1], frame: 0.04)
+        for picture in 0..<100 { holes.add(0, from: Double(picture) / 25, to: Double(picture + 1) / 25) }
+        for packet in [0, 1, 2, 80, 81, 82] { holes.add(1, from: Double(packet) / 25, to: Double(packet + 1) / 25) }
+        #expect(holes.seconds == 0)
+        holes.add(0, from: 10, to: 10.04)
+        holes.add(1, from: 9, to: 9.04)
+        // Pictures that are shown before the one that is stored first.
+        holes.add(0, from: 9.8, to: 9.84)
+        #expect(abs(holes.seconds - 5) < 0.001)
+    }
+
+    @Test(arguments: [300, 4000])
+    func `zeros in the midst of an MP3 are as long as the sound that was there`(bytes: Int) throws {
+        let source = file("zeros.mp3")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "anoisesrc=d=20:a=0.3:r=44100", "-ac", "1", "-c:a", "libmp3lame", "-b:a", "64k",
+                "-reservoir", "0",
+            ], to: source)
+        var data = try Data(contentsOf: source)
+        let middle = data.count / 2
+        data.replaceSubrange(middle..<middle + bytes, with: Data(count: bytes))
+        try data.write(to: source)
+        let made = try #require(try Clips.render(source, profile: Self.salvage))
+        let loss = try #require(made.ending.losses.first)
+        let missing = try #require(Double(loss.what.prefix { $0 != " " }))
+        // 8,000 bytes a second, and the frames in which it begins and ends.
+        #expect(abs(missing - Double(bytes) / 8000) < 0.06, "\(loss.text)")
+    }
+
+    @Test func `an MP4 whose end was never filled is told so`() throws {
+        let error = try #require(
+            try Rendered.refusal(of: Repository.media.appending(path: "trouble/zeros-behind.mp4"), in: directory.url))
+        #expect(error.code == .corrupt)
+        #expect(error.message.contains("the file holds nothing but zeros from there on"), "\(error.message)")
+    }
+
+    @Test func `slices of a transport stream without a picture are called that`() throws {
+        let (whole, source) = (file("whole.ts"), file("slices.ts"))
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=4", "-pix_fmt", "yuv420p", "-c:v",
+                "libx264",
+                "-g", "250",
+            ], to: whole)
+        // Without the keyframe and what says how it is coded.
+        try Tool.ffmpeg(
+            ["-i", whole.path, "-c", "copy", "-copyinkf", "-bsf:v", "filter_units=remove_types=5|7|8"], to: source)
+        let error = try Rendered.refusal(of: source, in: directory.url)
+        #expect(error?.code == .corrupt, "\(error.map(\.description) ?? "")")
+        #expect(error?.message.contains("none of its pictures could be decoded") == true)
+        #expect(try Probe.complaints(source) != "")
     }
 
     @Test func `a page of an Ogg file that is passed over is missing`() throws {

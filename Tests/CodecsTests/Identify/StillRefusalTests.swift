@@ -126,6 +126,92 @@ import Testing
                     reason: "this is \(name), which is not taken", advice: "Convert it to JPEG or PNG."))
     }
 
+    @Test(
+        arguments: [
+            ("a QOI picture", "ffmpeg('qoi')"),
+            ("a Windows icon", "Image.new('RGB', (32, 32)).save(args[0] + '/f', 'ICO')"),
+            (
+                "a Windows cursor",
+                """
+                Image.new('RGB', (32, 32)).save(args[0] + '/f', 'ICO', bitmap_format='bmp')
+                data = bytearray(open(args[0] + '/f', 'rb').read()); data[2] = 2; data[10:14] = bytes(4)
+                open(args[0] + '/f', 'wb').write(data)
+                """
+            ),
+            ("a macOS icon", "Image.new('RGB', (32, 32)).save(args[0] + '/f', 'ICNS')"),
+            ("a Targa picture", "Image.open(photo).save(args[0] + '/f', 'TGA')"),
+            ("a PCX picture", "Image.open(photo).save(args[0] + '/f', 'PCX')"),
+            ("a Netpbm picture", "Image.open(photo).save(args[0] + '/f', 'PPM')"),
+            ("a Netpbm picture", "Image.open(photo).convert('1').save(args[0] + '/f', 'PPM')"),
+            ("a Netpbm picture", "ffmpeg('pam')"),
+            ("a DDS texture", "Image.open(photo).save(args[0] + '/f', 'DDS')"),
+            ("a FITS picture", "ffmpeg('fits')"), ("an X pixmap", "magick('xpm')"),
+            ("a DICOM picture", "begin(bytes(128) + b'DICM')"), ("a GIMP picture", "begin(b'gimp xcf v011\\0')"),
+            ("a KTX texture", "begin(b'\\xabKTX 20\\xbb\\r\\n\\x1a\\n')"), ("a DjVu scan", "begin(b'AT&TFORM')"),
+            (
+                "a JPEG wrapped up by an old Macintosh (MacBinary)",
+                "begin(b'\\0\\x09photo.jpg'.ljust(65, b'\\0') + b'JPEG' + bytes(59) + open(jpeg, 'rb').read())"
+            ),
+            ("a picture written as text (Base64)", "begin(__import__('base64').encodebytes(open(jpeg, 'rb').read()))"),
+            ("a picture written as text (Base64)", "begin(__import__('base64').encodebytes(open(photo, 'rb').read()))"),
+            (
+                "a file written as text (uuencode)",
+                "begin(b'begin 644 photo.jpg\\n' + __import__('binascii').b2a_uu(b'a' * 45))"
+            ),
+            ("an SVG drawing", "begin(open(args[1] + '/trouble/drawing.svg', 'rb').read())"),
+            ("a PostScript drawing", "Image.open(photo).save(args[0] + '/f', 'EPS')"),
+            ("a Lottie animation", "begin(b'{\"v\":\"5.5.2\",\"fr\":60,\"layers\":[]}')"),
+        ])
+    func `a picture of a type that isn't taken is never passed over`(name: String, script: String) throws {
+        let error = try refusal(
+            "f",
+            """
+            photo, jpeg = args[1] + '/png/coffee.png', args[1] + '/jpeg/coffee.jpg'
+            def begin(data): open(args[0] + '/f', 'wb').write(data + (b'' if data[-1:] in b'\\n}' else bytes(4096)))
+            def tool(kind, *call): subprocess.run(call, check=True); os.rename(args[0] + '/f.' + kind, args[0] + '/f')
+            def ffmpeg(kind): tool(kind, 'ffmpeg', '-v', 'error', '-i', photo, args[0] + '/f.' + kind)
+            def magick(kind): tool(kind, 'convert-im6', photo, args[0] + '/f.' + kind)
+            \(script)
+            """)
+        guard case .unsupportedFeature(let reason, let advice) = error else {
+            Issue.record("\(name): \(error.map(\.description) ?? "it is taken")")
+            return
+        }
+        #expect(reason == "this is \(name), which is not taken" && !advice.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("a PDF document", "begin(open(args[1] + '/trouble/document.pdf', 'rb').read())"),
+            (
+                "an encrypted PDF document",
+                "begin(open(args[1] + '/trouble/document.pdf', 'rb').read().replace(b'/Size 4', b'/Size 4 /Encrypt 4 0 R'))"
+            ),
+            ("an archive", "begin(__import__('gzip').compress(b'text'))"),
+            ("a playlist", "begin(b'#EXTM3U\\n#EXT-X-TARGETDURATION:10\\n#EXTINF:10,\\na.ts\\n')"),
+            (
+                "a web page, as servers also answer in place of a file",
+                "begin(b'<!DOCTYPE html><html><body>404</body></html>')"
+            ),
+            (
+                "an e-mail or a saved web page",
+                "begin(b'Return-Path: <a@b.c>\\r\\nReceived: from x\\r\\nFrom: a@b.c\\r\\n\\r\\n')"
+            ),
+            ("a link to a page or a file", "begin(b'[InternetShortcut]\\r\\nURL=https://example.com/\\r\\n')"),
+            ("a file of subtitles", "begin(b'WEBVTT\\n\\n00:01.000 --> 00:02.000\\nHello\\n')"),
+            (
+                "a file of nothing but zeros, as a copy or a download leaves it that was never filled",
+                "begin(bytes(40000))"
+            ),
+        ])
+    func `what is no media is called what it is`(name: String, script: String) throws {
+        let error = try refusal("f", "def begin(data): open(args[0] + '/f', 'wb').write(data)\n\(script)")
+        #expect(error?.code == .unrecognizedType)
+        #expect(
+            error?.message.hasPrefix("This is \(name), and no picture, sound or video. ") == true,
+            "\(error?.message ?? "")")
+    }
+
     @Test func `a PNG of an iOS app is named, and so is a JPEG without a number of rows`() throws {
         let png = try refusal(
             "f",
@@ -169,7 +255,7 @@ import Testing
     @Test func `what macOS notes beside a file isn't taken for the file`() throws {
         let error = try refusal(
             "f", "open(args[0] + '/f', 'wb').write(bytes([0, 5, 22, 7, 0, 2, 0, 0]) + b'Mac OS X' + bytes(99))")
-        let notes = AttachmentError.unrecognizedType(sniffed: AttachmentError.notesType)
+        let notes = AttachmentError.unrecognizedType(sniffed: "multipart/appledouble")
         #expect(error == notes)
         #expect(notes.ofFile(named: "._IMG_0042.HEIC", declared: "image/heic").message.contains("'._'"))
     }

@@ -1,0 +1,36 @@
+import Attachments
+
+/// What becomes of a picture, sound or video on a way that takes it for text: line ends are changed, or bits are left out.
+enum TextTransfer {
+    /// Line feeds outside of texts that are proof enough where each has a carriage return before it: of pictures one in 256 has.
+    private static let leastLineFeeds = 8
+
+    private static let lineEnds = "its line ends were changed on the way, as a transfer of text does"
+    private static let bits = "the highest bit of its bytes was left out on the way, as a transfer of text does"
+
+    /// - Throws: ``AttachmentError/corrupt(reason:)``.
+    static func check(_ sniffed: Sniffed) throws(AttachmentError) {
+        let head = sniffed.head
+        // PNG begins with what such a way changes (PNG 3, 5.2): 89 50 4E 47 0D 0A 1A 0A.
+        if head.dropFirst().starts(with: [0x50, 0x4e, 0x47]) {
+            if head[0] == 0x09 { throw .corrupt(reason: bits) }
+            let ends = head.dropFirst(4).prefix(5)
+            let isChanged = ends.first == 0x0d || ends.first == 0x0a
+            if head[0] == 0x89, isChanged, ends.contains(0x1a), !ends.starts(with: [0x0d, 0x0a, 0x1a, 0x0a]) {
+                throw .corrupt(reason: lineEnds)
+            }
+            return
+        }
+        if head.starts(with: [0x7f, 0x58, 0x7f]) { throw .corrupt(reason: bits) }
+        guard sniffed.pictureFormat != nil || ContainerFormat(sniffed: sniffed.type) != nil else { return }
+        let feeds = head.indices.filter { head[$0] == 0x0a }
+        guard feeds.count >= leastLineFeeds, feeds.allSatisfy({ $0 > 1 && head[$0 - 1] == 0x0d }) else { return }
+        // Metadata has lines as well.
+        let isBinary = { (byte: UInt8) in byte < 0x20 || byte > 0x7e }
+        if feeds.count(where: { isBinary(head[$0 - 2]) && $0 + 1 < head.count && isBinary(head[$0 + 1]) })
+            >= leastLineFeeds
+        {
+            throw .corrupt(reason: lineEnds)
+        }
+    }
+}

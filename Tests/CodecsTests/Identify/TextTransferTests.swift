@@ -1,0 +1,57 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ClipCodecs
+@testable import StillCodecs
+
+/// Files that went a way that takes them for text.
+@Suite struct TextTransferTests: ~Copyable {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func refusal(_ script: String) throws -> AttachmentError? {
+        let file = directory.url.appending(path: "f")
+        try PictureJudge.run(
+            """
+            def read(path): return open(args[1] + '/' + path, 'rb').read()
+            data = \(script)
+            open(args[0], 'wb').write(data)
+            """, [file.path, Repository.media.path])
+        return try Rendered.refusal(of: file, in: directory.url)
+    }
+
+    @Test(
+        arguments: [
+            "read('jpeg/coffee.jpg').replace(b'\\n', b'\\r\\n')",
+            "read('jpeg/progressive.jpg').replace(b'\\n', b'\\r\\n')",
+            "read('webp/cat.webp').replace(b'\\n', b'\\r\\n')", "read('gif/film.gif').replace(b'\\n', b'\\r\\n')",
+            "read('mp3/voice.mp3').replace(b'\\n', b'\\r\\n')", "read('png/coffee.png').replace(b'\\n', b'\\r\\n')",
+            "read('png/coffee.png').replace(b'\\r\\n', b'\\n')", "read('png/coffee.png').replace(b'\\n', b'\\r')",
+        ])
+    func `line ends that were changed are called that`(script: String) throws {
+        let reason = "its line ends were changed on the way, as a transfer of text does"
+        #expect(try refusal(script) == .corrupt(reason: reason))
+    }
+
+    @Test(arguments: ["jpeg/coffee.jpg", "png/coffee.png"])
+    func `bits that were left out are called that`(path: String) throws {
+        let reason = "the highest bit of its bytes was left out on the way, as a transfer of text does"
+        #expect(try refusal("bytes(byte & 0x7f for byte in read('\(path)'))") == .corrupt(reason: reason))
+    }
+
+    @Test func `lines of a picture's metadata are no such sign`() throws {
+        // A picture without a line feed in its own data, and with a page of text that Windows wrote.
+        #expect(
+            try refusal(
+                """
+                read('jpeg/pixel.jpg')
+                text = b'a line\\r\\n' * 50
+                data = data[:2] + b'\\xff\\xfe' + (len(text) + 2).to_bytes(2, 'big') + text + data[2:]
+                """) == nil)
+    }
+}
