@@ -34,8 +34,8 @@ public struct Service: Sendable {
         self.logger = logger
         self.health = health
         self.metrics = metrics
-        self.callbacks = callbacks
-        intake = AdmissionController(store: store, settings: settings)
+        self.webhooks = webhooks
+        intake = AdmissionController(records: records, spool: spool, directory: store.directory, settings: settings)
     }
 
     /// A profile by its name.

@@ -69,7 +69,7 @@ struct AttachmentAttempt: Sendable {
             do {
                 let blob = CommittedBlob(
                     name: delivered.blob, sha256: delivered.rendition.sha256, bytes: delivered.rendition.bytes)
-                guard let own = try await pipeline.blobs.copy(blob, under: claim.id) else {
+                guard let own = try await pipeline.blobs.duplicate(blob) else {
                     try await abandon(taken)
                     return nil
                 }
@@ -141,9 +141,25 @@ struct AttachmentAttempt: Sendable {
     private func deliverable(_ progress: inout Progress, _ foundCostly: () -> Void) async throws -> AttachmentResult {
         let source = try await openedAtItsPlace(&progress)
         defer { pipeline.giveSourceBack(for: self) }
-        let committer = OutputCommitter(staging: pipeline.staging, blobs: pipeline.blobs, claim: claim.id) { report in
-            tell(.rendition(id, report))
+        let committer = OutputCommitter(blobs: pipeline.blobs) { report in publish(.rendition(id, report)) }
+        let run = await rendered(source, into: committer, &progress, foundCostly)
+        if run.isCostly {
+            if case .url = submission.location { pipeline.fetchedSources.keep(source, for: id) }
+            throw NeedsExpensiveLane()
         }
+        let rendered = ContinuousClock.now
+        var made = try await committed(by: committer, after: run, &progress)
+        let probeResult = try await accepted(run, made, progress)
+        try await keepOriginal(of: source, probeResult, among: &made, committer)
+        return try delivered(made, of: probeResult, after: run, since: rendered, &progress)
+    }
+
+    /// What a codec process made of the source. In the expensive lane, of one that turns out to be costly, another process
+    /// does, when it is its turn; elsewhere nothing is made of it.
+    private func rendered(
+        _ source: borrowing OpenedSource, into committer: OutputCommitter, _ progress: inout Progress,
+        _ foundCostly: () -> Void
+    ) async -> Run {
         let asked = progress.begin("identify")
         let turn: CodecPool.Turn = !isBulk ? .prompt : pipeline.configuration.isShared ? .bulk : .patient
         var run = await render(source, into: committer, turn: turn, since: asked)

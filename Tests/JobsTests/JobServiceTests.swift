@@ -13,107 +13,7 @@ import Testing
 
 /// The workers of a service, with real stores, real processes and a codec that does as its source says.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct JobServiceTests {
-    private static let tenant = TenantID(rawValue: "ada")
-
-    /// A store, a pool and workers of one's own.
-    private struct Bench: Sendable {
-        final class Home: Sendable {
-            let directory: TemporaryDirectory
-
-            init() throws {
-                directory = try TemporaryDirectory()
-            }
-        }
-
-        let home: Home
-        let store: Store
-        let spool: Spool
-        let pool: CodecPool
-        let jobs: JobService
-        let reports: Reports
-
-        /// Runs workers for as long as `body`.
-        static func run(
-            codecs: Int = 3, widths: JobService.Widths = .init(quick: 32, expensive: 4),
-            sharing: RequestCoalescer.Settings? = RequestCoalescer.Settings(), at place: Home? = nil,
-            _ body: (Bench) async throws -> Void
-        ) async throws {
-            let home = try place ?? Home()
-            let path = home.directory.path
-            let store = try Store.open(at: path + "/store", keys: path + "/keys")
-            let spool = try Spool(at: store.scratch)
-            let pool = CodecPool(
-                CodecPoolConfiguration(executable: try Repository.product("fault-codec"), codecs: codecs))
-            _ = try await pool.start()
-            let fetcher = Fetcher(
-                guardedBy: FetchGuard(allowing: try FetchAllowance.list(["127.0.0.1"])), into: spool,
-                userAgent: "Satchel/test")
-            let pipeline = Pipeline(
-                records: store.records, blobs: store.blobs, staging: store.staging, codecs: pool,
-                sources: SourceOpener(sources: store.sources, fetcher: fetcher),
-                configuration: Pipeline.Configuration(backoff: Backoff(base: .milliseconds(10))))
-            let reports = Reports()
-            let jobs = JobService(
-                records: store.records, pipeline: pipeline, events: JobEvents(),
-                worker: WorkerID(rawValue: UUID().uuidString), widths: widths, sharing: sharing
-            ) { reports.add($0) }
-            let bench = Bench(home: home, store: store, spool: spool, pool: pool, jobs: jobs, reports: reports)
-            let working = Task { try await jobs.run() }
-            do {
-                try await body(bench)
-                working.cancel()
-                _ = await working.result
-                await pool.shutdown()
-            } catch {
-                working.cancel()
-                _ = await working.result
-                await pool.shutdown()
-                throw error
-            }
-        }
-
-        /// An upload that holds `text`.
-        func upload(_ text: String) async throws -> AttachmentSubmission {
-            var file = try spool.create(hashing: true)
-            try unsafe Array(text.utf8).withUnsafeBytes { bytes in try unsafe file.write(bytes) }
-            let hashed = file.finish()
-            return AttachmentSubmission(
-                location: .spool(name: try await store.sources.put(hashed)), sha256: hashed.sha256)
-        }
-
-        /// How many blobs there are.
-        func blobs() async throws -> Int { try await store.blobs.list(after: nil, limit: 1000).elements.count }
-
-        @discardableResult
-        func submit(
-            _ attachments: [AttachmentSubmission], tenant: TenantID = JobServiceTests.tenant,
-            profile: Profile = .notification, priority: JobPriority = .interactive, deadline: Double? = nil
-        ) async throws -> JobID {
-            let job = JobSubmission(
-                tenant: tenant, profile: profile, priority: priority, deadline: deadline, attachments: attachments)
-            _ = try await store.records.submit(job, SubmissionOptions(queueLimit: 100_000))
-            jobs.submitted()
-            return job.id
-        }
-
-        func finished(
-            _ job: JobID, tenant: TenantID = JobServiceTests.tenant, within limit: Duration = .seconds(60)
-        ) async throws -> JobRecord {
-            try #require(try await jobs.finished(job, of: tenant, within: limit))
-        }
-
-        /// The text of a rendition.
-        func text(of role: RenditionRole, in job: JobRecord) async throws -> String {
-            let attachment = try #require(job.attachments.first)
-            let name = try await store.records.blob(of: role, of: attachment.id, tenant: job.tenant)
-            return String(decoding: try await store.blobs.read(0..<1 << 20, of: try #require(name)), as: UTF8.self)
-        }
-
-        /// Waits until a codec works on something.
-        func busy() async throws {
-            while pool.statistics.placesUsed == 0 { try await Task.sleep(for: .milliseconds(5)) }
-        }
-    }
+    private static let tenant = JobBench.tenant
 
     private func url(_ url: String, headers: [String: String] = [:]) -> AttachmentSubmission {
         AttachmentSubmission(location: .url(url, headers: headers))
@@ -164,28 +64,28 @@ import Testing
     }
 
     @Test func `cancelling a job ends its codec at once and frees the place`() async throws {
-        try await Bench.run(codecs: 1) { bench in
-            let job = try await bench.submit([try await bench.upload("fault: late-sleep")])
+        try await JobBench.run(codecs: 1) { bench in
+            let job = try await bench.submit([try bench.upload("fault: late-sleep")])
             try await bench.busy()
             bench.jobs.cancelled(try #require(try await bench.store.records.cancel(job, of: Self.tenant)))
-            let next = try await bench.submit([try await bench.upload("fault: null")])
+            let next = try await bench.submit([try bench.upload("fault: null")])
             #expect(try await bench.finished(next).state == .delivered)
             #expect(try await bench.finished(job).state == .cancelled)
             #expect(bench.reports.list.filter { $0.job == job }.map(\.state) == [.cancelled])
             #expect(bench.pool.statistics.deaths[.deadline] == 1)
-            #expect(try await bench.blobs() == 2)
+            #expect(try bench.store.blobs.list().count == 2)
         }
     }
 
     @Test func `draining finishes what is underway, takes nothing new and hands back what takes too long`()
         async throws
     {
-        try await Bench.run(codecs: 2) { bench in
-            let short = try await bench.submit([try await bench.upload("fault: late-pause")])
-            let long = try await bench.submit([try await bench.upload("fault: late-sleep")])
-            while bench.pool.statistics.placesUsed < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        try await JobBench.run(codecs: 2) { bench in
+            let short = try await bench.submit([try bench.upload("fault: late-pause")])
+            let long = try await bench.submit([try bench.upload("fault: late-sleep")])
+            try await eventually { bench.pool.statistics.placesUsed == 2 }
             await bench.jobs.drain(within: .seconds(3))
-            let unclaimed = try await bench.submit([try await bench.upload("fault: null")])
+            let unclaimed = try await bench.submit([try bench.upload("fault: null")])
             #expect(try await bench.finished(short).state == .delivered)
             #expect(try await bench.finished(long, within: .seconds(2)).state == .pending)
             #expect(try await bench.finished(unclaimed, within: .zero).state == .pending)
@@ -201,16 +101,13 @@ import Testing
             var videos: [JobID] = []
             for number in 0..<4 {
                 // Each a job of two, so that its attachments count, not the job.
-                let pair = [
-                    try await bench.upload("fault: expensive 250 \(number) 0"),
-                    try await bench.upload("fault: expensive 250 \(number) 1"),
-                ]
+                let pair = try (0..<2).map { try bench.upload("fault: expensive 250 \(number) \($0)") }
                 videos.append(try await bench.submit(pair))
             }
             try await eventually { bench.pool.statistics.costlyPlacesUsed > 0 }
             var photographs: [JobID] = []
             for number in 0..<20 {
-                photographs.append(try await bench.submit([try await bench.upload("fault: echo \(number)")]))
+                photographs.append(try await bench.submit([try bench.upload("fault: echo \(number)")]))
             }
             for photograph in photographs { #expect(try await bench.finished(photograph).state == .delivered) }
             let unfinished = try await videos.asyncCount(where: {
@@ -249,25 +146,25 @@ import Testing
         }) { origin in
             try await JobBench.run(codecs: 1) { bench in
                 for number in 0..<20 { try await bench.submit([url(origin.url("/\(number)"))]) }
-                while origin.requests.count < 20 { try await Task.sleep(for: .milliseconds(10)) }
-                let job = try await bench.submit([try await bench.upload("fault: null")])
+                try await eventually { origin.requests.count >= 20 }
+                let job = try await bench.submit([try bench.upload("fault: null")])
                 #expect(try await bench.finished(job).state == .delivered)
             }
         }
     }
 
     @Test func `whoever waits for an answer goes before a batch that came first`() async throws {
-        try await Bench.run(codecs: 1) { bench in
-            try await bench.submit([try await bench.upload("fault: late-pause")])
+        try await JobBench.run(codecs: 1) { bench in
+            // Holds the only codec until all of them wait for it.
+            let first = try await bench.submit([try bench.upload("fault: sleep")])
             try await bench.busy()
             var bulk: [JobID] = []
             var prompt: [JobID] = []
             for number in 0..<10 {
-                bulk.append(
-                    try await bench.submit([try await bench.upload("fault: echo bulk\(number)")], priority: .bulk))
+                bulk.append(try await bench.submit([try bench.upload("fault: echo bulk\(number)")], priority: .bulk))
             }
             for number in 0..<8 {
-                prompt.append(try await bench.submit([try await bench.upload("fault: echo prompt\(number)")]))
+                prompt.append(try await bench.submit([try bench.upload("fault: echo prompt\(number)")]))
             }
             bench.jobs.cancelled(try #require(try await bench.store.records.cancel(first, of: Self.tenant)))
             for job in bulk + prompt { #expect(try await bench.finished(job).state == .delivered) }
@@ -292,7 +189,7 @@ import Testing
                         group.addTask {
                             var jobs: [JobID] = []
                             for _ in 0..<50 {
-                                var attachment = isFetched ? fetched : try await bench.upload(answer)
+                                var attachment = isFetched ? fetched : try bench.upload(answer)
                                 attachment.identifier = UUID().uuidString
                                 jobs.append(try await bench.submit([attachment]))
                             }
@@ -310,8 +207,8 @@ import Testing
                 #expect(origin.count(of: "/same") == (isFetched ? 1 : 0))
                 #expect(bench.pool.statistics.processes == 1)
                 // One file for each rendition, whoever delivered first; and nothing of the uploads.
-                #expect(try await bench.blobs() == 2)
-                #expect(try FileManager.default.contentsOfDirectory(atPath: bench.store.scratch).isEmpty)
+                #expect(try bench.store.blobs.list().count == 2)
+                #expect(try bench.spool.list().isEmpty)
             }
         }
     }
@@ -343,17 +240,17 @@ import Testing
     @Test func `uploads of the same bytes share a run, also afterwards; with the results deleted they get their own`()
         async throws
     {
-        try await Bench.run { bench in
-            let first = try await bench.finished(try await bench.submit([try await bench.upload("fault: echo x")]))
-            let second = try await bench.finished(try await bench.submit([try await bench.upload("fault: echo x")]))
+        try await JobBench.run { bench in
+            let first = try await bench.finished(try await bench.submit([try bench.upload("fault: echo x")]))
+            let second = try await bench.finished(try await bench.submit([try bench.upload("fault: echo x")]))
             #expect(bench.pool.statistics.processes == 1)
             #expect(second.attachments[0].steps.map(\.name) == ["shared"])
             #expect(try await bench.text(of: .main, in: second) == "main x")
             for record in [first, second] {
-                #expect(try await bench.store.records.delete(record.attachments[0].id, of: Self.tenant))
+                #expect(try await bench.store.delete(record.attachments[0].id, of: Self.tenant))
             }
-            #expect(try await bench.blobs() == 0)
-            let third = try await bench.finished(try await bench.submit([try await bench.upload("fault: echo x")]))
+            #expect(try bench.store.blobs.list().isEmpty)
+            let third = try await bench.finished(try await bench.submit([try bench.upload("fault: echo x")]))
             #expect(third.state == .delivered && bench.pool.statistics.processes == 2)
             #expect(try await bench.text(of: .main, in: third) == "main x")
         }
@@ -363,8 +260,7 @@ import Testing
         try await LocalOrigin.run({ _ in LocalOrigin.Answer(body: Data("fault: refuse".utf8)) }) { origin in
             try await JobBench.run { bench in
                 for _ in 0..<2 {
-                    let record = try await bench.finished(
-                        try await bench.submit([try await bench.upload("fault: refuse")]))
+                    let record = try await bench.finished(try await bench.submit([try bench.upload("fault: refuse")]))
                     #expect(record.attachments[0].error?.code == .corrupt)
                 }
                 #expect(bench.pool.statistics.processes == 2)
@@ -379,11 +275,11 @@ import Testing
     @Test func `one who waits for the same work keeps its own deadline, and takes over when the first is cancelled`()
         async throws
     {
-        try await Bench.run { bench in
-            let first = try await bench.submit([try await bench.upload("fault: late-main-sleep")])
+        try await JobBench.run { bench in
+            let first = try await bench.submit([try bench.upload("fault: late-main-sleep")])
             try await bench.busy()
-            let hurried = try await bench.submit([try await bench.upload("fault: late-main-sleep")], deadline: 1)
-            let patient = try await bench.submit([try await bench.upload("fault: late-main-sleep")], deadline: 4)
+            let hurried = try await bench.submit([try bench.upload("fault: late-main-sleep")], deadline: 1)
+            let patient = try await bench.submit([try bench.upload("fault: late-main-sleep")], deadline: 4)
             let record = try await bench.finished(hurried)
             #expect(record.attachments[0].error?.code == .deadlineExceeded)
             #expect(bench.pool.statistics.processes == 1)

@@ -10,34 +10,18 @@ import NIOHTTP1
 final class ContentResponder: DirectResponder {
     /// A body of at most so many bytes is read and sent together with its head.
     private static let whole = 64 << 10
-    /// Bytes that are handed to the socket at once: few enough to stop within a moment.
-    private static let piece: Int64 = 512 << 10
-    /// The same where they have to pass through memory.
-    private static let encryptedPiece: Int64 = 128 << 10
-    /// The same where a store has to be asked for them: few enough requests.
-    private static let streamedPiece: Int64 = 1 << 20
-    /// Pieces that wait for the socket, so that it never waits for us.
-    private static let ahead = 2
 
-    private struct Sending {
-        var content: OpenContent
-        /// Tells it from what was sent before.
-        let number: Int
-        var next: Int64
-        let end: Int64
-        var ahead = 0
-        var isBeingRead = false
-        var isBeingChecked = false
+    private let contents: ContentCache
+    private let date = DateText()
+    private var tally: ContentTally
+
+    init(loop: any EventLoop, service: Service) {
+        tally = ContentTally(service.metrics)
+        contents = ContentCache(loop: loop, opener: ContentOpener(service: service))
     }
 
-    private let loopState: EventLoopState
-    /// Set while the connection is open.
-    var connection: ConnectionHandler?
-    private var sending: Sending?
-    private var answers = 0
-
-    init(loopState: EventLoopState) {
-        self.loopState = loopState
+    func answers(_ head: HTTPRequestHead) -> Bool {
+        (head.method == .GET || head.method == .HEAD) && head.uri.hasPrefix("/c/")
     }
 
     func tick(at now: NIODeadline) -> Bool {
@@ -77,41 +61,47 @@ final class ContentResponder: DirectResponder {
     private func answer(_ head: HTTPRequestHead, with entry: ContentCache.Entry, _ exchange: DirectExchange) {
         let content = entry.content
         let request = ContentRequest(head)
-        var bytes: ByteBuffer
-        let body: Range<Int64>?
-        var status = 200
-        if request == ContentRequest(), let plain = plainHead(of: entry) {
-            bytes = plain
-            body = content.body.redirect == nil ? 0..<content.access.rendition.bytes : nil
-        } else {
-            let answer = self.answer(request, content)
-            bytes = self.head(of: answer)
-            body = answer.body
-            status = answer.status
+        if request == ContentRequest(), exchange.isPlain {
+            let body = content.file == nil ? nil : 0..<content.access.rendition.bytes
+            tally.count(status: 200, isHead: false, bytes: Int64(body?.count ?? 0))
+            return send(plainHead(of: entry, exchange), body, of: content, exchange) {
+                exchange.begin($0, status: 200)
+            }
         }
-        loopState.tally.count(status: status, isHead: request.isHead, bytes: Int64(body?.count ?? 0))
-        ResponseHead.writeConnection(head, closing: connection.closesAfterContent(), into: &bytes)
-        bytes.writeStaticString("\r\n")
-        guard let body, !body.isEmpty else {
-            connection.sendContent(bytes)
-            return connection.finishContent()
+        let answer = answer(request, content)
+        tally.count(status: answer.status, isHead: request.isHead, bytes: Int64(answer.body?.count ?? 0))
+        exchange.begin(self.head(of: answer))
+        send(ByteBuffer(), answer.body, of: content, exchange) { exchange.write(.byteBuffer($0)) }
+    }
+
+    /// Sends the body after `bytes`.
+    ///
+    /// - Parameter begin: Takes these bytes, with as much of the body as goes with them.
+    private func send(
+        _ bytes: ByteBuffer, _ body: Range<Int64>?, of content: OpenContent, _ exchange: DirectExchange,
+        begin: (ByteBuffer) -> Void
+    ) {
+        guard let body, let file = content.file, !body.isEmpty else {
+            begin(bytes)
+            return exchange.finish()
         }
-        if let file = content.body.file, body.count <= Self.whole {
-            bytes.reserveCapacity(minimumWritableBytes: body.count)
-            guard file.read(body, into: &bytes) else { return connection.cut() }
-            connection.sendContent(bytes)
-            return connection.finishContent()
+        guard body.count <= Self.whole else {
+            begin(bytes)
+            let stream = ContentStream(content, file, body, by: contents, exchange)
+            exchange.goOn(as: stream)
+            return stream.sendMore()
         }
-        connection.sendContent(bytes)
-        answers += 1
-        sending = Sending(content: content, number: answers, next: body.lowerBound, end: body.upperBound)
-        sendMore()
+        var bytes = bytes
+        bytes.reserveCapacity(minimumWritableBytes: body.count)
+        guard file.read(body, into: &bytes) else { return exchange.cut() }
+        begin(bytes)
+        exchange.finish()
     }
 
     private func answer(_ request: ContentRequest, _ content: OpenContent) -> ContentAnswer {
         ContentAnswer(
             to: request, for: content.access, remaining: .nanoseconds((content.expires - .now()).nanoseconds),
-            redirect: content.body.redirect)
+            accelPrefix: contents.accelPrefix)
     }
 
     /// As it is written, made anew each second.
@@ -123,108 +113,12 @@ final class ContentResponder: DirectResponder {
         return bytes
     }
 
-    /// Without the connection's own headers and the empty line.
-    private func head(of answer: ContentAnswer) -> ByteBuffer {
-        var bytes = ByteBuffer()
-        let status = HTTPResponse.Status(code: answer.status)
-        bytes.writeString("HTTP/1.1 \(answer.status) \(status.reasonPhrase)\r\n")
-        for field in answer.fields { bytes.writeString("\(field.name): \(field.value)\r\n") }
-        if let length = answer.length { bytes.writeString("Content-Length: \(length)\r\n") }
-        bytes.writeString("Date: \(loopState.date.text)\r\n")
-        return bytes
-    }
-
-    private func sendMore() {
-        guard let connection, let loop = connection.loop else { return }
-        while var now = sending, now.ahead < Self.ahead, now.next < now.end {
-            let end = min(now.next + (connection.isSecure ? Self.encryptedPiece : Self.piece), now.end)
-            let data: IOData
-            guard let file = now.content.body.file else { return readMore(from: loop) }
-            if connection.isSecure {
-                var bytes = ByteBuffer()
-                guard file.read(now.next..<end, into: &bytes) else { return connection.cut() }
-                data = .byteBuffer(bytes)
-            } else {
-                data = .fileRegion(
-                    FileRegion(fileHandle: file.handle, readerIndex: Int(now.next), endIndex: Int(end)))
-            }
-            now.next = end
-            now.ahead += 1
-            sending = now
-            send(data, of: now, to: connection, on: loop)
-        }
-        if sending != nil { connection.flushContent() }
-    }
-
-    private func send(_ data: IOData, of now: Sending, to connection: ConnectionHandler, on loop: any EventLoop) {
-        let written = loop.makePromise(of: Void.self)
-        // Holds the file until the socket has taken the piece.
-        written.futureResult.assumeIsolated().whenComplete { [self] result in
-            sent(of: now, result)
-        }
-        connection.sendContent(data, written)
-    }
-
-    /// Reads the next piece, unless one is being read, and sends it: there are never more than the socket is about to take.
-    private func readMore(from loop: any EventLoop) {
-        guard var now = sending, !now.isBeingRead, let stream = now.content.body.stream else { return }
-        let bytes = now.next..<min(now.next + Self.streamedPiece, now.end)
-        now.isBeingRead = true
-        sending = now
-        let box = NIOLoopBound(self, eventLoop: loop)
-        Task { [number = now.number] in
-            let piece = await stream.read(bytes)
-            loop.execute { box.value.read(piece, to: bytes.upperBound, of: number) }
-        }
-    }
-
-    private func read(_ piece: ByteBuffer?, to end: Int64, of number: Int) {
-        guard let connection, let loop = connection.loop, var now = sending, now.number == number else { return }
-        guard let piece else { return connection.cut() }
-        now.isBeingRead = false
-        now.next = end
-        now.ahead += 1
-        sending = now
-        send(.byteBuffer(piece), of: now, to: connection, on: loop)
-        connection.flushContent()
-        sendMore()
-    }
-
-    private func sent(of piece: Sending, _ result: Result<Void, any Error>) {
-        guard let connection, sending?.number == piece.number else { return }
-        guard case .success = result else { return connection.cut() }
-        sending?.ahead -= 1
-        guard let now = sending else { return }
-        if now.next < now.end {
-            // By way of the loop, so that one client who reads fast keeps no other waiting.
-            connection.loop?.assumeIsolated().execute { [self] in sendMore() }
-        } else if now.ahead == 0 {
-            sending = nil
-            connection.finishContent()
-        }
-    }
-
-    /// Stops what is being sent where its access was taken back.
-    func check() {
-        guard let now = sending, !now.isBeingChecked, let connection else { return }
-        let revocations = cache.revocations
-        guard revocations == nil || revocations != now.content.revocations else { return }
-        sending?.isBeingChecked = true
-        let number = connection.number
-        cache.check(now.content) { [self] may in
-            guard self.connection?.number == number, sending != nil else { return }
-            sending?.isBeingChecked = false
-            switch may {
-            case true?: sending?.content.revocations = revocations
-            case false?: connection.cut()
-            case nil: break
-            }
-        }
-    }
-
-    /// Nothing more is sent.
-    func end() {
-        sending = nil
+    private func head(of answer: ContentAnswer) -> HTTPResponseHead {
+        var headers = HTTPHeaders(answer.fields.map { ($0.name, $0.value) })
+        if let length = answer.length { headers.add(name: "Content-Length", value: "\(length)") }
+        headers.add(name: "Date", value: date.text)
+        return HTTPResponseHead(
+            version: .http1_1, status: HTTPResponseStatus(statusCode: answer.status), headers: headers)
     }
 }
 

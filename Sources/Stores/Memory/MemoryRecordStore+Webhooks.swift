@@ -2,10 +2,10 @@ public import Attachments
 internal import HashTreeCollections
 
 extension MemoryRecordStore {
-    public func callbacks(
-        after results: [CallbackResult], within places: CallbackPlaces, for duration: Duration
-    ) async throws(AttachmentError) -> CallbackBatch {
-        try await write { tables, now in
+    public func webhooks(
+        after results: [WebhookResult], within places: WebhookPlaces, for duration: Duration
+    ) async throws(AttachmentError) -> WebhookBatch {
+        try write { tables, now in
             for result in results { tables.record(result.outcome, of: result.callback, at: now) }
             return tables.take(within: places, for: duration, at: now)
         }
@@ -15,8 +15,8 @@ extension MemoryRecordStore {
         shared.bell.listen(tell)
     }
 
-    public func replayCallback(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {
-        try await write { tables, now in
+    public func replayWebhook(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {
+        try write { tables, now in
             guard let job = tables.job(job, of: tenant), job.finishedAt != nil, var call = tables.call(of: job)
             else { return false }
             call.report = .waiting

@@ -2,16 +2,12 @@ internal import FoundationEssentials
 
 /// All of a store in memory, for as long as somebody has it; each ``Store`` that is opened in it is like another process.
 public final class StoreMemory: Sendable {
-    let records: MemoryRecordStore.Shared
+    let records = MemoryRecordStore.Shared()
     let blobs = MemoryBlobStore()
-    let sources = MemorySourceStore()
-    /// For what needs files: sources that are being received, and the keys of tokens. It goes with this value.
+    /// For what needs files: sources that were accepted, and the keys of tokens. It goes with this value.
     let directory: String
 
-    /// - Parameter countsRevocations: False for a store that has to be asked what was taken back, as one of several
-    ///   machines has.
-    public init(countsRevocations: Bool = true) throws(StoreError) {
-        records = MemoryRecordStore.Shared(countsRevocations: countsRevocations)
+    public init() throws(StoreError) {
         directory = FileManager.default.temporaryDirectory.path + "/satchel-" + UUID().uuidString.lowercased()
         do {
             try Files.makeDirectory(directory)

@@ -9,7 +9,7 @@ extension SQLiteRecordStore {
         let (record, superfluous) = try await writeUnderClaim { database, now in
             try database.deliver(outcomes, under: claim, tokensBy: kid, at: now)
         }
-        await garbage.collect(superfluous)
+        if !superfluous.isEmpty { discard(superfluous) }
         return record
     }
 }

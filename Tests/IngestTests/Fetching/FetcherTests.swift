@@ -27,12 +27,8 @@ import Testing
     }
 
     private func read(_ source: FetchedSource) throws -> Data {
-        try FileHandle(fileDescriptor: source.file.reader.number, closeOnDealloc: false).readToEnd() ?? Data()
-    }
-
-    /// What is in the spool.
-    private func left() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: directory.path + "/spool")
+        let descriptor = try spool.open(source.name)
+        return try FileHandle(fileDescriptor: descriptor.number, closeOnDealloc: false).readToEnd() ?? Data()
     }
 
     /// The error that a fetch from a scripted origin ends in; afterwards nothing may be left of it.
@@ -46,7 +42,7 @@ import Testing
                 try await fetcher.fetch(server.url("/file"), headers: headers, within: limits)
             }
         }
-        #expect(try left().isEmpty)
+        #expect(try spool.list().isEmpty)
         return error
     }
 
@@ -68,7 +64,7 @@ import Testing
         #expect(source.contentType == "image/jpeg")
         #expect(source.fileName == "IMG 1.jpg")
         #expect(try read(source) == body)
-        #expect(try left().map { directory.path + "/spool/" + $0 } == [source.file.path])
+        #expect(try spool.list().map(\.name) == [source.name])
         let head = try #require(request.first).lowercased()
         #expect(head.hasPrefix("get /a/img%201.jpg?x=y http/1.1\r\n"))
         #expect(head.contains("accept-encoding: identity\r\n"))
@@ -428,6 +424,6 @@ import Testing
             await #expect(throws: AttachmentError.self) { try await fetch.value }
             #expect(.now - start < .seconds(25))
         }
-        #expect(try left().isEmpty)
+        #expect(try spool.list().isEmpty)
     }
 }

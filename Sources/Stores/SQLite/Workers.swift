@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Tells which workers of this machine live: each holds a lock on a file of its own in the store's `workers`
 /// directory, and the kernel drops the lock with the process, however it ends.
-final class WorkerLocks: WorkerLiveness {
+final class Workers: Sendable {
     private let directory: String
     private let held = Mutex<[WorkerID: Held]>([:])
 
@@ -29,11 +29,8 @@ final class WorkerLocks: WorkerLiveness {
         }
     }
 
-    func register(_ worker: WorkerID) throws(AttachmentError) {
-        do { try lock(worker) } catch { throw AttachmentError(error) }
-    }
-
-    private func lock(_ worker: WorkerID) throws(SystemError) {
+    /// Marks a worker of this process as alive, until this value ends.
+    func register(_ worker: WorkerID) throws(SystemError) {
         if held.withLock({ $0[worker] != nil }) { return }
         let path = path(of: worker)
         for _ in 0..<Self.patience {
@@ -57,7 +54,7 @@ final class WorkerLocks: WorkerLiveness {
         throw SystemError("be the worker '\(worker.rawValue)', who already lives", code: EBUSY)
     }
 
-    /// One without a file has ended.
+    /// Whether the process behind a worker lives. One without a file has ended.
     func lives(_ worker: WorkerID) -> Bool {
         isLocked(path(of: worker))
     }
@@ -74,12 +71,9 @@ final class WorkerLocks: WorkerLiveness {
         }
     }
 
-    func forgetEnded() throws(AttachmentError) {
-        do throws(SystemError) {
-            for name in try Files.names(in: directory) { _ = isLocked(directory + "/" + name) }
-        } catch {
-            throw AttachmentError(error)
-        }
+    /// Removes the files of all workers that have ended.
+    func clearAway() throws(SystemError) {
+        for name in try Files.names(in: directory) { _ = isLocked(directory + "/" + name) }
     }
 
     private func path(of worker: WorkerID) -> String {
