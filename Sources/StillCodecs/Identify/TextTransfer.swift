@@ -23,14 +23,14 @@ enum TextTransfer {
         }
         if head.starts(with: [0x7f, 0x58, 0x7f]) { throw .corrupt(reason: bits) }
         guard sniffed.pictureFormat != nil || ContainerFormat(sniffed: sniffed.type) != nil else { return }
-        let feeds = head.indices.filter { head[$0] == 0x0a }
-        guard feeds.count >= leastLineFeeds, feeds.allSatisfy({ $0 > 1 && head[$0 - 1] == 0x0d }) else { return }
         // Metadata has lines as well.
         let isBinary = { (byte: UInt8) in byte < 0x20 || byte > 0x7e }
-        if feeds.count(where: { isBinary(head[$0 - 2]) && $0 + 1 < head.count && isBinary(head[$0 + 1]) })
-            >= leastLineFeeds
-        {
-            throw .corrupt(reason: lineEnds)
+        var feedsInBinary = 0
+        // Of a file that came whole soon one has no carriage return before it: the rest isn't looked at.
+        for place in head.indices where head[place] == 0x0a {
+            guard place > 1, head[place - 1] == 0x0d else { return }
+            if isBinary(head[place - 2]), place + 1 < head.count, isBinary(head[place + 1]) { feedsInBinary += 1 }
         }
+        if feedsInBinary >= leastLineFeeds { throw .corrupt(reason: lineEnds) }
     }
 }
