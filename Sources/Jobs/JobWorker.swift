@@ -15,25 +15,23 @@ public final class JobWorker: Sendable {
         var claimedAt: Instant
     }
 
-    /// Whether more jobs are taken.
-    private enum Stage: Hashable {
-        /// Nobody attends to what is begun.
-        case idle
-        case working
-        /// No more will be submitted: ends with the last that is in the queue.
-        case closing
-        /// Takes nothing more, whatever waits: ends with the last that is underway.
-        case stopping
+    /// Whether more jobs come, and are taken.
+    private enum Supply: Hashable {
+        case open
+        /// No more will be submitted: the work ends with the last that is in the queue.
+        case closed
+        /// Nothing more is taken, whatever waits: the work ends with the last that is underway.
+        case stopped
     }
 
     private struct State {
-        var stage = Stage.idle
-        var isClosed = false
-        var isStopped = false
+        var supply = Supply.open
+        /// Whether ``run(_:)`` is there for what is begun.
+        var isAttended = false
         /// Begun as they were submitted, and not attended to yet.
         var begun: [StartedJob] = []
 
-        var working: Stage { isStopped ? .stopping : isClosed ? .closing : .working }
+        var takesMore: Bool { isAttended && supply != .stopped }
     }
 
     let running: RunningJobs
@@ -88,30 +86,24 @@ public final class JobWorker: Sendable {
 
     /// No more jobs will come: ``run(_:)`` returns when the queue is empty and what is underway is finished.
     public func close() {
-        change { $0.isClosed = true }
+        state.withLock { if $0.supply == .open { $0.supply = .closed } }
+        signal.give()
     }
 
     /// Nothing more is to be claimed, whatever waits: ``run(_:)`` returns when what is underway is finished.
     public func stop() {
-        change { $0.isStopped = true }
-    }
-
-    private func change(_ change: (inout State) -> Void) {
-        state.withLock { state in
-            change(&state)
-            if state.stage != .idle { state.stage = state.working }
-        }
+        state.withLock { $0.supply = .stopped }
         signal.give()
     }
 
     /// Whether what is begun now is attended to.
-    var isWorking: Bool { state.withLock { [.working, .closing].contains($0.stage) } }
+    var isWorking: Bool { state.withLock { $0.takesMore } }
 
     /// Begins with a job that was claimed as it was submitted; false, and nothing is begun, where nobody would attend to
     /// it.
     func begin(_ claim: Claim) -> Bool {
         let isBegun = state.withLock { state in
-            guard state.stage == .working || state.stage == .closing else { return false }
+            guard state.takesMore else { return false }
             state.begun.append(start(claim))
             return true
         }
@@ -155,16 +147,16 @@ public final class JobWorker: Sendable {
                     }
                 }
             }
-            state.withLock { $0.stage = $0.working }
+            state.withLock { $0.isAttended = true }
             var failures = 0
             while !Task.isCancelled, !group.isCancelled {
                 // Asked before the claim: what was added before the close is then seen by the claim.
-                let (stage, begun) = state.withLock { state in
+                let (supply, begun) = state.withLock { state in
                     defer { state.begun = [] }
-                    return (state.stage, state.begun)
+                    return (state.supply, state.begun)
                 }
                 attend(begun)
-                if stage == .stopping { break }
+                if supply == .stopped { break }
                 do throws(AttachmentError) {
                     let claims = try await claim()
                     if failures > 0 { health?.works() }
@@ -178,12 +170,12 @@ public final class JobWorker: Sendable {
                     try? await Task.sleep(for: Self.pause(after: failures))
                     continue
                 }
-                if stage == .closing, running.isEmpty { break }
+                if supply == .closed, running.isEmpty { break }
                 await signal.wait()
             }
             attend(
                 state.withLock { state in
-                    state.stage = .idle
+                    state.isAttended = false
                     defer { state.begun = [] }
                     return state.begun
                 })
