@@ -31,14 +31,9 @@ import Testing
     }
 
     private static func makeCertificate(_ name: String, at files: TLSFiles) async throws {
-        let made = try await onThread {
-            try Program.tool("openssl").run([
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-                "/CN=\(name)", "-addext", "subjectAltName=DNS:localhost", "-keyout", files.key, "-out",
-                files.certificate,
-            ])
+        try await onThread {
+            try Program.makeCertificate(name, certificate: files.certificate, key: files.key)
         }
-        try #require(made.status == 0, "openssl makes the certificate")
     }
 
     private static func files(in directory: borrowing TemporaryDirectory, _ name: String = "") -> TLSFiles {

@@ -182,13 +182,6 @@ public final class RawClient {
     }
 }
 
-/// Runs what blocks on a thread of its own.
-public func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
-    }
-}
-
 extension RawClient {
     /// One request on a connection of its own.
     public static func ask(

@@ -10,16 +10,10 @@ import Testing
 
 /// TLS from files, and how a server ends.
 @Suite(.timeLimit(.minutes(10))) struct SecureConnectionTests {
-    /// Makes a certificate for localhost with this name in it.
     private static func makeCertificate(_ name: String, at files: TLSFiles) async throws {
-        let made = try await onThread {
-            try Program.tool("openssl").run([
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-                "/CN=\(name)", "-addext", "subjectAltName=DNS:localhost", "-keyout", files.key, "-out",
-                files.certificate,
-            ])
+        try await onThread {
+            try Program.makeCertificate(name, certificate: files.certificate, key: files.key)
         }
-        try #require(made.status == 0, "openssl makes the certificate")
     }
 
     private static func curl(_ arguments: [String]) async throws -> ProgramResult {

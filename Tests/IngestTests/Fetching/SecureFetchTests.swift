@@ -17,11 +17,8 @@ import Testing
         let directory = try TemporaryDirectory()
         let certificate = directory.path + "/certificate.pem"
         let key = directory.path + "/key.pem"
-        let made = try Program.tool("openssl").run([
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-            "/CN=media.example", "-addext", "subjectAltName=DNS:media.example", "-keyout", key, "-out", certificate,
-        ])
-        try #require(made.status == 0, "openssl makes the certificate")
+        try Program.makeCertificate(
+            "media.example", for: "DNS:media.example", certificate: certificate, key: key)
         tls = try NIOSSLContext(
             configuration: .makeServerConfiguration(
                 certificateChain: NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
