@@ -81,6 +81,29 @@ public final class LocalOrigin: Sendable {
         let connections = Atomic(0)
     }
 
+    /// A connection on its way from the listening socket: NIO ends the process where one is dropped that nobody executed,
+    /// as one that comes while the origin ends.
+    private final class Accepted: Sendable {
+        typealias Bytes = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+        private let bytes: Bytes
+        private let isTaken = Atomic(false)
+
+        init(_ bytes: Bytes) {
+            self.bytes = bytes
+        }
+
+        func take() -> Bytes {
+            isTaken.store(true, ordering: .relaxed)
+            return bytes
+        }
+
+        deinit {
+            guard !isTaken.load(ordering: .relaxed) else { return }
+            Task { [bytes] in try? await bytes.executeThenClose { _, _ in } }
+        }
+    }
+
     public let port: Int
     private let scheme: String
     private let book = Book()
@@ -111,9 +134,10 @@ public final class LocalOrigin: Sendable {
             .bind(host: host, port: 0) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
-                    return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
-                        wrappingChannelSynchronously: channel,
-                        configuration: .init(isOutboundHalfClosureEnabled: true))
+                    return Accepted(
+                        try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+                            wrappingChannelSynchronously: channel,
+                            configuration: .init(isOutboundHalfClosureEnabled: true)))
                 }
             }
         channel = listener.channel
@@ -124,7 +148,7 @@ public final class LocalOrigin: Sendable {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for try await connection in connections {
                         book.connections.add(1, ordering: .relaxed)
-                        group.addTask { try? await Self.serve(connection, answering, book) }
+                        group.addTask { try? await Self.serve(connection.take(), answering, book) }
                     }
                     group.cancelAll()
                 }
@@ -185,7 +209,7 @@ public final class LocalOrigin: Sendable {
     public func url(_ path: String, host: String = "127.0.0.1") -> String { "\(scheme)://\(host):\(port)\(path)" }
 
     private static func serve(
-        _ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>, _ answering: Answering, _ book: Book
+        _ connection: Accepted.Bytes, _ answering: Answering, _ book: Book
     ) async throws {
         try await connection.executeThenClose { inbound, outbound in
             var reader = RequestReader(pieces: inbound.makeAsyncIterator())
