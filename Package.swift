@@ -156,7 +156,7 @@ var targets: [Target] = [
     .executableTarget(
         name: "fetch-probe",
         dependencies: [
-            "Attachments", "Ingest",
+            "Attachments", "Ingest", "Stores",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
         ],

@@ -49,8 +49,8 @@ struct SampleRecords: Sendable {
 
     func commit(_ claim: Claim) async throws -> [RenditionRole: CommittedBlob] {
         [
-            .main: try await commit(claim.job.rawValue, bytes: 4096),
-            .thumbnail: try await commit("thumbnail" + claim.job.rawValue, bytes: 2048),
+            .main: try await commit(claim.job.rawValue, bytes: 4096, under: claim.id),
+            .thumbnail: try await commit("thumbnail" + claim.job.rawValue, bytes: 2048, under: claim.id),
         ]
     }
 
@@ -77,13 +77,14 @@ struct SampleRecords: Sendable {
         return try await store.records.deliver([outcome], under: claim)
     }
 
-    private func commit(_ text: String, bytes: Int) async throws -> CommittedBlob {
-        var file = try store.blobs.stage()
+    private func commit(_ text: String, bytes: Int, under claim: ClaimID) async throws -> CommittedBlob {
+        var staged = try store.staging.stage()
         do {
-            let writer = file.takeWriter()
+            let writer = staged.takeWriter()
             let content = Array(text.utf8) + [UInt8](repeating: 0x61, count: bytes - text.utf8.count)
             guard unsafe write(writer.number, content, bytes) == bytes else { complain("a blob can't be written") }
         }
-        return try await store.blobs.commit(file, expecting: Int64(bytes), writersAreDead: true)
+        let file = try await store.staging.close(staged.file, expecting: Int64(bytes), writersAreDead: true)
+        return try await store.blobs.put(file, under: claim)
     }
 }

@@ -35,7 +35,7 @@ public struct Service: Sendable {
         self.health = health
         self.metrics = metrics
         self.webhooks = webhooks
-        intake = AdmissionController(records: records, spool: spool, directory: store.directory, settings: settings)
+        intake = AdmissionController(store: store, settings: settings)
     }
 
     /// A profile by its name.

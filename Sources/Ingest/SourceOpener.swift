@@ -1,4 +1,4 @@
-package import Attachments
+public import Attachments
 import FoundationEssentials
 import Glibc
 import Platform
@@ -12,14 +12,16 @@ package struct OpenedSource: ~Copyable, Sendable {
     package var steps: [Step] = []
 }
 
-/// Opens what a submission names: a file in place, a spooled upload, or a URL through the fetch guard.
+/// Opens what a submission names: a file in place, what was handed in, or a URL through the fetch guard.
 public struct SourceOpener: Sendable {
-    private let spool: Spool
+    private let sources: any SourceStore
     private let fetcher: Fetcher?
 
-    /// - Parameter fetcher: Nil where nothing will be fetched: every URL is then refused.
-    public init(spool: Spool, fetcher: Fetcher?) {
-        self.spool = spool
+    /// - Parameters:
+    ///   - sources: Keeps what was handed in.
+    ///   - fetcher: Nil where nothing will be fetched: every URL is then refused.
+    public init(sources: any SourceStore, fetcher: Fetcher?) {
+        self.sources = sources
         self.fetcher = fetcher
     }
 
@@ -40,7 +42,7 @@ public struct SourceOpener: Sendable {
             }
             return OpenedSource(descriptor: file.takeDescriptor(), bytes: state.bytes)
         case .spool(let name):
-            let file = try spool.open(name)
+            let file = try await sources.open(name)
             var status = stat()
             guard unsafe fstat(file.number, &status) == 0 else { throw .notInStore(what: "The source's copy") }
             return OpenedSource(descriptor: file, bytes: Int64(status.st_size))
@@ -51,10 +53,12 @@ public struct SourceOpener: Sendable {
             if let end { within.time = min(within.time, end - start) }
             let fetched = try await fetcher.fetch(
                 url, headers: headers, trace: trace, within: within, progress: progress)
-            let file = try spool.open(fetched.name)
-            try spool.remove(fetched.name)
+            let descriptor: Descriptor
+            do { descriptor = try fetched.file.reader.duplicate() } catch {
+                throw .storeFailed(reason: error.description)
+            }
             return OpenedSource(
-                descriptor: file, name: submission.name ?? fetched.fileName, bytes: fetched.bytes,
+                descriptor: descriptor, name: submission.name ?? fetched.fileName, bytes: fetched.bytes,
                 declaredType: submission.declaredType ?? fetched.contentType,
                 steps: [
                     Step(

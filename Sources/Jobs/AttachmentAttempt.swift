@@ -69,7 +69,7 @@ struct AttachmentAttempt: Sendable {
             do {
                 let blob = CommittedBlob(
                     name: delivered.blob, sha256: delivered.rendition.sha256, bytes: delivered.rendition.bytes)
-                guard let own = try await pipeline.blobs.duplicate(blob) else {
+                guard let own = try await pipeline.blobs.copy(blob, under: claim.id) else {
                     try await abandon(taken)
                     return nil
                 }
@@ -141,7 +141,9 @@ struct AttachmentAttempt: Sendable {
     private func deliverable(_ progress: inout Progress, _ foundCostly: () -> Void) async throws -> AttachmentResult {
         let source = try await openedAtItsPlace(&progress)
         defer { pipeline.giveSourceBack(for: self) }
-        let committer = OutputCommitter(blobs: pipeline.blobs) { report in publish(.rendition(id, report)) }
+        let committer = OutputCommitter(staging: pipeline.staging, blobs: pipeline.blobs, claim: claim.id) { report in
+            publish(.rendition(id, report))
+        }
         let run = await rendered(source, into: committer, &progress, foundCostly)
         if run.isCostly {
             if case .url = submission.location { pipeline.fetchedSources.keep(source, for: id) }

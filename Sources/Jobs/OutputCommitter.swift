@@ -10,33 +10,29 @@ import Synchronization
 /// A rendition is committed as soon as it is reported, beside the codec's work on the next one, so that at the end only
 /// the record's transaction remains.
 final class OutputCommitter: Sendable {
-    /// A staged file until it is committed; a box, because noncopyable values can't live in a dictionary.
-    private final class Staged: Sendable {
-        private let file: Mutex<StagedFile?>
-
-        init(_ file: consuming StagedFile) {
-            self.file = Mutex(consume file)
-        }
-
-        func take() -> StagedFile? {
-            file.withLock { $0.take() }
-        }
-    }
-
     private struct State {
-        var staged: [RenditionRole: Staged] = [:]
+        var staged: [RenditionRole: ScratchFile] = [:]
         var committing: [(report: RenditionReport, blob: Task<CommittedBlob, any Error>)] = []
         /// Reported, and known to be closed only when their writer is dead.
-        var unproven: [(report: RenditionReport, file: Staged)] = []
+        var unproven: [(report: RenditionReport, file: ScratchFile)] = []
     }
 
+    private let staging: any StagingArea
     private let blobs: any BlobStore
+    private let claim: ClaimID
     private let committed: @Sendable (RenditionReport) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter committed: Told of each rendition that is durable.
-    init(blobs: any BlobStore, committed: @escaping @Sendable (RenditionReport) -> Void) {
+    /// - Parameters:
+    ///   - claim: Under which the renditions will be delivered.
+    ///   - committed: Told of each rendition that is durable.
+    init(
+        staging: any StagingArea, blobs: any BlobStore, claim: ClaimID,
+        committed: @escaping @Sendable (RenditionReport) -> Void
+    ) {
+        self.staging = staging
         self.blobs = blobs
+        self.claim = claim
         self.committed = committed
     }
 
@@ -44,10 +40,10 @@ final class OutputCommitter: Sendable {
     func stage(_ roles: [RenditionRole]) throws(AttachmentError) -> [CodecOutput] {
         var outputs: [CodecOutput] = []
         for role in roles {
-            var file = try blobs.stage()
-            outputs.append(CodecOutput(role: role, writer: file.takeWriter()))
-            let staged = Staged(file)
-            state.withLock { $0.staged[role] = staged }
+            var staged = try staging.stage()
+            outputs.append(CodecOutput(role: role, writer: staged.takeWriter()))
+            let file = staged.file
+            state.withLock { $0.staged[role] = file }
         }
         return outputs
     }
@@ -57,21 +53,27 @@ final class OutputCommitter: Sendable {
         guard let file = state.withLock({ $0.staged.removeValue(forKey: report.role) }) else {
             throw .codecCrashed(reason: "reported \(report.role.rawValue), which was not ordered")
         }
-        guard blobs.provesClosing else {
+        guard staging.provesClosing else {
             state.withLock { $0.unproven.append((report, file)) }
             return
         }
         commit(file, report, writersAreDead: false)
     }
 
-    private func commit(_ file: Staged, _ report: RenditionReport, writersAreDead: Bool) {
-        let task = Task { [blobs, committed] in
-            guard let staged = file.take() else { throw CancellationError() }
-            let blob = try await blobs.commit(staged, expecting: report.bytes, writersAreDead: writersAreDead)
+    private func commit(_ file: ScratchFile, _ report: RenditionReport, writersAreDead: Bool) {
+        let task = Task { [self] in
+            let blob = try await commit(file, expecting: report.bytes, writersAreDead: writersAreDead)
             committed(report)
             return blob
         }
         state.withLock { $0.committing.append((report, task)) }
+    }
+
+    private func commit(
+        _ file: ScratchFile, expecting bytes: Int64, writersAreDead: Bool
+    ) async throws(AttachmentError) -> CommittedBlob {
+        let closed = try await staging.close(file, expecting: bytes, writersAreDead: writersAreDead)
+        return try await blobs.put(closed, under: claim)
     }
 
     /// Waits for all that was begun, and answers what of it is durable.
@@ -105,9 +107,9 @@ final class OutputCommitter: Sendable {
     ) async throws -> (RenditionReport, CommittedBlob) {
         let start = ContinuousClock.now
         do {
-            var file = try blobs.stage()
+            var staged = try staging.stage()
             let from = try source.duplicate()
-            let (input, output) = (from.release(), file.takeWriter().release())
+            let (input, output) = (from.release(), staged.takeWriter().release())
             let copied = try await BlockingWork.run {
                 let input = Descriptor(owning: input)
                 let output = Descriptor(owning: output)
@@ -116,7 +118,7 @@ final class OutputCommitter: Sendable {
             guard copied == bytes else {
                 throw AttachmentError.invalidSource(reason: "it changed while it was read")
             }
-            let blob = try await blobs.commit(file, expecting: bytes, writersAreDead: true)
+            let blob = try await commit(staged.file, expecting: bytes, writersAreDead: true)
             let report = RenditionReport(
                 role: .original, type: probeResult.type, size: probeResult.size, duration: probeResult.duration,
                 bytes: bytes,

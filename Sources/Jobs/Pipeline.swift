@@ -55,6 +55,7 @@ public struct Pipeline: Sendable {
 
     let records: any JobQueue & BlobRecords
     let blobs: any BlobStore
+    let staging: any StagingArea
     let codecs: CodecPool
     let sources: SourceOpener
     let configuration: Configuration
@@ -66,11 +67,12 @@ public struct Pipeline: Sendable {
     let fetches: FetchPlaces?
 
     public init(
-        records: any JobQueue & BlobRecords, blobs: any BlobStore, codecs: CodecPool, sources: SourceOpener,
-        configuration: Configuration = Configuration()
+        records: any JobQueue & BlobRecords, blobs: any BlobStore, staging: any StagingArea, codecs: CodecPool,
+        sources: SourceOpener, configuration: Configuration = Configuration()
     ) {
         self.records = records
         self.blobs = blobs
+        self.staging = staging
         self.codecs = codecs
         self.sources = sources
         self.configuration = configuration
@@ -84,7 +86,9 @@ public struct Pipeline: Sendable {
     func with(_ change: (inout Configuration) -> Void) -> Pipeline {
         var configuration = configuration
         change(&configuration)
-        return Pipeline(records: records, blobs: blobs, codecs: codecs, sources: sources, configuration: configuration)
+        return Pipeline(
+            records: records, blobs: blobs, staging: staging, codecs: codecs, sources: sources,
+            configuration: configuration)
     }
 
     func publish(_ what: JobEvent.What, of claim: Claim) {
@@ -156,14 +160,14 @@ public struct Pipeline: Sendable {
     func abandon(_ names: [BlobName]) async throws(AttachmentError) {
         guard !names.isEmpty else { return }
         // In a task of its own, as above.
-        let result = await Task { () async -> Result<Void, AttachmentError> in
+        let result = await Task { () async -> Result<[BlobName], AttachmentError> in
             do throws(AttachmentError) {
-                return .success(try blobs.remove(await records.markRemoved(names)))
+                return .success(try await records.discard(names))
             } catch {
                 return .failure(error)
             }
         }.value
-        try result.get()
+        _ = try result.get()
     }
 
     /// All attachments of a job side by side; the thumbnail of each is the first thing its codec makes.

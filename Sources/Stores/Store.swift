@@ -8,23 +8,29 @@ internal import Synchronization
 ///     records.sqlite   jobs, attachments, the queue, access
 ///     blobs/ab/        immutable bytes, named by their hash
 ///     staging/         files in the making, where the file system has no unnamed ones
-///     spool/           sources that were accepted and not yet worked on
+///     spool/           sources: accepted, and being received
 ///     workers/         a lock for each living worker
 ///     revocations      a count that rises with whatever takes access back
+///     removals         held while somebody copies the store
 ///     opening          held while somebody opens the store
 ///     lock             shared by all who use the store, exclusive for whoever cleans it alone
 ///
 /// The keys of tokens are outside, so that a backup of the store opens nothing.
 ///
-/// A store in memory has a directory too, which goes with it: for the spool, and for its keys.
+/// A store in memory has a directory too, which goes with it: for what is being received, and for its keys.
 public struct Store: Sendable {
     /// Absolute, or as it was given.
     public let directory: String
     public let records: any RecordStore
-    public let blobs: any BlobStore
+    public internal(set) var blobs: any BlobStore
+    public let sources: any SourceStore
+    /// Where outputs are staged that ``blobs`` take.
+    public let staging: any StagingArea
     /// The version of the records' schema.
     public let schemaVersion: String
     let keys: KeyRing
+    /// Nil where nothing can be copied.
+    let removals: RemovalHold?
     private let place: Place
 
     /// What keeps the store where it is.
@@ -33,8 +39,8 @@ public struct Store: Sendable {
         case memory(StoreMemory)
     }
 
-    /// Where accepted sources are kept.
-    public var spool: String { directory + "/spool" }
+    /// The directory in which a spool receives what ``sources`` take.
+    public var scratch: String { directory + "/spool" }
 
     /// Whether no other process has the store open, nor can until this one closes it.
     public var isExclusive: Bool {
@@ -51,15 +57,14 @@ public struct Store: Sendable {
         in memory: StoreMemory, clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) throws(StoreError) {
         directory = memory.directory
-        let (blobs, spool) = (memory.blobs, memory.directory + "/spool")
-        self.blobs = blobs
+        blobs = memory.blobs
+        sources = memory.sources
+        staging = MemoryStagingArea(scratch: memory.directory + "/spool")
         keys = try KeyRing(path: memory.directory + "/keys")
         records = MemoryRecordStore(
-            memory.records, tokens: keys, discard: { blobs.remove($0) },
-            discardSpool: { names in
-                for name in names { _ = try? Files.remove(spool + "/" + name) }
-            }, clock: clock)
+            memory.records, tokens: keys, garbage: StoreGarbage(blobs: blobs, sources: sources), clock: clock)
         schemaVersion = "memory"
+        removals = nil
         place = .memory(memory)
     }
 
@@ -99,35 +104,31 @@ public struct Store: Sendable {
             while flock(opening.number, LOCK_EX) != 0 {
                 guard errno == EINTR else { throw SystemError("lock the store") }
             }
+            let removals = try RemovalHold(path: directory + "/removals")
             if !isThere {
-                try FileBlobStore.prepare(directory)
-                try Files.makeDirectory(directory + "/spool")
-                try Files.makeDirectory(directory + "/workers")
                 // Before the records have a name, by which the store is known to be whole.
-                try Files.syncDirectory(directory)
+                try Self.prepare(directory)
                 // Made here, so that it and the journals beside it, which take its mode, are for the owner alone.
                 _ = try Files.open(
                     database, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "make the records '\(database)'")
             }
             // A copy of a store may lack those that were empty.
-            for name in ["staging", "spool", "workers"] where try Files.facts(of: directory + "/" + name) == nil {
+            for name in Self.directories where try Files.facts(of: directory + "/" + name) == nil {
                 try Files.makeDirectory(directory + "/" + name)
             }
-            let blobs = FileBlobStore(directory: directory)
+            let blobs = FileBlobStore(directory: directory, removals: removals)
+            let sources = FileSourceStore(directory: directory + "/spool", removals: removals)
             self.keys = try KeyRing(path: keys)
             let records = try SQLiteRecordStore(
-                path: database, workersDirectory: directory + "/workers", revocations: directory + "/revocations",
-                keys: self.keys,
-                discard: { names in
-                    // Nobody waits for this, and what stays behind is found by the next sweep.
-                    _ = try? blobs.remove(names)
-                },
-                discardSpool: { [spool = directory + "/spool"] names in
-                    for name in names { _ = try? Files.remove(spool + "/" + name) }
-                }, clock: clock)
+                path: database, workers: WorkerLocks(directory: directory + "/workers"),
+                revocations: directory + "/revocations",
+                keys: self.keys, garbage: StoreGarbage(blobs: blobs, sources: sources), clock: clock)
             schemaVersion = records.schemaVersion
             self.records = records
             self.blobs = blobs
+            self.sources = sources
+            self.removals = removals
+            staging = FileStagingArea(directory: directory + "/staging", scratch: directory + "/spool")
             self.directory = directory
         } catch let error as SystemError {
             throw StoreError(error, at: directory)
@@ -138,12 +139,51 @@ public struct Store: Sendable {
         }
     }
 
+    /// Beside those of the blobs.
+    private static let directories = ["staging", "spool", "workers"]
+
     /// What an earlier opening that was cut off may have left.
     private static let ownNames: Set = [
-        "lock", "blobs", "opening", "staging", "spool", "workers", "revocations", "records.sqlite-wal",
+        "lock", "blobs", "opening", "removals", "records.new", "records.new-journal", "staging", "spool", "workers",
+        "revocations", "records.sqlite-wal",
         "records.sqlite-shm",
         "records.sqlite-journal",
     ]
+
+    /// All that a store has before it has records.
+    private static func prepare(_ directory: String) throws(SystemError) {
+        try FileBlobStore.prepare(directory)
+        for name in directories { try Files.makeDirectory(directory + "/" + name) }
+        try Files.syncDirectory(directory)
+    }
+
+    /// Makes a store without records, for those that are brought back: where nothing is, or a store in which nothing is.
+    ///
+    /// - Returns: Held so that nobody else uses it.
+    static func makeVacant(at directory: String) throws(StoreError) -> StoreLock {
+        let database = directory + "/records.sqlite"
+        do {
+            let isThere = try Files.facts(of: database) != nil
+            guard try isThere || isVacant(directory) else { throw StoreError.notAStore(path: directory) }
+            try Files.makeDirectories(directory)
+            let lock = try StoreLock(of: directory, exclusively: true)
+            guard lock.isExclusive else { throw StoreError.inUse(path: directory) }
+            if isThere {
+                guard try SQLiteRecordStore.isEmpty(at: database) else { throw StoreError.notEmpty(path: directory) }
+                for name in ["records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "revocations"] {
+                    try Files.remove(directory + "/" + name)
+                }
+            }
+            try prepare(directory)
+            return lock
+        } catch let error as SystemError {
+            throw StoreError(error, at: directory)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw .inaccessible(path: directory, reason: "\(error)")
+        }
+    }
 
     /// Nothing is there, or nothing but what a store begins with.
     private static func isVacant(_ directory: String) throws(SystemError) -> Bool {
@@ -154,27 +194,6 @@ public struct Store: Sendable {
             if error.code == ENOTDIR { return false }
             throw error
         }
-    }
-
-    /// Deletes an attachment: its record and all access first, then the files that nobody else refers to.
-    ///
-    /// - Returns: False where the tenant has no such attachment.
-    public func delete(_ attachment: AttachmentID, of tenant: TenantID) async throws(AttachmentError) -> Bool {
-        guard let names = try await records.delete(attachment, of: tenant) else { return false }
-        try blobs.remove(names)
-        return true
-    }
-
-    /// Deletes a job with all its attachments; false where the tenant has no such job.
-    public func deleteJob(_ job: JobID, of tenant: TenantID) async throws(AttachmentError) -> Bool {
-        guard let names = try await records.deleteJob(job, of: tenant) else { return false }
-        try blobs.remove(names)
-        return true
-    }
-
-    /// Gives up blobs that were committed and will not be delivered. One that a record refers to stays.
-    public func abandon(_ names: [BlobName]) async throws(AttachmentError) {
-        try blobs.remove(await records.markRemoved(names))
     }
 
     /// What a tenant's webhooks are signed with now, for its receivers.

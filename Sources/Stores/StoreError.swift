@@ -16,6 +16,14 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case damagedKeys(path: String, reason: String)
     /// The database answered with an error.
     case database(path: String, reason: String)
+    /// Another process uses what is wanted alone.
+    case inUse(path: String)
+    /// There is something in the store at `path` that would be lost.
+    case notEmpty(path: String)
+    /// There is something else than a backup at `path`.
+    case notABackup(path: String)
+    /// There is no backup at `path`, or none that was finished.
+    case noBackup(path: String)
     /// Another process has held the store for longer than `seconds`.
     case busy(path: String, seconds: Int)
 
@@ -37,6 +45,14 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             "The key file '\(path)' can't be used: \(reason). Restore it, or delete it, which revokes all access."
         case .database(let path, let reason):
             "The records in '\(path)' can't be used: \(reason)."
+        case .inUse(let path):
+            "Another process uses '\(path)'. Wait for it to end, or stop it, then try again."
+        case .notEmpty(let path):
+            "The store at '\(path)' isn't empty, and nothing is written over it. Choose another directory with --store, or move that one away."
+        case .notABackup(let path):
+            "'\(path)' is neither empty nor an earlier backup. Choose a new directory."
+        case .noBackup(let path):
+            "There is no whole backup at '\(path)': it isn't one, or was never finished. Choose another."
         case .busy(let path, let seconds):
             "Another process has kept the store at '\(path)' to itself for \(seconds) s. Wait for it to end, then try again."
         }

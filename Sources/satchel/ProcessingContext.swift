@@ -21,10 +21,10 @@ struct ProcessingContext {
         let store = try openStore(storeOptions, create: true)
         let codecs = CodecPool(try codecOptions.poolConfiguration)
         try await startCodecs(codecs, decoderSet)
-        let spool = try Spool(at: store.spool)
+        let spool = try Spool(at: store.scratch)
         let pipeline = Pipeline(
-            records: store.records, blobs: store.blobs, codecs: codecs,
-            sources: SourceOpener(spool: spool, fetcher: try fetch?.fetcher(into: spool)),
+            records: store.records, blobs: store.blobs, staging: store.staging, codecs: codecs,
+            sources: SourceOpener(sources: store.sources, fetcher: try fetch?.fetcher(into: spool)),
             configuration: Pipeline.Configuration(
                 limits: .commandLine, timeLimit: timeLimit, owner: CodecPool.Owner(name: TenantID.local.rawValue)))
         return ProcessingContext(store: store, codecs: codecs, pipeline: pipeline)

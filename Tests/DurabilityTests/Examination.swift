@@ -67,7 +67,9 @@ struct Examination {
         let referenced = try await store.records.referencedBlobs().map {
             "blobs/\($0.name.rawValue.prefix(2))/\($0.name.rawValue)"
         }
-        let own = ["lock", "opening", "revocations", "records.sqlite", "records.sqlite-wal", "records.sqlite-shm"]
+        let own = [
+            "lock", "opening", "removals", "revocations", "records.sqlite", "records.sqlite-wal", "records.sqlite-shm",
+        ]
         let left = try Disk.files(in: "\(home)/\(Machine.store)").subtracting(referenced).subtracting(own)
         #expect(left.isEmpty, "\(place): the sweep left \(left.sorted())")
         let keys = try Disk.files(in: "\(home)/config/satchel").subtracting(["access.keys", "access.keys.lock"])

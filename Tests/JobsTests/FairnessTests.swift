@@ -48,9 +48,9 @@ import Testing
     /// A job whose source is here.
     private func stored(
         _ content: String, of tenant: TenantID, priority: JobPriority, in bench: JobBench
-    ) throws -> JobSubmission {
+    ) async throws -> JobSubmission {
         JobSubmission(
-            tenant: tenant, profile: .archive, priority: priority, attachments: [try bench.upload(content)])
+            tenant: tenant, profile: .archive, priority: priority, attachments: [try await bench.upload(content)])
     }
 
     private func cancel(_ job: JobSubmission, in bench: JobBench) async throws {
@@ -62,7 +62,7 @@ import Testing
         _ content: String, priority: JobPriority, deadline: Double? = nil, in bench: JobBench
     ) async throws -> JobRecord {
         try await bench.finished(
-            try await bench.submit([try bench.upload(content)], priority: priority, deadline: deadline))
+            try await bench.submit([try await bench.upload(content)], priority: priority, deadline: deadline))
     }
 
     @Test(arguments: Slowness.allCases)
@@ -128,8 +128,9 @@ import Testing
 
     @Test func `no bulk work is in a place that is kept for whoever waits`() async throws {
         try await JobBench.run(codecs: 3, widths: .init(codecs: 3)) { bench in
-            let held = try (0..<20).map {
-                try stored("fault: late-sleep \($0)", of: Self.bob, priority: .bulk, in: bench)
+            var held: [JobSubmission] = []
+            for number in 0..<20 {
+                held.append(try await stored("fault: late-sleep \(number)", of: Self.bob, priority: .bulk, in: bench))
             }
             try await accept(held, in: bench)
             try await eventually { bench.pool.statistics.placesUsed == 2 }
@@ -154,7 +155,7 @@ import Testing
 
     @Test func `a job that finds no place ends at its deadline, and whoever waits for it is told`() async throws {
         try await JobBench.run(codecs: 1, widths: .init(quick: 1, expensive: 1)) { bench in
-            let first = try stored("fault: late-sleep", of: JobBench.tenant, priority: .interactive, in: bench)
+            let first = try await stored("fault: late-sleep", of: JobBench.tenant, priority: .interactive, in: bench)
             try await accept([first], in: bench)
             try await eventually { bench.pool.statistics.placesUsed == 1 }
             let record = try await finish("fault: null", priority: .interactive, deadline: 0.5, in: bench)

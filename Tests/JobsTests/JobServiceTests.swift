@@ -65,15 +65,15 @@ import Testing
 
     @Test func `cancelling a job ends its codec at once and frees the place`() async throws {
         try await JobBench.run(codecs: 1) { bench in
-            let job = try await bench.submit([try bench.upload("fault: late-sleep")])
+            let job = try await bench.submit([try await bench.upload("fault: late-sleep")])
             try await bench.busy()
             bench.jobs.cancelled(try #require(try await bench.store.records.cancel(job, of: Self.tenant)))
-            let next = try await bench.submit([try bench.upload("fault: null")])
+            let next = try await bench.submit([try await bench.upload("fault: null")])
             #expect(try await bench.finished(next).state == .delivered)
             #expect(try await bench.finished(job).state == .cancelled)
             #expect(bench.reports.list.filter { $0.job == job }.map(\.state) == [.cancelled])
             #expect(bench.pool.statistics.deaths[.deadline] == 1)
-            #expect(try bench.store.blobs.list().count == 2)
+            #expect(try await bench.blobs() == 2)
         }
     }
 
@@ -81,11 +81,11 @@ import Testing
         async throws
     {
         try await JobBench.run(codecs: 2) { bench in
-            let short = try await bench.submit([try bench.upload("fault: late-pause")])
-            let long = try await bench.submit([try bench.upload("fault: late-sleep")])
+            let short = try await bench.submit([try await bench.upload("fault: late-pause")])
+            let long = try await bench.submit([try await bench.upload("fault: late-sleep")])
             try await eventually { bench.pool.statistics.placesUsed == 2 }
             await bench.jobs.drain(within: .seconds(3))
-            let unclaimed = try await bench.submit([try bench.upload("fault: null")])
+            let unclaimed = try await bench.submit([try await bench.upload("fault: null")])
             #expect(try await bench.finished(short).state == .delivered)
             #expect(try await bench.finished(long, within: .seconds(2)).state == .pending)
             #expect(try await bench.finished(unclaimed, within: .zero).state == .pending)
@@ -101,13 +101,16 @@ import Testing
             var videos: [JobID] = []
             for number in 0..<4 {
                 // Each a job of two, so that its attachments count, not the job.
-                let pair = try (0..<2).map { try bench.upload("fault: expensive 250 \(number) \($0)") }
+                let pair = [
+                    try await bench.upload("fault: expensive 250 \(number) 0"),
+                    try await bench.upload("fault: expensive 250 \(number) 1"),
+                ]
                 videos.append(try await bench.submit(pair))
             }
             try await eventually { bench.pool.statistics.costlyPlacesUsed > 0 }
             var photographs: [JobID] = []
             for number in 0..<20 {
-                photographs.append(try await bench.submit([try bench.upload("fault: echo \(number)")]))
+                photographs.append(try await bench.submit([try await bench.upload("fault: echo \(number)")]))
             }
             for photograph in photographs { #expect(try await bench.finished(photograph).state == .delivered) }
             let unfinished = try await videos.asyncCount(where: {
@@ -147,7 +150,7 @@ import Testing
             try await JobBench.run(codecs: 1) { bench in
                 for number in 0..<20 { try await bench.submit([url(origin.url("/\(number)"))]) }
                 try await eventually { origin.requests.count >= 20 }
-                let job = try await bench.submit([try bench.upload("fault: null")])
+                let job = try await bench.submit([try await bench.upload("fault: null")])
                 #expect(try await bench.finished(job).state == .delivered)
             }
         }
@@ -156,15 +159,16 @@ import Testing
     @Test func `whoever waits for an answer goes before a batch that came first`() async throws {
         try await JobBench.run(codecs: 1) { bench in
             // Holds the only codec until all of them wait for it.
-            let first = try await bench.submit([try bench.upload("fault: sleep")])
+            let first = try await bench.submit([try await bench.upload("fault: sleep")])
             try await bench.busy()
             var bulk: [JobID] = []
             var prompt: [JobID] = []
             for number in 0..<10 {
-                bulk.append(try await bench.submit([try bench.upload("fault: echo bulk\(number)")], priority: .bulk))
+                bulk.append(
+                    try await bench.submit([try await bench.upload("fault: echo bulk\(number)")], priority: .bulk))
             }
             for number in 0..<8 {
-                prompt.append(try await bench.submit([try bench.upload("fault: echo prompt\(number)")]))
+                prompt.append(try await bench.submit([try await bench.upload("fault: echo prompt\(number)")]))
             }
             bench.jobs.cancelled(try #require(try await bench.store.records.cancel(first, of: Self.tenant)))
             for job in bulk + prompt { #expect(try await bench.finished(job).state == .delivered) }
@@ -189,7 +193,7 @@ import Testing
                         group.addTask {
                             var jobs: [JobID] = []
                             for _ in 0..<50 {
-                                var attachment = isFetched ? fetched : try bench.upload(answer)
+                                var attachment = isFetched ? fetched : try await bench.upload(answer)
                                 attachment.identifier = UUID().uuidString
                                 jobs.append(try await bench.submit([attachment]))
                             }
@@ -207,8 +211,8 @@ import Testing
                 #expect(origin.count(of: "/same") == (isFetched ? 1 : 0))
                 #expect(bench.pool.statistics.processes == 1)
                 // One file for each rendition, whoever delivered first; and nothing of the uploads.
-                #expect(try bench.store.blobs.list().count == 2)
-                #expect(try bench.spool.list().isEmpty)
+                #expect(try await bench.blobs() == 2)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: bench.store.scratch).isEmpty)
             }
         }
     }
@@ -241,16 +245,16 @@ import Testing
         async throws
     {
         try await JobBench.run { bench in
-            let first = try await bench.finished(try await bench.submit([try bench.upload("fault: echo x")]))
-            let second = try await bench.finished(try await bench.submit([try bench.upload("fault: echo x")]))
+            let first = try await bench.finished(try await bench.submit([try await bench.upload("fault: echo x")]))
+            let second = try await bench.finished(try await bench.submit([try await bench.upload("fault: echo x")]))
             #expect(bench.pool.statistics.processes == 1)
             #expect(second.attachments[0].steps.map(\.name) == ["shared"])
             #expect(try await bench.text(of: .main, in: second) == "main x")
             for record in [first, second] {
-                #expect(try await bench.store.delete(record.attachments[0].id, of: Self.tenant))
+                #expect(try await bench.store.records.delete(record.attachments[0].id, of: Self.tenant))
             }
-            #expect(try bench.store.blobs.list().isEmpty)
-            let third = try await bench.finished(try await bench.submit([try bench.upload("fault: echo x")]))
+            #expect(try await bench.blobs() == 0)
+            let third = try await bench.finished(try await bench.submit([try await bench.upload("fault: echo x")]))
             #expect(third.state == .delivered && bench.pool.statistics.processes == 2)
             #expect(try await bench.text(of: .main, in: third) == "main x")
         }
@@ -260,7 +264,8 @@ import Testing
         try await LocalOrigin.run({ _ in LocalOrigin.Answer(body: Data("fault: refuse".utf8)) }) { origin in
             try await JobBench.run { bench in
                 for _ in 0..<2 {
-                    let record = try await bench.finished(try await bench.submit([try bench.upload("fault: refuse")]))
+                    let record = try await bench.finished(
+                        try await bench.submit([try await bench.upload("fault: refuse")]))
                     #expect(record.attachments[0].error?.code == .corrupt)
                 }
                 #expect(bench.pool.statistics.processes == 2)
@@ -276,10 +281,10 @@ import Testing
         async throws
     {
         try await JobBench.run { bench in
-            let first = try await bench.submit([try bench.upload("fault: late-main-sleep")])
+            let first = try await bench.submit([try await bench.upload("fault: late-main-sleep")])
             try await bench.busy()
-            let hurried = try await bench.submit([try bench.upload("fault: late-main-sleep")], deadline: 1)
-            let patient = try await bench.submit([try bench.upload("fault: late-main-sleep")], deadline: 4)
+            let hurried = try await bench.submit([try await bench.upload("fault: late-main-sleep")], deadline: 1)
+            let patient = try await bench.submit([try await bench.upload("fault: late-main-sleep")], deadline: 4)
             let record = try await bench.finished(hurried)
             #expect(record.attachments[0].error?.code == .deadlineExceeded)
             #expect(bench.pool.statistics.processes == 1)

@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -83,21 +84,49 @@ extension Store {
     }
 
     func commit(_ data: Data) async throws -> CommittedBlob {
-        var file = try blobs.stage()
+        var staged = try staging.stage()
         do {
-            let writer = FileHandle(fileDescriptor: file.takeWriter().release(), closeOnDealloc: true)
+            let writer = FileHandle(fileDescriptor: staged.takeWriter().release(), closeOnDealloc: true)
             try writer.write(contentsOf: data)
             try writer.close()
         }
-        return try await blobs.commit(file, expecting: Int64(data.count), writersAreDead: false)
+        return try await commit(staged.file, expecting: Int64(data.count))
     }
 
-    func text(of name: BlobName) throws -> String {
-        let file = FileHandle(fileDescriptor: try blobs.open(name).release(), closeOnDealloc: true)
-        return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+    func commit(_ file: ScratchFile, expecting bytes: Int64) async throws(AttachmentError) -> CommittedBlob {
+        try await blobs.put(
+            try await staging.close(file, expecting: bytes, writersAreDead: false), under: .generate())
+    }
+
+    func text(of name: BlobName) async throws -> String {
+        String(decoding: try await blobs.read(0..<1 << 20, of: name), as: UTF8.self)
+    }
+
+    /// The names of all blobs.
+    func blobNames() async throws -> Set<BlobName> {
+        var names: Set<BlobName> = []
+        try await Self.forEachPage(of: blobs.list) { names.formUnion($0.map(\.name)) }
+        return names
+    }
+
+    /// The names of all sources.
+    func sourceNames() async throws -> Set<SourceName> {
+        var names: Set<SourceName> = []
+        try await Self.forEachPage(of: sources.list) { names.formUnion($0.map(\.name)) }
+        return names
+    }
+
+    /// A source that was handed in.
+    func accept(_ text: String) async throws -> SourceName {
+        let path = scratch + "/" + UUID().uuidString + ".part"
+        try Files.write(Array(text.utf8), to: path)
+        let reader = try Files.open(path, O_RDONLY, to: "open a source")
+        return try await sources.put(
+            HashedFile(ScratchFile(reader: reader, path: path), sha256: "", bytes: Int64(text.utf8.count)))
     }
 
     /// Accepts, claims and delivers one attachment whose renditions have the given texts.
+    @discardableResult
     func deliver(
         _ texts: [RenditionRole: String], tenant: TenantID = .local, profile: Profile = .archive
     ) async throws -> AttachmentRecord {

@@ -149,7 +149,7 @@ private struct Drive: ~Copyable {
         case "sweep": try await sweep()
         case "abandon":
             let orphan = try await current.commit(text())
-            try await current.abandon([orphan.name])
+            try await current.records.discard([orphan.name])
         case "crash": try await crash()
         default: clock.advance(.milliseconds(Int.random(in: 0...8_000, using: &generator)))
         }
@@ -259,7 +259,7 @@ private struct Drive: ~Copyable {
             if model.isDone(claim, work) {
                 counts["delivered again", default: 0] += 1
                 // The first answer stands; what was brought in vain is given up.
-                try await current.abandon(sealed)
+                try await current.records.discard(sealed)
                 return
             }
             #expect(model.holds(claim, work))
@@ -281,7 +281,7 @@ private struct Drive: ~Copyable {
         } catch ClaimError.lost {
             #expect(!model.holds(claim, work) && !model.isDone(claim, work))
             counts["lost", default: 0] += 1
-            if Bool.random(using: &generator) { try await current.abandon(sealed) }
+            if Bool.random(using: &generator) { try await current.records.discard(sealed) }
         }
     }
 
@@ -317,9 +317,9 @@ private struct Drive: ~Copyable {
         guard let job = all.randomElement(using: &generator),
             let attachment = job.attachments.randomElement(using: &generator)
         else { return }
-        #expect(try await current.delete(attachment.id, of: TenantID(rawValue: "other")) == false)
-        #expect(try await current.delete(attachment.id, of: .local))
-        #expect(try await current.delete(attachment.id, of: .local) == false)
+        #expect(try await current.records.delete(attachment.id, of: TenantID(rawValue: "other")) == false)
+        #expect(try await current.records.delete(attachment.id, of: .local))
+        #expect(try await current.records.delete(attachment.id, of: .local) == false)
         model.jobs[job.work]?.attachments.removeAll { $0.id == attachment.id }
         if model.jobs[job.work]?.attachments.isEmpty == true { model.jobs[job.work] = nil }
     }
@@ -351,7 +351,7 @@ private struct Drive: ~Copyable {
             #expect(cleaner.isExclusive)
             #expect(try await cleaner.sweep().orphans >= 1)
             let referenced = Set(try await cleaner.records.referencedBlobs().map(\.name))
-            #expect(Set(try cleaner.blobs.list().map(\.name)) == referenced)
+            #expect(try await cleaner.blobNames() == referenced)
             #expect(!referenced.contains(orphan.name))
             #expect(try await cleaner.verify().isSound)
         }
@@ -371,14 +371,16 @@ private struct Drive: ~Copyable {
             #expect(record.attachments.map(\.state) == job.attachments.map(\.state))
             for attachment in job.attachments {
                 let blob = try await store.records.blob(of: .main, of: attachment.id, tenant: .local)
-                #expect(try blob.map(store.text) == attachment.text)
+                var text: String?
+                if let blob { text = try await store.text(of: blob) }
+                #expect(text == attachment.text)
             }
         }
         let page = try await store.records.jobs(of: .local, where: RecordFilter(), after: nil, limit: 1000)
         #expect(page.elements.count == model.jobs.count)
         let referenced = try await store.records.referencedBlobs()
         #expect(referenced.count == model.texts.count)
-        let files = Set(try store.blobs.list().map(\.name))
+        let files = try await store.blobNames()
         #expect(files.isSuperset(of: referenced.map(\.name)))
     }
 }

@@ -22,7 +22,7 @@ import Testing
         _ tenant: TenantID, priority: JobPriority = .bulk, deadline: Double? = nil
     ) -> JobSubmission {
         var job = JobSubmission.sample(tenant: tenant, priority: priority, deadline: deadline)
-        job.attachments[0].location = .spool(name: job.id.rawValue)
+        job.attachments[0].location = .spool(name: SourceName(rawValue: job.id.rawValue))
         return job
     }
 
@@ -237,6 +237,6 @@ import Testing
         #expect(try await fixture.records.endOverdue(1).ended.count == 1)
         guard case .accepted = try await fixture.records.retry(job.id, of: ada) else { throw Unexpected() }
         let again = try await fixture.records.claim(ClaimRoom(1), from: .lane(.quick), by: me, for: .seconds(60))
-        #expect(again.first?.submission.attachments[0].location == .spool(name: job.id.rawValue))
+        #expect(again.first?.submission.attachments[0].location == .spool(name: SourceName(rawValue: job.id.rawValue)))
     }
 }

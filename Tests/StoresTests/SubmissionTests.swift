@@ -105,7 +105,7 @@ import Testing
         else { throw Unexpected() }
         #expect(later.id != job.id)
         // A deleted job leaves its key free.
-        #expect(try await fixture.store.deleteJob(later.id, of: .local))
+        #expect(try await fixture.records.deleteJob(later.id, of: .local))
         #expect(try await fixture.records.job(submittedWith: "k", of: .local) == nil)
     }
 
@@ -130,7 +130,7 @@ import Testing
         #expect(try await fixture.records.usage(of: .local) == TenantUsage(storedBytes: 10))
         #expect(try await fixture.records.statistics().blobBytes == 5)
         await fixture.expect(.quotaExceeded(what: "stored bytes"), within: quotas)
-        #expect(try await fixture.store.deleteJob(first.id, of: .local))
+        #expect(try await fixture.records.deleteJob(first.id, of: .local))
         _ = try await fixture.accepted(.sample(digest: "d"), within: quotas)
         try await fixture.records.expectTrueCounts()
     }
@@ -162,7 +162,7 @@ import Testing
             #expect(try await fixture.records.retry(job.id, of: other) == nil)
             try await fixture.bring(job, to: state)
             // What was deleted meanwhile is not wanted again.
-            #expect(try await fixture.store.delete(job.attachments[1].id, of: .local))
+            #expect(try await fixture.records.delete(job.attachments[1].id, of: .local))
             guard case .accepted(let again) = try await fixture.records.retry(job.id, of: .local) else {
                 throw Unexpected()
             }
@@ -185,47 +185,46 @@ import Testing
     @Test(arguments: Backend.allCases)
     func `an upload stays for as long as some attempt may need it, and no longer`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
-        func upload(_ name: String) throws -> Attachments.SourceLocation {
-            try Data("x".utf8).write(to: URL(filePath: fixture.store.spool + "/" + name))
-            return .spool(name: name)
+        var texts: [SourceName: String] = [:]
+        func left() async throws -> [String] {
+            try await fixture.store.sourceNames().compactMap { texts[$0] }.sorted()
         }
-        func left() throws -> [String] {
-            try FileManager.default.contentsOfDirectory(atPath: fixture.store.spool).sorted()
-        }
-        func submission(_ id: JobID, _ digest: String, _ name: String) throws -> JobSubmission {
+        func submission(_ id: JobID, _ digest: String, _ text: String) async throws -> JobSubmission {
+            let source = try await fixture.store.accept(text)
+            texts[source] = text
             var submission = JobSubmission.sample(id: id, digest: digest)
-            submission.attachments[0].location = try upload(name)
+            submission.attachments[0].location = .spool(name: source)
             return submission
         }
         let id = JobID(rawValue: "push-1")
         _ = try await fixture.accepted(submission(id, "a", "one"))
-        #expect(try left() == ["one"])
+        #expect(try await left() == ["one"])
         let second = try await fixture.accepted(submission(id, "b", "two"))
-        #expect(try left() == ["two"], "an older generation's is gone")
+        #expect(try await left() == ["two"], "an older generation's is gone")
         try await fixture.bring(second, to: .failed, for: .storeFull)
         #expect(try await fixture.store.sweep(sparing: nil).leftovers == 0)
-        #expect(try left() == ["two"], "it can be tried again")
+        #expect(try await left() == ["two"], "it can be tried again")
         guard case .accepted(let third) = try await fixture.records.retry(id, of: .local) else { throw Unexpected() }
-        #expect(try left() == ["two"])
+        #expect(try await left() == ["two"])
         try await fixture.bring(third, to: .delivered)
-        #expect(try left() == [], "a delivered job needs it no more")
+        #expect(try await left() == [], "a delivered job needs it no more")
 
         let damaged = try await fixture.accepted(submission(JobID(rawValue: "push-4"), "a", "five"))
         try await fixture.bring(damaged, to: .failed)
-        #expect(try left() == [], "the same bytes would fail again")
+        #expect(try await left() == [], "the same bytes would fail again")
         guard case .forgotten = try await fixture.records.retry(damaged.id, of: .local) else { throw Unexpected() }
 
         let cancelled = try await fixture.accepted(submission(JobID(rawValue: "push-2"), "a", "three"))
         try await fixture.bring(cancelled, to: .cancelled)
-        #expect(try left() == ["three"])
+        #expect(try await left() == ["three"])
         fixture.clock.advance(.seconds(86_400))
         _ = try await fixture.store.sweep()
-        #expect(try left() == [])
+        #expect(try await left() == [])
 
         let deleted = try await fixture.accepted(submission(JobID(rawValue: "push-3"), "a", "four"))
         try await fixture.bring(deleted, to: .failed, for: .storeFull)
-        #expect(try await fixture.store.deleteJob(deleted.id, of: .local))
-        #expect(try left() == [])
+        #expect(try await fixture.records.deleteJob(deleted.id, of: .local))
+        #expect(try await left() == [])
     }
 
     @Test(arguments: Backend.allCases)

@@ -13,24 +13,26 @@ import Testing
         let orphan = try await fixture.store.commit("orphan")
         let report = try await fixture.store.sweep()
         #expect(report.orphans == 0)
-        #expect(try fixture.store.text(of: orphan.name) == "orphan")
+        #expect(try await fixture.store.text(of: orphan.name) == "orphan")
     }
 
     @Test func `whoever has the store alone sweeps everything that no record refers to, and nothing else`() async throws
     {
         let directory = try TemporaryDirectory(inMemory: true)
         let clock = TestClock()
-        let kept: [BlobName]
+        let kept: Set<BlobName>
+        let needed: SourceName
         do {
             let store = try Store.open(at: directory.path + "/store", keys: directory.path + "/keys") { clock.now }
             _ = try await store.deliver([.main: "main", .thumbnail: "small"])
-            kept = try store.blobs.list().map(\.name)
+            kept = try await store.blobNames()
             _ = try await store.commit("orphan")
             try Data("x".utf8).write(to: URL(filePath: store.directory + "/staging/left"))
-            try Data("x".utf8).write(to: URL(filePath: store.spool + "/left.part"))
-            try Data("x".utf8).write(to: URL(filePath: store.spool + "/needed"))
+            try Data("x".utf8).write(to: URL(filePath: store.scratch + "/left.part"))
+            _ = try await store.accept("left")
+            needed = try await store.accept("needed")
             var submission = JobSubmission.sample()
-            submission.attachments[0].location = .spool(name: "needed")
+            submission.attachments[0].location = .spool(name: needed)
             _ = try await store.records.submit([submission], SubmissionOptions())
             let other = try Store.open(
                 at: directory.path + "/store", keys: directory.path + "/keys", exclusively: true)
@@ -39,9 +41,9 @@ import Testing
         let alone = try Store.open(at: directory.path + "/store", keys: directory.path + "/keys", exclusively: true)
         #expect(alone.isExclusive)
         let report = try await alone.sweep()
-        #expect(report == SweepReport(expired: 0, orphans: 1, bytes: 6, leftovers: 2))
-        #expect(Set(try alone.blobs.list().map(\.name)) == Set(kept))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: alone.spool) == ["needed"])
+        #expect(report == SweepReport(expired: 0, orphans: 1, bytes: 6, leftovers: 3))
+        #expect(try await alone.blobNames() == kept)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: alone.scratch) == [needed.rawValue])
         #expect(try FileManager.default.contentsOfDirectory(atPath: alone.directory + "/workers").isEmpty)
         #expect(try await alone.sweep() == SweepReport(expired: 0, orphans: 0, bytes: 0, leftovers: 0))
     }
@@ -73,7 +75,7 @@ import Testing
         #expect(try await fixture.store.sweep().expired == 4)
         let left = try await fixture.records.attachments(of: ada, where: RecordFilter(), after: nil, limit: 10)
         #expect(left.elements.isEmpty)
-        #expect(try fixture.store.blobs.list().count == 1)
+        #expect(try await fixture.store.blobNames().count == 1)
         #expect(try await fixture.records.attachment(kept.id, of: .local) != nil)
     }
 }
@@ -97,7 +99,7 @@ import Testing
         let file = try #require(FileHandle(forUpdatingAtPath: path))
         try file.write(contentsOf: Data("e".utf8))
         try file.close()
-        try store.blobs.remove([missingName])
+        try await store.blobs.remove([missingName])
         let report = try await store.verify()
         #expect(!report.isSound)
         #expect(report.damaged == [damagedName])
@@ -108,7 +110,7 @@ import Testing
         // New deliveries of the same bytes are whole again.
         for text in ["damaged", "missing"] {
             let again = try await store.deliver([.main: text])
-            #expect(try store.text(of: try await name(again)) == text)
+            #expect(try await store.text(of: try await name(again)) == text)
         }
     }
 }

@@ -160,7 +160,7 @@ import Testing
         #expect(due.map(\.job) == [job.id, job.id])
         #expect(Set(due.map(\.id)).count == 2)
         try await fixture.records.record(.again(after: .zero, reason: "503"), of: due[0])
-        #expect(try await fixture.store.deleteJob(job.id, of: .local))
+        #expect(try await fixture.records.deleteJob(job.id, of: .local))
         #expect(try await fixture.due().isEmpty)
         // To record what became of it is no error.
         try await fixture.records.record(.delivered, of: due[1])

@@ -3,6 +3,7 @@ import Foundation
 import Ingest
 import NIOCore
 import NIOPosix
+import Stores
 import Synchronization
 
 /// Tries hostile URLs for real, with listeners on every address as the judge. For a network namespace in which
@@ -13,7 +14,7 @@ import Synchronization
 @main enum FetchProbe {
     static func main() async throws {
         if CommandLine.arguments.count == 3, CommandLine.arguments[2] == "--keep" {
-            try keep()
+            try await keep()
             return
         }
         if CommandLine.arguments.count == 3 {
@@ -73,16 +74,18 @@ import Synchronization
                 await outcome(Fetcher(guardedBy: allowing, into: spool, userAgent: "probe"), url))
         }
         report.heardControls = canary.heard - heard
-        report.left = try spool.list().count - report.controls.count
+        report.left = try FileManager.default.contentsOfDirectory(atPath: CommandLine.arguments[1]).count
         FileHandle.standardOutput.write(try JSONEncoder().encode(report))
     }
 
-    /// With `--keep` as the second argument: puts standard input into the spool, durably, and prints its name there.
-    private static func keep() throws {
+    /// With `--keep` as the second argument: receives standard input in the spool, has it kept, durably, and prints its
+    /// name there.
+    private static func keep() async throws {
         let bytes = try FileHandle.standardInput.readToEnd() ?? Data()
-        var file = try Spool(at: CommandLine.arguments[1]).create()
+        let path = CommandLine.arguments[1]
+        var file = try Spool(at: path).create(hashing: true)
         try unsafe bytes.withUnsafeBytes { unsafe try file.write($0) }
-        print(try file.commit())
+        print(try await FileSourceStore(directory: path).put(file.finish()).rawValue)
     }
 
     /// With a URL on the loopback as the second argument: fetches it and prints the bytes that came, and by how many KiB
@@ -157,7 +160,7 @@ struct ProbeReport: Encodable {
     var redirects = 0
     var controls: [String] = []
     var heardControls = 0
-    /// Files in the spool beyond those of the controls.
+    /// Files in the spool.
     var left = 0
 }
 

@@ -27,8 +27,8 @@ struct ContentAnswer: Hashable, Sendable {
 
     /// - Parameters:
     ///   - remaining: Until the access ends.
-    ///   - accelPrefix: See ``ServiceSettings/accelPrefix``.
-    init(to request: ContentRequest, for access: ContentAccess, remaining: Duration, accelPrefix: String?) {
+    ///   - redirect: The location that the proxy in front is told, where that sends the bytes.
+    init(to request: ContentRequest, for access: ContentAccess, remaining: Duration, redirect: String?) {
         let size = access.rendition.bytes
         let tag = "\"\(access.rendition.sha256)\""
         let common = Self.common(access, tag: tag, remaining: remaining)
@@ -42,10 +42,9 @@ struct ContentAnswer: Hashable, Sendable {
             return
         }
         let described = common + Self.description(of: access)
-        if let accelPrefix {
-            let blob = access.blob.rawValue
-            let path = Field(name: "X-Accel-Redirect", value: "\(accelPrefix)\(blob.prefix(2))/\(blob)")
-            self.init(status: 200, fields: described + [path], length: 0)
+        if let redirect {
+            let location = Field(name: "X-Accel-Redirect", value: redirect)
+            self.init(status: 200, fields: described + [location], length: 0)
             return
         }
         // A date never matches: there is none to compare it with.

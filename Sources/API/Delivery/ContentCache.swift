@@ -28,6 +28,9 @@ final class ContentCache {
     private let opener: ContentOpener
     private var entries: [String: Entry] = [:]
     private var waiters: [String: [Waiter]] = [:]
+    /// Who waits to be told whether access was taken back, by its id.
+    private var checks: [(content: OpenContent, then: (Bool?) -> Void)] = []
+    private var isChecking = false
 
     init(loop: any EventLoop, opener: ContentOpener) {
         self.loop = loop
@@ -36,9 +39,7 @@ final class ContentCache {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    var revocations: UInt64 { opener.service.records.revocations }
-
-    var accelPrefix: String? { opener.service.settings.accelPrefix }
+    var revocations: UInt64? { opener.service.records.revocations }
 
     /// What the path opens right now, where that is known.
     func entry(_ path: String) -> Entry? {
@@ -52,20 +53,28 @@ final class ContentCache {
         return entry
     }
 
-    /// Finds out what the path opens; requests that come meanwhile get the same answer.
+    /// Finds out what the path opens; requests that come meanwhile get the same answer, where it can be told whether
+    /// something was taken back since.
     func open(_ path: String, then waiter: @escaping Waiter) {
+        guard revocations != nil else {
+            return ask(path) { result in waiter(result.map { $0.map { Entry($0, usedAt: .now()) } }) }
+        }
         if waiters[path] != nil {
             waiters[path]?.append(waiter)
             return
         }
         waiters[path] = [waiter]
+        ask(path) { [self] result in opened(path, result) }
+    }
+
+    private func ask(_ path: String, then: @escaping (Result<OpenContent?, any Error>) -> Void) {
         // What is no content path is looked up all the same: it must not cost less.
         let parsed = ContentPath(path) ?? ContentPath(token: "", name: "")
-        let box = NIOLoopBound(self, eventLoop: loop)
+        let box = NIOLoopBound(then, eventLoop: loop)
         Task { [opener, loop] in
             let result: Result<OpenContent?, any Error>
             do { result = .success(try await opener.open(parsed)) } catch { result = .failure(error) }
-            loop.execute { box.value.opened(path, result) }
+            loop.execute { box.value(result) }
         }
     }
 
@@ -86,7 +95,8 @@ final class ContentCache {
     }
 
     private func isGood(_ entry: Entry, at now: NIODeadline) -> Bool {
-        now < entry.content.expires && entry.content.revocations == revocations
+        guard now < entry.content.expires, let revocations else { return false }
+        return entry.content.revocations == revocations
     }
 
     private func giveUpOldest() {
@@ -100,12 +110,28 @@ final class ContentCache {
         entries = entries.filter { isGood($0.value, at: now) && now - $0.value.usedAt < Self.keptFor }
     }
 
-    /// Whether bytes of opened content may go on being sent; nil where that can't be told now.
+    /// Whether bytes of opened content may go on being sent; nil where that can't be told now. One call asks for all who
+    /// wait.
     func check(_ content: OpenContent, then: @escaping (Bool?) -> Void) {
-        let box = NIOLoopBound(then, eventLoop: loop)
+        checks.append((content, then))
+        checkWaiting()
+    }
+
+    private func checkWaiting() {
+        guard !isChecking, !checks.isEmpty else { return }
+        isChecking = true
+        let asked = checks
+        checks = []
+        let ids = Set(asked.map(\.content.access.id))
+        let box = NIOLoopBound((cache: self, asked: asked), eventLoop: loop)
         Task { [opener, loop] in
-            let may = try? await opener.mayContinue(content)
-            loop.execute { box.value(may) }
+            let ends = try? await opener.service.records.stillOpen(ids)
+            loop.execute {
+                let (cache, asked) = box.value
+                cache.isChecking = false
+                for (content, then) in asked { then(ends.map { content.mayContinue(until: $0[content.access.id]) }) }
+                cache.checkWaiting()
+            }
         }
     }
 }

@@ -62,7 +62,7 @@ final class ContentResponder: DirectResponder {
         let content = entry.content
         let request = ContentRequest(head)
         if request == ContentRequest(), exchange.isPlain {
-            let body = content.file == nil ? nil : 0..<content.access.rendition.bytes
+            let body = content.body.redirect == nil ? 0..<content.access.rendition.bytes : nil
             tally.count(status: 200, isHead: false, bytes: Int64(body?.count ?? 0))
             return send(plainHead(of: entry, exchange), body, of: content, exchange) {
                 exchange.begin($0, status: 200)
@@ -81,13 +81,13 @@ final class ContentResponder: DirectResponder {
         _ bytes: ByteBuffer, _ body: Range<Int64>?, of content: OpenContent, _ exchange: DirectExchange,
         begin: (ByteBuffer) -> Void
     ) {
-        guard let body, let file = content.file, !body.isEmpty else {
+        guard let body, !body.isEmpty else {
             begin(bytes)
             return exchange.finish()
         }
-        guard body.count <= Self.whole else {
+        guard let file = content.body.file, body.count <= Self.whole else {
             begin(bytes)
-            let stream = ContentStream(content, file, body, by: contents, exchange)
+            let stream = ContentStream(content, body, by: contents, exchange)
             exchange.goOn(as: stream)
             return stream.sendMore()
         }
@@ -101,7 +101,7 @@ final class ContentResponder: DirectResponder {
     private func answer(_ request: ContentRequest, _ content: OpenContent) -> ContentAnswer {
         ContentAnswer(
             to: request, for: content.access, remaining: .nanoseconds((content.expires - .now()).nanoseconds),
-            accelPrefix: contents.accelPrefix)
+            redirect: content.body.redirect)
     }
 
     /// As it is written, made anew each second.

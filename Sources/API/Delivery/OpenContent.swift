@@ -2,16 +2,23 @@ import Attachments
 import NIOCore
 import Stores
 
-/// Content that may be read: what a token opened, and the file.
+/// Content that may be read: what a token opened, and the bytes.
 struct OpenContent: Sendable {
-    var token: AccessToken
     var access: ContentAccess
-    /// Nil where somebody else sends the bytes.
-    var file: BlobFile?
+    var body: ContentBody
     /// See ``AccessRecords/revocations``: as it was before the token was looked at.
-    var revocations: UInt64
+    var revocations: UInt64?
     /// No read starts afterwards.
     var expires: NIODeadline
+
+    /// Whether bytes may go on being sent. What has expired since may be finished, what was taken back or shortened may
+    /// not.
+    ///
+    /// - Parameter end: Of the access, as it is now; nil where it was taken back.
+    func mayContinue(until end: Instant?) -> Bool {
+        guard let end else { return false }
+        return end >= access.expiresAt || .now() < expires - TimeAmount(access.expiresAt - end)
+    }
 }
 
 /// Opens content for whoever has a good URL.
@@ -28,31 +35,23 @@ struct ContentOpener: Sendable {
             return nil
         }
         let remaining = access.expiresAt - (try await records.now())
-        guard remaining > .zero else { return nil }
-        let file: BlobFile?
-        if service.settings.accelPrefix == nil {
-            do throws(AttachmentError) {
-                file = BlobFile(try service.store.blobs.open(access.blob))
-            } catch {
-                guard error.code == .notInStore else { throw error }
-                // Deleted since.
-                return nil
-            }
-        } else {
-            file = nil
-        }
+        guard remaining > .zero, let body = try await body(of: access.blob) else { return nil }
         return OpenContent(
-            token: path.token, access: access, file: file, revocations: revocations,
-            expires: before + TimeAmount(remaining))
+            access: access, body: body, revocations: revocations, expires: before + TimeAmount(remaining))
     }
 
-    /// Whether bytes of content that was opened may go on being sent. What has expired since may be finished, what was
-    /// taken back may not.
-    func mayContinue(_ content: OpenContent) async throws -> Bool {
-        if try await service.records.open(content.token, role: content.access.role) != nil { return true }
-        guard content.expires <= .now(),
-            let lease = try await service.records.lease(content.access.id, in: .owner(content.access.tenant))
-        else { return false }
-        return lease.stoppedAt == nil
+    /// Nil where it was deleted since.
+    private func body(of blob: BlobName) async throws -> ContentBody? {
+        let blobs = service.store.blobs
+        do throws(AttachmentError) {
+            switch try await blobs.content(of: blob, behind: service.settings.accelPrefix) {
+            case .file(let descriptor): return .file(BlobFile(descriptor))
+            case .redirect(let location): return .redirect(location)
+            case .stream: return .stream(BlobStream(blobs: blobs, name: blob))
+            }
+        } catch {
+            guard error.code == .notInStore else { throw error }
+            return nil
+        }
     }
 }

@@ -1,9 +1,6 @@
 import Attachments
-import FoundationEssentials
-import Glibc
 import HTTPTypes
-import Ingest
-import Platform
+import Stores
 import Synchronization
 
 /// Decides whether a submission may come in, before any of its body is read.
@@ -18,26 +15,21 @@ public final class AdmissionController: Sendable {
         var buckets: [TenantID: TokenBucket] = [:]
     }
 
-    /// What the disk holds, looked at a moment ago.
+    /// What the store has, looked at a moment ago.
     private struct Room {
-        var spooled: Int64
-        var free: Int64
+        var capacity: StoreCapacity
         var at: ContinuousClock.Instant
     }
 
-    /// How old a look at the disk may be: a listing of the spool costs a call per file.
+    /// How old a look at the store may be: a listing of the sources costs a call per file.
     private static let lookInterval: Duration = .seconds(1)
 
-    private let records: any JobQueue
-    private let spool: Spool
-    private let directory: String
+    private let store: Store
     private let settings: ServiceSettings
     private let state = Mutex(State())
 
-    init(records: any JobQueue, spool: Spool, directory: String, settings: ServiceSettings) {
-        self.records = records
-        self.spool = spool
-        self.directory = directory
+    init(store: Store, settings: ServiceSettings) {
+        self.store = store
         self.settings = settings
     }
 
@@ -49,7 +41,7 @@ public final class AdmissionController: Sendable {
     /// - Throws: A problem with the status 429 and a `Retry-After`.
     func admit(_ tenant: TenantID) async throws {
         try take(from: tenant)
-        try await records.admit(tenant, settings.submissions)
+        try await store.records.admit(tenant, settings.submissions)
     }
 
     private func take(from tenant: TenantID) throws(Problem) {
@@ -84,7 +76,7 @@ public final class AdmissionController: Sendable {
         }
         let isTaken = state.withLock { state in
             guard state.uploads < limits.uploads,
-                room.spooled + state.underway + (announced ?? 0) <= limits.spoolBytes
+                room.waiting + state.underway + (announced ?? 0) <= limits.spoolBytes
             else { return false }
             state.uploads += 1
             state.underway += announced ?? 0
@@ -106,19 +98,16 @@ public final class AdmissionController: Sendable {
         state.withLock { state in
             state.uploads -= 1
             state.underway -= bytes
-            // What was received is in the spool now, or gone: look again before long.
-            if var room = state.room {
-                room.spooled += bytes
-                state.room = room
-            }
+            // What was received is a source that waits now, or gone: look again before long.
+            state.room?.capacity.waiting += bytes
         }
     }
 
-    /// - Throws: A problem with the status 429 where the spool is full.
+    /// - Throws: A problem with the status 429 where as much waits as may.
     fileprivate func grow(by bytes: Int64) throws(Problem) {
         let fits = state.withLock { state in
             state.underway += bytes
-            return (state.room?.spooled ?? 0) + state.underway <= settings.intake.spoolBytes
+            return (state.room?.capacity.waiting ?? 0) + state.underway <= settings.intake.spoolBytes
         }
         guard fits else {
             throw Problem(
@@ -127,28 +116,18 @@ public final class AdmissionController: Sendable {
         }
     }
 
-    private func look() async throws -> Room {
+    private func look() async throws -> StoreCapacity {
         // One looks again, the others go by what there is meanwhile.
-        let known = state.withLock { state -> Room? in
+        let known = state.withLock { state -> StoreCapacity? in
             let now = ContinuousClock.now
-            guard let room = state.room, now - room.at >= Self.lookInterval else { return state.room }
+            guard let room = state.room, now - room.at >= Self.lookInterval else { return state.room?.capacity }
             state.room?.at = now
             return nil
         }
         if let known { return known }
-        let (spool, directory) = (spool, directory)
-        let (spooled, free) = try await BlockingWork.run {
-            let spooled = try spool.list().filter(\.isCommitted).reduce(Int64(0)) { $0 + $1.bytes }
-            var status = statvfs()
-            guard unsafe statvfs(directory, &status) == 0 else {
-                throw AttachmentError.storeFailed(reason: SystemError("look at the store's disk").description)
-            }
-            let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-            return (spooled, overflow ? Int64.max : Int64(clamping: bytes))
-        }
-        let room = Room(spooled: spooled, free: free, at: .now)
-        state.withLock { $0.room = room }
-        return room
+        let capacity = try await store.capacity()
+        state.withLock { $0.room = Room(capacity: capacity, at: .now) }
+        return capacity
     }
 }
 

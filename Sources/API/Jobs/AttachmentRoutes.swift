@@ -20,7 +20,7 @@ struct AttachmentRoutes: Sendable {
         table.on(.deleteAttachment) { _, context in
             let id = AttachmentID(rawValue: try context.parameter("id"))
             let record = try await service.records.attachment(id, of: context.tenant)
-            guard try await service.store.delete(id, of: context.tenant) else { throw Problem.notFound }
+            guard try await service.records.delete(id, of: context.tenant) else { throw Problem.notFound }
             // A job goes with the last of its attachments.
             if let record, try await service.records.job(record.job, of: record.tenant) == nil {
                 service.jobs.deleted(record.job, of: record.tenant)

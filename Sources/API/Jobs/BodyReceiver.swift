@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Ingest
 import NIOCore
+import Stores
 
 /// The body of a request, piece by piece, within a limit.
 struct IncomingBody: Sendable {
@@ -114,7 +115,7 @@ struct BodyReceiver {
     /// Receives a body whole and durable, and hands it to `use`; what `use` doesn't keep is removed.
     ///
     /// - Parameter use: Is also told the request's query where that holds the options; tells whether the sources in the
-    ///   spool are now the store's.
+    ///   body are now the store's.
     func receive<Result>(
         _ request: Request, _ use: (ReceivedBody) async throws -> (Result, keepsSources: Bool)
     ) async throws -> Result {
@@ -130,27 +131,36 @@ struct BodyReceiver {
         }
         return try await service.intake.receiving(announced) { place in
             var received = ReceivedBody()
-            var isKept = false
-            defer { if !isKept { discard(received.parts.values) } }
-            switch kind {
-            case .json: received.description = Array((try await body.collect()).readableBytesView)
-            case .multipart(let boundary):
-                try await receiveParts(body, boundary: boundary, place: place, into: &received)
-            case .raw(let type):
-                let writer = PartWriter(into: service.spool)
-                try await body.forEach { piece in
-                    try place.received(piece.readableBytes)
-                    try await writer.write(piece)
-                }
-                received.parts[ReceivedBody.wholeBody] = try await writer.commit(
-                    fileName: nil, declaredType: ReceivedPart.declared(type))
-                if received.parts[ReceivedBody.wholeBody]?.bytes == 0 {
-                    throw AttachmentError.invalidSource(reason: "the body is empty")
-                }
+            do {
+                try await receive(body, as: kind, place: place, into: &received)
+                let (result, keepsSources) = try await use(received)
+                if !keepsSources { await discard(received.parts.values) }
+                return result
+            } catch {
+                await discard(received.parts.values)
+                throw error
             }
-            let (result, keepsSources) = try await use(received)
-            isKept = keepsSources
-            return result
+        }
+    }
+
+    private func receive(
+        _ body: IncomingBody, as kind: Kind, place: UploadPlace, into received: inout ReceivedBody
+    ) async throws {
+        switch kind {
+        case .json: received.description = Array((try await body.collect()).readableBytesView)
+        case .multipart(let boundary):
+            try await receiveParts(body, boundary: boundary, place: place, into: &received)
+        case .raw(let type):
+            let writer = PartWriter(into: service.spool, keptBy: service.store.sources)
+            try await body.forEach { piece in
+                try place.received(piece.readableBytes)
+                try await writer.write(piece)
+            }
+            received.parts[ReceivedBody.wholeBody] = try await writer.commit(
+                fileName: nil, declaredType: ReceivedPart.declared(type))
+            if received.parts[ReceivedBody.wholeBody]?.bytes == 0 {
+                throw AttachmentError.invalidSource(reason: "the body is empty")
+            }
         }
     }
 
@@ -173,7 +183,7 @@ struct BodyReceiver {
                             guard received.parts[head.name] == nil else {
                                 throw MultipartError("it has two parts '\(head.name.prefix(64))'")
                             }
-                            part = (head, PartWriter(into: service.spool))
+                            part = (head, PartWriter(into: service.spool, keptBy: service.store.sources))
                         }
                     case .bytes(let bytes):
                         if let writer = part?.writer {
@@ -208,8 +218,8 @@ struct BodyReceiver {
         }
     }
 
-    private func discard(_ parts: some Sequence<ReceivedPart>) {
+    private func discard(_ parts: some Sequence<ReceivedPart>) async {
         // What stays behind is found by the next sweep.
-        for part in parts { try? service.spool.remove(part.spoolName) }
+        try? await service.store.sources.remove(parts.map(\.source))
     }
 }

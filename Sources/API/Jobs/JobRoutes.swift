@@ -100,7 +100,7 @@ struct JobRoutes: Sendable {
                 return .json(try await service.document(cancelled))
             }
         }
-        guard try await service.store.deleteJob(record.id, of: record.tenant) else { throw Problem.notFound }
+        guard try await service.records.deleteJob(record.id, of: record.tenant) else { throw Problem.notFound }
         service.jobs.deleted(record.id, of: record.tenant)
         return Response(status: .noContent)
     }

@@ -4,9 +4,9 @@ import NIOCore
 import Platform
 import Synchronization
 
-/// A source that was received whole and is durable, under a name of the spool.
+/// A source that was received whole and is durable.
 struct ReceivedPart: Hashable, Sendable {
-    var spoolName: String
+    var source: SourceName
     var bytes: Int64
     /// Lower-case hexadecimal.
     var sha256: String
@@ -36,10 +36,12 @@ final class PartWriter: Sendable {
     }
 
     private let spool: Spool
+    private let sources: any SourceStore
     private let state = Mutex(State())
 
-    init(into spool: Spool) {
+    init(into spool: Spool, keptBy sources: any SourceStore) {
         self.spool = spool
+        self.sources = sources
     }
 
     /// Takes a piece; waits for the disk now and then.
@@ -55,16 +57,16 @@ final class PartWriter: Sendable {
 
     /// Makes everything durable, then gives it its name.
     func commit(fileName: String?, declaredType: String?) async throws -> ReceivedPart {
-        try await BlockingWork.run {
+        let file = try await BlockingWork.run {
             try self.flush()
             guard let file = self.state.withLock({ $0.file.take() }) else {
                 throw AttachmentError.storeFailed(reason: "the source was already committed")
             }
-            let (bytes, sha256) = (file.bytes, file.sha256 ?? "")
-            return ReceivedPart(
-                spoolName: try file.commit(), bytes: bytes, sha256: sha256, fileName: fileName,
-                declaredType: declaredType)
+            return file.finish()
         }
+        return ReceivedPart(
+            source: try await sources.put(file), bytes: file.bytes, sha256: file.sha256, fileName: fileName,
+            declaredType: declaredType)
     }
 
     private func flush() throws {

@@ -121,11 +121,11 @@ struct Submitting: Sendable {
         case .part(let name):
             guard let found = body.parts[name] else { return nil }
             part = found
-            location = .spool(name: found.spoolName)
+            location = .spool(name: found.source)
         case .body:
             guard let found = body.parts[ReceivedBody.wholeBody] else { return nil }
             part = found
-            location = .spool(name: found.spoolName)
+            location = .spool(name: found.source)
         }
         let name = wording.name ?? part?.fileName
         let hint = wording.typeHint.map { MediaType(declared: $0)?.rawValue ?? $0 }

@@ -13,7 +13,7 @@ struct ServiceMetrics: Sendable {
         families.append(
             MetricFamily(
                 "ready", report.checks.sorted { $0.key < $1.key }.map { ([$0.key], $0.value.ready ? 1 : 0) }))
-        if let free = Disk.freeBytes(at: service.store.directory) {
+        if let free = try? await service.store.freeBytes() {
             families.append(MetricFamily("store_free_bytes", free))
         }
         // Without an answer of the store the rest is still worth knowing, and its absence tells.
@@ -45,16 +45,6 @@ struct ServiceMetrics: Sendable {
             MetricFamily("blob_bytes", statistics.blobBytes),
             MetricFamily("callbacks_pending", statistics.pendingWebhooks),
         ]
-    }
-}
-
-/// Room on a disk.
-public enum Disk {
-    /// Bytes that are free for this user; nil where that can't be told.
-    public static func freeBytes(at path: String) -> Int64? {
-        var status = statvfs()
-        guard unsafe statvfs(path, &status) == 0 else { return nil }
-        return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     }
 }
 

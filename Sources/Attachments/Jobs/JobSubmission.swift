@@ -8,8 +8,8 @@ public enum SourceLocation: Hashable, Sendable, Codable {
     case file(root: Data, path: Data, state: FileState)
     /// Fetched by the worker. `headers` go to that origin alone.
     case url(String, headers: [String: String])
-    /// Bytes that were already made durable: the name of a file in the spool.
-    case spool(name: String)
+    /// Bytes that were handed in and are durable.
+    case spool(name: SourceName)
 }
 
 /// What tells one state of a file from another.

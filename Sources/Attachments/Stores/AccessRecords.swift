@@ -73,8 +73,12 @@ public protocol AccessRecords: Sendable {
     ) async throws(AttachmentError) -> [String]
 
     /// Changes with everything that takes access back, in whatever process, before the call that did it returns. What
-    /// was opened at the same count is still open, up to its expiry.
-    var revocations: UInt64 { get }
+    /// was opened at the same count is still open, up to its expiry. Nil where nobody counts: then each look has to ask.
+    var revocations: UInt64? { get }
+
+    /// Those of these leases and links that were not taken back, each with its end, which may be sooner than it was; one
+    /// that ran out is among them.
+    func stillOpen(_ ids: Set<String>) async throws(AttachmentError) -> [String: Instant]
 }
 
 /// How long and how often access may be given.

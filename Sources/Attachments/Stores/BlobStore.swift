@@ -1,4 +1,4 @@
-/// Names immutable bytes in a blob store: `<sha256>.<uuid>`, never used twice.
+/// Names immutable bytes in a blob store, never used twice; what it is made of is the store's own business.
 public struct BlobName: Hashable, Sendable, RawRepresentable, Codable {
     public var rawValue: String
 
@@ -21,81 +21,63 @@ public struct CommittedBlob: Hashable, Sendable {
     }
 }
 
-/// A file in the making. It disappears with its owner unless it is committed.
-public struct StagedFile: ~Copyable, Sendable {
-    /// For the codec process alone: reading and writing. Given away with ``takeWriter()``.
-    private var writer: Int32
-    /// Kept by the service, opened read-only.
-    public let reader: Descriptor
-    /// The store's own word for where it is.
-    public let token: String
-    /// Removes what the store keeps of it beside the descriptors.
-    private let discard: (@Sendable () -> Void)?
+/// What a store holds under a name, as a sweep sees it.
+public struct StoredObject<Name: Hashable & Sendable>: Hashable, Sendable {
+    public var name: Name
+    public var bytes: Int64
+    /// Since it was put there.
+    public var age: Duration
 
-    /// Takes over both descriptors.
-    ///
-    /// - Parameter discard: Called at the end of its life, committed or not, where the file needed a name to be staged.
-    public init(
-        writer: consuming Descriptor, reader: consuming Descriptor, token: String,
-        discard: (@Sendable () -> Void)? = nil
-    ) {
-        self.writer = writer.release()
-        self.reader = reader
-        self.token = token
-        self.discard = discard
+    public init(name: Name, bytes: Int64, age: Duration) {
+        self.name = name
+        self.bytes = bytes
+        self.age = age
     }
+}
 
-    /// Hands over the only descriptor that can write. Closing it (and every copy that was sent elsewhere) is what
-    /// makes the file ready to be committed.
-    public mutating func takeWriter() -> Descriptor {
-        precondition(writer >= 0, "the writer was already taken")
-        defer { writer = -1 }
-        return Descriptor(owning: writer)
-    }
-
-    deinit {
-        if writer >= 0 { _ = Descriptor(owning: writer) }
-        discard?()
-    }
+/// How the bytes of a blob go out.
+public enum BlobContent: ~Copyable, Sendable {
+    /// All of this file, which holds them as long as it is open, whatever becomes of the name: from the disk to the
+    /// socket.
+    case file(Descriptor)
+    /// By the proxy in front of the service, which is told this location.
+    case redirect(String)
+    /// Piece by piece, as they are read: see ``BlobStore/read(_:of:)``.
+    case stream
 }
 
 /// Keeps immutable bytes. The order is accept, stage, commit, delete: see ``RecordStore``.
 public protocol BlobStore: Sendable {
-    /// A new, empty file with no name that outlives a crash.
-    func stage() throws(AttachmentError) -> StagedFile
-
-    /// Whether a commit can prove by itself that no writer is left. Where it can't, because the file system has no read
-    /// leases, only files whose writers are dead can be committed.
-    var provesClosing: Bool { get }
-
-    /// Makes a staged file immutable and durable, under a name of its own.
+    /// Makes a file durable, under a name of its own. A sync that failed is never retried on the same file.
     ///
-    /// Proves first that no writer is left; then hashes, checks the size against `bytes`, syncs, links and syncs
-    /// the directory. A failed sync is never retried on the same file.
-    ///
-    /// - Parameter writersAreDead: The process that had the writer has ended; stands in for the proof where there is
-    ///   none: see ``provesClosing``.
-    /// - Throws: `codec_crashed` when a writer is left or the size differs; `store_failed`, `store_full`.
-    func commit(
-        _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
-    ) async throws(AttachmentError) -> CommittedBlob
+    /// - Parameter claim: Under which the blob will be delivered: a store may find by it what was not.
+    /// - Throws: `store_failed`, `store_full`.
+    func put(_ file: HashedFile, under claim: ClaimID) async throws(AttachmentError) -> CommittedBlob
 
     /// Gives the bytes of a blob one more name, durable like the first; from then on each is removed for itself.
     ///
     /// - Returns: Nil where the bytes are gone, or can have no more names.
-    func duplicate(_ blob: CommittedBlob) async throws(AttachmentError) -> CommittedBlob?
+    func copy(_ blob: CommittedBlob, under claim: ClaimID) async throws(AttachmentError) -> CommittedBlob?
 
-    /// Opens a blob for reading.
-    func open(_ name: BlobName) throws(AttachmentError) -> Descriptor
-
-    /// Removes the files of blobs that no record refers to any more. Unknown names are no error.
-    func remove(_ names: [BlobName]) throws(AttachmentError)
-
-    /// Removes files in the making that were left behind, as their age tells.
+    /// These bytes of a blob: all of the range, unless the blob ends before.
     ///
-    /// - Returns: How many.
-    func removeAbandonedStaging(where isOld: (Duration) -> Bool) throws(AttachmentError) -> Int
+    /// - Throws: `not_in_store`, `store_failed`.
+    func read(_ range: Range<Int64>, of name: BlobName) async throws(AttachmentError) -> [UInt8]
 
-    /// The names of all blobs, each with the time since it was made.
-    func list() throws(AttachmentError) -> [(name: BlobName, bytes: Int64, age: Duration)]
+    /// How the bytes of a blob go out.
+    ///
+    /// - Parameter proxy: What the locations of bytes begin with that a proxy in front of the service sends by itself;
+    ///   nil where there is none.
+    /// - Throws: `not_in_store`, `store_failed`.
+    func content(of name: BlobName, behind proxy: String?) async throws(AttachmentError) -> BlobContent
+
+    /// Removes blobs that no record refers to any more. Unknown names are no error.
+    func remove(_ names: [BlobName]) async throws(AttachmentError)
+
+    /// A part of all blobs, in the store's own order: about `limit`, or all that are left.
+    ///
+    /// - Parameter cursor: Nil for the first part, then what the part before says is next.
+    func list(
+        after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<StoredObject<BlobName>>
 }

@@ -101,8 +101,8 @@ public protocol JobQueue: Sendable {
     /// same job, whatever became of it; another body starts a new generation. A command's jobs are known by their work key
     /// too: what was done before stays, what nobody has in hand any more is taken over.
     ///
-    /// The files of the spool that a submission names belong to the store where it answers `accepted`, `claimed` or
-    /// `adopted`: it removes each when no attempt needs it any more. Where it answers anything else or throws, they are
+    /// The sources that a submission names belong to the records where they answer `accepted`, `claimed` or `adopted`:
+    /// each is removed when no attempt needs it any more. Where they answer anything else or throw, the sources are
     /// superfluous, and the caller removes them.
     ///
     /// - Throws: `quota_exceeded` over the tenant's bytes or pending jobs; `queue_full` where `queueLimit` jobs of all
@@ -117,10 +117,10 @@ public protocol JobQueue: Sendable {
     func admit(_ tenant: TenantID, _ options: SubmissionOptions) async throws(AttachmentError)
 
     /// Lets others know that a run lives, until this process ends: what it has submitted is left to it.
-    func announce(_ run: RunID) throws(AttachmentError)
+    func announce(_ run: RunID) async throws(AttachmentError)
 
     /// Forgets workers that have ended, and whose jobs have been taken from them.
-    func forgetEndedWorkers() throws(AttachmentError)
+    func forgetEndedWorkers() async throws(AttachmentError)
 
     /// The sender knows what a job came to: the same work submitted again is new work from now on. For a command that
     /// makes something new each time, but after an interruption must not make it twice.
@@ -138,8 +138,7 @@ public protocol JobQueue: Sendable {
     /// Finishes a job: what its attachments came to, all in one transaction. Delivering twice under the same claim is
     /// the same as once.
     ///
-    /// A blob whose bytes another rendition already holds is not needed: the store discards its file after the
-    /// commit. In strict mode one failure withholds all, and none of the blobs is referred to.
+    /// A blob whose bytes another rendition already holds is not needed, and is removed after the commit. In strict mode one failure withholds all, and none of the blobs is referred to.
     ///
     /// - Throws: ``ClaimError/lost``, or an ``AttachmentError`` of the store.
     func deliver(_ outcomes: [AttachmentOutcome], under claim: Claim) async throws -> JobRecord

@@ -99,14 +99,13 @@ public protocol JobRecords: Sendable {
     /// Deletes an attachment: all its access is revoked when this returns. A job goes with its last attachment, so
     /// that the same work can be submitted again.
     ///
-    /// - Returns: The blobs that nothing refers to any more; remove their files. Nil where there is no such
-    ///   attachment.
-    func delete(_ id: AttachmentID, of tenant: TenantID) async throws(AttachmentError) -> [BlobName]?
+    /// - Returns: Whether there was such an attachment.
+    func delete(_ id: AttachmentID, of tenant: TenantID) async throws(AttachmentError) -> Bool
 
     /// Deletes a job with all that it holds, access first; an unfinished one is cancelled by it.
     ///
-    /// - Returns: The blobs that nothing refers to any more; remove their files. Nil where there is no such job.
-    func deleteJob(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> [BlobName]?
+    /// - Returns: Whether there was such a job.
+    func deleteJob(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> Bool
 
     /// One part of an expiry: deletes what has outlived its retention and is held by no live lease or link, access that
     /// has ended, and what nobody needs to know any more; at most `limit` of each kind.
@@ -124,12 +123,12 @@ public protocol JobRecords: Sendable {
 public struct Expiry: Hashable, Sendable {
     /// Attachments that were deleted.
     public var attachments: Int
-    /// Blobs that nothing refers to any more; remove their files.
-    public var blobs: [BlobName]
+    /// Blobs that nothing refers to any more.
+    public var blobs: Int
     /// Where the next part begins; nil where there is none.
     public var next: ExpiryPlace?
 
-    public init(attachments: Int, blobs: [BlobName], next: ExpiryPlace?) {
+    public init(attachments: Int, blobs: Int, next: ExpiryPlace?) {
         self.attachments = attachments
         self.blobs = blobs
         self.next = next

@@ -55,7 +55,7 @@ public struct Fetcher: Sendable {
     ///   - headers: Sent to the URL's own origin (scheme, host and port) alone, and dropped on a redirect elsewhere.
     ///   - trace: A `traceparent`, sent to the URL's own origin alone, and only where that is one of those that are told.
     ///   - progress: Told the bytes that came so far, and all where the origin told, at most 4 times a second.
-    /// - Returns: The name of a durable file in the spool, which is the caller's to remove.
+    /// - Returns: A file of the spool, which disappears with the answer.
     /// - Throws: `invalid_source`, `blocked_address`, `fetch_failed`, `fetch_timeout`, `source_too_large`,
     ///   `store_failed`, `store_full`; then nothing is left in the spool. A cancelled task gets `fetch_failed`.
     public func fetch(
@@ -96,12 +96,7 @@ public struct Fetcher: Sendable {
             }
             var first: Result<FetchedSource, AttachmentError>?
             for await result in group {
-                guard let result else { continue }
-                guard first == nil else {
-                    // Made durable at the very moment at which time was up.
-                    if case .success(let late) = result { try? spool.remove(late.name) }
-                    continue
-                }
+                guard let result, first == nil else { continue }
                 first = result
                 group.cancelAll()
             }
@@ -200,19 +195,18 @@ public struct Fetcher: Sendable {
         }
         progress.endBody()
         try Task.checkCancellation()
-        let (name, bytes) = try await writer.commit()
+        let (file, bytes) = try writer.finish()
         return .fetched(
             FetchedSource(
-                name: name, bytes: bytes,
+                file: file, bytes: bytes,
                 contentType: response.headers.first(name: "Content-Type").flatMap(FetchFailure.mediaType),
                 fileName: url.fileName, url: url))
     }
 }
 
-/// A source that was fetched and is durable in the spool.
-public struct FetchedSource: Hashable, Sendable {
-    /// For ``Spool/open(_:)``.
-    public var name: String
+/// A source that was fetched.
+public struct FetchedSource: Sendable {
+    public var file: ScratchFile
     public var bytes: Int64
     /// What the origin says it is, without parameters, in lower case.
     public var contentType: String?

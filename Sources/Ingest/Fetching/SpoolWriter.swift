@@ -19,15 +19,11 @@ final class SpoolWriter: Sendable {
         }
     }
 
-    /// Gives the file its name; the writer is of no use afterwards. What was fetched can be fetched again, so it costs
-    /// no wait for the disk.
-    func commit() async throws -> (name: String, bytes: Int64) {
-        try await BlockingWork.run {
-            guard let file = self.file.withLock({ $0.take() }) else {
-                throw AttachmentError.storeFailed(reason: "the spool file was already committed")
-            }
-            let bytes = file.bytes
-            return (try file.commit(durably: false), bytes)
-        }
+    /// The whole file; the writer is of no use afterwards. What was fetched can be fetched again, so it costs no wait for
+    /// the disk.
+    func finish() throws(AttachmentError) -> (file: ScratchFile, bytes: Int64) {
+        let file = file.withLock { $0.take() }
+        guard let file else { throw .storeFailed(reason: "the spool file was already finished") }
+        return (file.file, file.bytes)
     }
 }

@@ -1,39 +1,79 @@
 public import Attachments
+internal import Platform
 internal import FoundationEssentials
 internal import Glibc
-internal import Synchronization
 
 /// Keeps blobs as files: `blobs/ab/<sha256>.<uuid>`, where `ab` are the first two digits of the hash.
 ///
 /// The 256 directories are made with the store, so that a new blob costs two syncs: one for its bytes and one for
 /// its name. Files have mode 0400, directories 0700.
 public struct FileBlobStore: BlobStore {
+    /// The store's.
     let directory: String
-    let staging: Staging
+    private let removals: RemovalHold?
 
-    /// - Parameter directory: The store's.
-    public init(directory: String) {
-        self.init(directory: directory, staging: Staging())
-    }
-
-    init(directory: String, staging: Staging) {
+    /// - Parameter removals: While it is held, nothing is removed.
+    init(directory: String, removals: RemovalHold? = nil) {
         self.directory = directory
-        self.staging = staging
+        self.removals = removals
     }
+
+    static let shelves = (UInt8.min...UInt8.max).map(hexadecimal)
 
     /// Makes the directories under `directory`; what is in `blobs` is durable, the names in `directory` are not yet. To
     /// be called until it succeeded once; what an earlier call that was cut off had made is made durable by the next.
     static func prepare(_ directory: String) throws(SystemError) {
         let blobs = directory + "/blobs"
         try Files.makeDirectory(blobs)
-        try Files.makeDirectory(directory + "/staging")
-        for byte in UInt8.min...UInt8.max {
-            try Files.makeDirectory(blobs + "/" + hexadecimal(byte))
-        }
+        for shelf in shelves { try Files.makeDirectory(blobs + "/" + shelf) }
         try Files.syncDirectory(blobs)
     }
 
-    public func open(_ name: BlobName) throws(AttachmentError) -> Descriptor {
+    public func put(_ file: HashedFile, under claim: ClaimID) async throws(AttachmentError) -> CommittedBlob {
+        let name = BlobName.make(sha256: file.sha256)
+        guard let path = path(of: name) else { throw .storeFailed(reason: "a name went wrong") }
+        try await BlockingWork.files { () throws(SystemError) in
+            try Files.keep(file.file, as: path, in: shelf(of: name), "a blob")
+        }
+        return CommittedBlob(name: name, sha256: file.sha256, bytes: file.bytes)
+    }
+
+    public func copy(_ blob: CommittedBlob, under claim: ClaimID) async throws(AttachmentError) -> CommittedBlob? {
+        let name = BlobName.make(sha256: blob.sha256)
+        guard let old = path(of: blob.name), let new = path(of: name) else { return nil }
+        let isThere = try await BlockingWork.files { () throws(SystemError) in
+            guard unsafe Glibc.link(old, new) == 0 else {
+                if Self.linkRefusals.contains(errno) { return false }
+                throw SystemError("give a blob another name")
+            }
+            do throws(SystemError) {
+                try Files.syncDirectory(shelf(of: name))
+            } catch {
+                _ = try? Files.remove(new)
+                throw error
+            }
+            return true
+        }
+        return isThere ? CommittedBlob(name: name, sha256: blob.sha256, bytes: blob.bytes) : nil
+    }
+
+    /// The bytes are gone or have too many names, or the file system, or what surrounds the program, knows no second ones.
+    private static let linkRefusals: Set<Int32> = [ENOENT, EMLINK, EPERM, EACCES, EOPNOTSUPP, ENOSYS, EXDEV]
+
+    public func read(_ range: Range<Int64>, of name: BlobName) async throws(AttachmentError) -> [UInt8] {
+        try await BlockingWork.run { () throws(AttachmentError) in
+            let file = try open(name)
+            do throws(SystemError) { return try Files.read(range, of: file) } catch { throw AttachmentError(error) }
+        }
+    }
+
+    public func content(of name: BlobName, behind proxy: String?) async throws(AttachmentError) -> BlobContent {
+        if let proxy, name.isWellFormed { return .redirect("\(proxy)\(name.rawValue.prefix(2))/\(name.rawValue)") }
+        let number = try await BlockingWork.run { () throws(AttachmentError) in try open(name).release() }
+        return .file(Descriptor(owning: number))
+    }
+
+    private func open(_ name: BlobName) throws(AttachmentError) -> Descriptor {
         guard let path = path(of: name) else { throw .notInStore(what: "This rendition") }
         do {
             return try Files.open(path, O_RDONLY | O_NOFOLLOW, to: "open a blob")
@@ -44,89 +84,46 @@ public struct FileBlobStore: BlobStore {
     }
 
     /// No sync follows: a name that comes back after a power cut is an orphan, which the next sweep removes.
-    public func remove(_ names: [BlobName]) throws(AttachmentError) {
-        for name in names {
-            guard let path = path(of: name) else { continue }
-            do { try Files.remove(path) } catch { throw AttachmentError(error) }
+    public func remove(_ names: [BlobName]) async throws(AttachmentError) {
+        let paths = names.compactMap(path)
+        guard !paths.isEmpty else { return }
+        try await BlockingWork.files { () throws(SystemError) in
+            if removals?.isHeld ?? false { return }
+            for path in paths { try Files.remove(path) }
         }
     }
 
-    public func list() throws(AttachmentError) -> [(name: BlobName, bytes: Int64, age: Duration)] {
-        do {
-            var blobs: [(name: BlobName, bytes: Int64, age: Duration)] = []
-            for byte in UInt8.min...UInt8.max {
-                for text in try Files.names(in: directory + "/blobs/" + Self.hexadecimal(byte)) {
+    /// Whole directories at a time.
+    public func list(
+        after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<StoredObject<BlobName>> {
+        try await BlockingWork.files { () throws(SystemError) in
+            var page = Page<StoredObject<BlobName>>(elements: [], next: nil)
+            for shelf in Self.shelves where cursor.map({ shelf > $0 }) ?? true {
+                for text in try Files.names(in: directory + "/blobs/" + shelf) {
                     let name = BlobName(rawValue: text)
                     guard let path = path(of: name), let facts = try Files.facts(of: path) else { continue }
-                    blobs.append((name, facts.bytes, facts.age))
+                    page.elements.append(StoredObject(name: name, bytes: facts.bytes, age: facts.age))
+                }
+                if page.elements.count >= limit, shelf != Self.shelves.last {
+                    page.next = shelf
+                    break
                 }
             }
-            return blobs
-        } catch {
-            throw AttachmentError(error)
+            return page
         }
     }
 
-    public func removeAbandonedStaging(where isOld: (Duration) -> Bool) throws(AttachmentError) -> Int {
-        do {
-            var count = 0
-            for name in try Files.names(in: directory + "/staging") {
-                let path = directory + "/staging/" + name
-                guard let facts = try Files.facts(of: path), isOld(facts.age) else { continue }
-                if try Files.remove(path) { count += 1 }
-            }
-            return count
-        } catch {
-            throw AttachmentError(error)
-        }
-    }
+    private func shelf(of name: BlobName) -> String { "\(directory)/blobs/\(name.rawValue.prefix(2))" }
 
     /// Nil for what no blob of this store is called, so that a name never leads elsewhere.
     func path(of name: BlobName) -> String? {
-        guard name.isWellFormed else { return nil }
-        return "\(directory)/blobs/\(name.rawValue.prefix(2))/\(name.rawValue)"
+        name.isWellFormed ? shelf(of: name) + "/" + name.rawValue : nil
     }
 
     static func hexadecimal(_ byte: UInt8) -> String {
         let digits = String(byte, radix: 16)
         return digits.count == 1 ? "0" + digits : digits
-    }
-}
-
-/// How files are staged: without a name (`O_TMPFILE`) where the file system can have them so and name them later, else
-/// under one in `staging/`.
-final class Staging: Sendable {
-    private enum Way {
-        case untried
-        case unnamed
-        case named
-    }
-
-    private let way: Mutex<Way>
-    private let leases = Mutex<Bool?>(nil)
-
-    /// - Parameter needsName: Whether nothing else is tried.
-    init(needsName: Bool = false) {
-        way = Mutex(needsName ? .named : .untried)
-    }
-
-    var needsName: Bool { way.withLock { $0 == .named } }
-
-    /// Whether there are read leases, by a trial that is made once.
-    func hasLeases(_ trial: () -> Bool) -> Bool {
-        leases.withLock { known in
-            if let known { return known }
-            let answer = trial()
-            known = answer
-            return answer
-        }
-    }
-
-    /// Settles the way by a trial, unless it is settled; one that throws settles nothing.
-    func tryOnce(_ works: () throws(SystemError) -> Bool) throws(SystemError) {
-        try way.withLock { way throws(SystemError) in
-            if way == .untried { way = try works() ? .unnamed : .named }
-        }
     }
 }
 
@@ -137,7 +134,7 @@ extension BlobName {
     }
 
     /// 64 lower-case hexadecimal digits, a dot, and 36 characters of a lower-case UUID.
-    var isWellFormed: Bool {
+    fileprivate var isWellFormed: Bool {
         let text = Array(rawValue.utf8)
         guard text.count == 101, text[64] == UInt8(ascii: ".") else { return false }
         func isDigit(_ byte: UInt8) -> Bool {
@@ -146,7 +143,4 @@ extension BlobName {
         }
         return text[..<64].allSatisfy(isDigit) && text[65...].allSatisfy { isDigit($0) || $0 == UInt8(ascii: "-") }
     }
-
-    /// The hash in a well-formed name.
-    var sha256: String { String(rawValue.prefix(64)) }
 }

@@ -1,6 +1,4 @@
 public import Attachments
-internal import FoundationEssentials
-internal import Glibc
 
 /// What a sweep removed.
 public struct SweepReport: Hashable, Sendable, Codable {
@@ -26,29 +24,31 @@ extension Store {
 
     /// - Parameter age: What is younger stays; nil spares nothing.
     func sweep(sparing age: Duration?) async throws(AttachmentError) -> SweepReport {
-        let isOld = { (facts: Duration) in age.map { facts >= $0 } ?? true }
+        let isOld = { @Sendable (of: Duration) in age.map { of >= $0 } ?? true }
         var report = SweepReport(expired: 0, orphans: 0, bytes: 0, leftovers: 0)
         var place: ExpiryPlace?
         repeat {
-            let part = try await records.expire(limit: 500, from: place)
-            try blobs.remove(part.blobs)
+            let part = try await records.expire(limit: Self.part, from: place)
             report.expired += part.attachments
             place = part.next
         } while place != nil
-        let old = try blobs.list().filter { isOld($0.age) }
-        for start in stride(from: 0, to: old.count, by: 500) {
-            let part = old[start..<min(start + 500, old.count)]
+        try await Self.forEachPage(of: blobs.list) { page throws(AttachmentError) in
             // A read first: nearly all are referred to, and only what isn't needs a write.
-            let candidates = try await records.unreferenced(among: part.map(\.name))
-            guard !candidates.isEmpty else { continue }
-            let removed = Set(try await records.markRemoved(candidates))
-            try blobs.remove(Array(removed))
+            let old = page.filter { isOld($0.age) }
+            let candidates = try await records.unreferenced(among: old.map(\.name))
+            guard !candidates.isEmpty else { return }
+            let removed = Set(try await records.discard(candidates))
             report.orphans += removed.count
-            report.bytes += part.reduce(0) { $0 + (removed.contains($1.name) ? $1.bytes : 0) }
+            report.bytes += old.reduce(0) { $0 + (removed.contains($1.name) ? $1.bytes : 0) }
         }
-        report.leftovers += try blobs.removeAbandonedStaging(where: isOld)
-        report.leftovers += try await removeAbandonedSpool(where: isOld)
-        try records.forgetEndedWorkers()
+        try await Self.forEachPage(of: sources.list) { page throws(AttachmentError) in
+            let old = page.filter { isOld($0.age) }.map(\.name)
+            let unneeded = try await records.unneeded(among: old)
+            try await sources.remove(unneeded)
+            report.leftovers += unneeded.count
+        }
+        report.leftovers += try await staging.removeAbandoned(where: isOld)
+        try await records.forgetEndedWorkers()
         do {
             try keys.prune(keeping: await records.keysInUse())
         } catch let error as StoreError {
@@ -61,21 +61,19 @@ extension Store {
         return report
     }
 
-    private func removeAbandonedSpool(where isOld: (Duration) -> Bool) async throws(AttachmentError) -> Int {
-        do {
-            var count = 0
-            for name in try Files.names(in: spool) {
-                guard let facts = try Files.facts(of: spool + "/" + name), isOld(facts.age) else { continue }
-                if try await records.needsSpool(name) { continue }
-                if try Files.remove(spool + "/" + name) { count += 1 }
-            }
-            return count
-        } catch let error as SystemError {
-            throw AttachmentError(error)
-        } catch let error as AttachmentError {
-            throw error
-        } catch {
-            throw .storeFailed(reason: "\(type(of: error))")
-        }
+    /// Objects that are looked at together.
+    static let part = 500
+
+    /// Takes all that a store holds, part by part.
+    static func forEachPage<Element>(
+        of list: (_ cursor: String?, _ limit: Int) async throws(AttachmentError) -> Page<Element>,
+        _ take: ([Element]) async throws(AttachmentError) -> Void
+    ) async throws(AttachmentError) {
+        var cursor: String?
+        repeat {
+            let page = try await list(cursor, part)
+            try await take(page.elements)
+            cursor = page.next
+        } while cursor != nil
     }
 }

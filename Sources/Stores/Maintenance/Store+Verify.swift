@@ -1,5 +1,5 @@
 public import Attachments
-internal import FoundationEssentials
+internal import Crypto
 internal import Platform
 
 /// What a check of all bytes found.
@@ -22,26 +22,13 @@ extension Store {
     /// Reads every blob and computes its hash anew. What turns out damaged or missing is not referred to by new
     /// deliveries any more.
     public func verify() async throws(AttachmentError) -> VerifyReport {
-        let blobs = blobs
         // Listed first: what is delivered and deleted meanwhile is neither missing nor orphaned.
-        let files = try await BlockingWork.run { () throws(AttachmentError) in try blobs.list() }
+        var stored: [BlobName] = []
+        try await Self.forEachPage(of: blobs.list) { page throws(AttachmentError) in stored += page.map(\.name) }
         let referenced = try await records.referencedBlobs()
         var report = VerifyReport(blobs: 0, bytes: 0, missing: [], damaged: [], orphaned: [])
         for blob in referenced {
-            let found = try await BlockingWork.run { () throws(AttachmentError) -> (sha256: String, bytes: Int64)? in
-                do throws(AttachmentError) {
-                    let file = try blobs.open(blob.name)
-                    do throws(SystemError) {
-                        return try Files.digest(of: file)
-                    } catch {
-                        throw AttachmentError(error)
-                    }
-                } catch {
-                    if case .notInStore = error { return nil }
-                    throw error
-                }
-            }
-            guard let found else {
+            guard let found = try await blobs.digest(of: blob.name) else {
                 if try await records.unreferenced(among: [blob.name]).isEmpty { report.missing.append(blob.name) }
                 continue
             }
@@ -49,8 +36,28 @@ extension Store {
             report.bytes += found.bytes
             if found.sha256 != blob.sha256 || found.bytes != blob.bytes { report.damaged.append(blob.name) }
         }
-        report.orphaned = try await records.unreferenced(among: files.map(\.name))
+        report.orphaned = try await records.unreferenced(among: stored)
         try await records.markDamaged(report.missing + report.damaged)
         return report
+    }
+}
+
+extension BlobStore {
+    /// Hash and number of a blob's bytes; nil where they are gone.
+    func digest(of name: BlobName) async throws(AttachmentError) -> (sha256: String, bytes: Int64)? {
+        var hash = SHA256()
+        var bytes: Int64 = 0
+        do throws(AttachmentError) {
+            while true {
+                let piece = try await read(bytes..<bytes + 4 << 20, of: name)
+                hash.update(data: piece)
+                bytes += Int64(piece.count)
+                if piece.count < 4 << 20 { break }
+            }
+        } catch {
+            if case .notInStore = error { return nil }
+            throw error
+        }
+        return (hash.finalize().map(FileBlobStore.hexadecimal).joined(), bytes)
     }
 }

@@ -1,85 +1,78 @@
 public import Attachments
-internal import CSandbox
-internal import Glibc
 internal import Synchronization
 
 /// Keeps blobs in memory, each in a file that has no name and that nobody can write any more.
 public final class MemoryBlobStore: BlobStore {
-    private struct Blob: Sendable {
-        let file: SharedFile
-        let bytes: Int64
-        let madeAt: ContinuousClock.Instant
-    }
-
-    /// The same bytes under several names are one file.
-    private final class SharedFile: Sendable {
-        let descriptor: Descriptor
-
-        init(_ descriptor: consuming Descriptor) {
-            self.descriptor = descriptor
-        }
-    }
-
-    private let blobs = Mutex<[BlobName: Blob]>([:])
+    private let blobs = Mutex<[BlobName: MemoryObject]>([:])
 
     public init() {}
 
-    public func stage() throws(AttachmentError) -> StagedFile {
-        do throws(SystemError) {
-            let number = csandbox_memory_file()
-            guard number >= 0 else { throw SystemError("stage a file in memory") }
-            let made = Descriptor(owning: number)
-            // Opened once more, for the kernel counts no writer of a file that was made without a name.
-            let writer = try Files.open("/proc/self/fd/\(made.number)", O_RDWR, to: "stage a file in memory")
-            let reader = try Files.reopenForReading(made)
-            return StagedFile(writer: writer, reader: reader, token: "")
-        } catch {
-            throw AttachmentError(error)
-        }
+    public func put(_ file: HashedFile, under claim: ClaimID) async throws(AttachmentError) -> CommittedBlob {
+        let name = BlobName.make(sha256: file.sha256)
+        blobs.withLock { $0[name] = MemoryObject(file: file.file, bytes: file.bytes) }
+        return CommittedBlob(name: name, sha256: file.sha256, bytes: file.bytes)
     }
 
-    public var provesClosing: Bool { true }
-
-    public func commit(
-        _ file: consuming StagedFile, expecting bytes: Int64, writersAreDead: Bool
-    ) async throws(AttachmentError) -> CommittedBlob {
-        let sha256 = try file.closed(expecting: bytes)
-        do throws(SystemError) {
-            let descriptor = try Files.reopenForReading(file.reader)
-            let name = BlobName.make(sha256: sha256)
-            let blob = Blob(file: SharedFile(descriptor), bytes: bytes, madeAt: .now)
-            blobs.withLock { $0[name] = blob }
-            return CommittedBlob(name: name, sha256: sha256, bytes: bytes)
-        } catch {
-            throw AttachmentError(error)
-        }
-    }
-
-    public func duplicate(_ blob: CommittedBlob) async throws(AttachmentError) -> CommittedBlob? {
+    public func copy(_ blob: CommittedBlob, under claim: ClaimID) async throws(AttachmentError) -> CommittedBlob? {
         let name = BlobName.make(sha256: blob.sha256)
         let isThere = blobs.withLock { blobs in
             guard let known = blobs[blob.name] else { return false }
-            blobs[name] = Blob(file: known.file, bytes: known.bytes, madeAt: .now)
+            blobs[name] = MemoryObject(file: known.file, bytes: known.bytes)
             return true
         }
         return isThere ? CommittedBlob(name: name, sha256: blob.sha256, bytes: blob.bytes) : nil
     }
 
-    public func open(_ name: BlobName) throws(AttachmentError) -> Descriptor {
-        guard let blob = blobs.withLock({ $0[name] }) else { throw .notInStore(what: "This rendition") }
-        do { return try Files.reopenForReading(blob.file.descriptor) } catch { throw AttachmentError(error) }
+    public func read(_ range: Range<Int64>, of name: BlobName) async throws(AttachmentError) -> [UInt8] {
+        let blob = try object(name)
+        do { return try Files.read(range, of: blob.file.reader) } catch { throw AttachmentError(error) }
     }
 
-    public func remove(_ names: [BlobName]) {
+    public func content(of name: BlobName, behind proxy: String?) async throws(AttachmentError) -> BlobContent {
+        .file(try object(name).opened())
+    }
+
+    private func object(_ name: BlobName) throws(AttachmentError) -> MemoryObject {
+        guard let blob = blobs.withLock({ $0[name] }) else { throw .notInStore(what: "This rendition") }
+        return blob
+    }
+
+    public func remove(_ names: [BlobName]) async {
         blobs.withLock { blobs in
             for name in names { blobs[name] = nil }
         }
     }
 
-    public func list() -> [(name: BlobName, bytes: Int64, age: Duration)] {
-        let now = ContinuousClock.now
-        return blobs.withLock(\.self).map { ($0.key, $0.value.bytes, now - $0.value.madeAt) }
+    public func list(after cursor: String?, limit: Int) async -> Page<StoredObject<BlobName>> {
+        blobs.withLock(\.self).page(after: cursor, limit: limit)
+    }
+}
+
+/// Bytes in memory; the same under several names are one file.
+struct MemoryObject: Sendable {
+    let file: ScratchFile
+    let bytes: Int64
+    private let madeAt = ContinuousClock.now
+
+    init(file: ScratchFile, bytes: Int64) {
+        self.file = file
+        self.bytes = bytes
     }
 
-    public func removeAbandonedStaging(where isOld: (Duration) -> Bool) -> Int { 0 }
+    fileprivate var age: Duration { .now - madeAt }
+
+    /// A descriptor of its own.
+    func opened() throws(AttachmentError) -> Descriptor {
+        do { return try Files.reopenForReading(file.reader) } catch { throw AttachmentError(error) }
+    }
+}
+
+extension Dictionary where Key: RawRepresentable<String> & Sendable, Value == MemoryObject {
+    /// In the order of the names.
+    func page(after cursor: String?, limit: Int) -> Page<StoredObject<Key>> {
+        let left = filter { object in cursor.map { object.key.rawValue > $0 } ?? true }
+            .sorted { $0.key.rawValue < $1.key.rawValue }
+        let part = left.prefix(limit).map { StoredObject(name: $0.key, bytes: $0.value.bytes, age: $0.value.age) }
+        return Page(elements: part, next: part.count < left.count ? part.last?.name.rawValue : nil)
+    }
 }

@@ -7,7 +7,7 @@ extension MemoryRecordStore {
         on attachment: AttachmentID?, in scope: AccessScope, renditions: [RenditionRole]?, for duration: Duration,
         leaseLimit: Int?
     ) async throws(AttachmentError) -> (GrantRecord, AccessToken)? {
-        try give(on: attachment, in: scope) { origin, id, kid, now in
+        try await give(on: attachment, in: scope) { origin, id, kid, now in
             origin.derive(
                 .grant, id: id, key: kid, to: renditions, for: duration, leaseLimit: leaseLimit, at: now)
         } admitted: { tables, grant, _ in
@@ -19,7 +19,7 @@ extension MemoryRecordStore {
         on attachment: AttachmentID?, in scope: AccessScope, renditions: [RenditionRole]?, for duration: Duration,
         within quotas: Quotas
     ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)? {
-        try give(on: attachment, in: scope) { origin, id, kid, now in
+        try await give(on: attachment, in: scope) { origin, id, kid, now in
             origin.derive(.lease, id: id, key: kid, to: renditions, for: duration, at: now)
         } admitted: { tables, lease, now in
             if let limit = quotas.liveLeases, tables.liveLeases(of: lease.tenant, at: now).count >= limit {
@@ -39,7 +39,7 @@ extension MemoryRecordStore {
         to attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration,
         delivery: DeliveryMode
     ) async throws(AttachmentError) -> (LinkRecord, AccessToken)? {
-        try give(on: attachment, in: .owner(tenant)) { origin, id, kid, now in
+        try await give(on: attachment, in: .owner(tenant)) { origin, id, kid, now in
             origin.derive(.link, id: id, key: kid, to: renditions, for: duration, delivery: delivery, at: now)
         } admitted: { _, _, _ in
             true
@@ -50,9 +50,9 @@ extension MemoryRecordStore {
         on attachment: AttachmentID?, in scope: AccessScope,
         derive: (AccessOrigin, _ id: String, _ kid: String, Instant) -> AccessEntry?,
         admitted: (MemoryTables, AccessEntry, Instant) throws -> Bool
-    ) throws(AttachmentError) -> (AccessEntry, AccessToken)? {
+    ) async throws(AttachmentError) -> (AccessEntry, AccessToken)? {
         let kid = try currentKey()
-        let given = try write { [tokens] tables, now -> AccessEntry? in
+        let given = try await write { [tokens] tables, now -> AccessEntry? in
             let origin: AccessOrigin?
             switch scope {
             case .owner(let tenant):
@@ -93,7 +93,7 @@ extension MemoryRecordStore {
     public func renewLease(
         _ id: String, in scope: AccessScope, for duration: Duration
     ) async throws(AttachmentError) -> LeaseRecord? {
-        try write { [tokens] tables, now in
+        try await write { [tokens] tables, now in
             guard var lease = tables.access(id, in: scope, [.lease], tokens, at: now), lease.isLive(at: now)
             else { return nil }
             let end = AccessLimits.end(
@@ -106,7 +106,7 @@ extension MemoryRecordStore {
     }
 
     public func revoke(_ id: String, in scope: AccessScope) async throws(AttachmentError) -> Bool {
-        try write { [tokens] tables, now in
+        try await write { [tokens] tables, now in
             let found = tables.access(id, in: scope, AccessEntry.Kind.allCases, tokens, at: now)
             guard let found else { return false }
             tables.end(found.id, at: now)
@@ -159,7 +159,16 @@ extension MemoryRecordStore {
         }
     }
 
-    public var revocations: UInt64 { shared.revocations.load(ordering: .acquiring) }
+    public var revocations: UInt64? {
+        shared.countsRevocations ? shared.revocations.load(ordering: .acquiring) : nil
+    }
+
+    public func stillOpen(_ ids: Set<String>) async throws(AttachmentError) -> [String: Instant] {
+        read { tables, _ in
+            let found = ids.compactMap { tables.access[$0] }.filter { $0.endedAt == nil }
+            return Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0.expiresAt) })
+        }
+    }
 }
 
 extension MemoryTables {

@@ -8,7 +8,7 @@ extension MemoryRecordStore {
     ) async throws(AttachmentError) -> [SubmissionAnswer] {
         for job in jobs { try job.validate() }
         if let offer = options.offer { try presence.register(offer.worker) }
-        return try write { tables, now in
+        return try await write { tables, now in
             try jobs.map { try tables.submit($0, options, at: now, lives: presence.lives) }
         }
     }
@@ -21,15 +21,16 @@ extension MemoryRecordStore {
         }
     }
 
-    public func announce(_ run: RunID) throws(AttachmentError) {
+    public func announce(_ run: RunID) async throws(AttachmentError) {
         try presence.register(WorkerID(rawValue: run.rawValue))
     }
 
-    /// An opening takes its workers along when it ends.
-    public func forgetEndedWorkers() {}
+    public func forgetEndedWorkers() async {
+        presence.forgetEnded()
+    }
 
     public func acknowledge(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) {
-        try write { tables, _ in
+        try await write { tables, _ in
             guard var job = tables.job(id, of: tenant) else { return }
             if let work = job.workKey { tables.works[.init(tenant: tenant, id: work)] = nil }
             job.workKey = nil
@@ -42,7 +43,7 @@ extension MemoryRecordStore {
     ) async throws(AttachmentError) -> [Claim] {
         guard room.all > 0 else { return [] }
         try presence.register(worker)
-        return try write { tables, now in
+        return try await write { tables, now in
             tables.interrupt(in: source, at: now, lives: presence.lives)
             return tables.waiting(room, in: source, at: now).map {
                 tables.claim($0, by: worker, until: now + duration, at: now)
@@ -51,7 +52,7 @@ extension MemoryRecordStore {
     }
 
     public func heartbeat(_ claim: Claim, for duration: Duration) async throws -> Instant {
-        try writeUnderClaim { tables, now in
+        try await writeUnderClaim { tables, now in
             var job = try tables.held(claim)
             job.claimedUntil = now + duration
             tables.put(job)
@@ -60,7 +61,7 @@ extension MemoryRecordStore {
     }
 
     public func release(_ claim: Claim, after delay: Duration, countsAttempt: Bool) async throws {
-        try writeUnderClaim { tables, now in
+        try await writeUnderClaim { tables, now in
             var job = try tables.held(claim)
             job.dueAt = now + delay
             // Handed back unbegun, it gets a fresh budget like one that was interrupted.
@@ -73,7 +74,7 @@ extension MemoryRecordStore {
     }
 
     public func move(_ claim: Claim, to lane: JobLane) async throws {
-        try writeUnderClaim { tables, _ in
+        try await writeUnderClaim { tables, _ in
             var job = try tables.held(claim)
             job.rank = tables.rank(
                 of: job.submission?.attachments.count ?? 0, for: job.tenant, run: job.run,
@@ -86,15 +87,15 @@ extension MemoryRecordStore {
 
     public func deliver(_ outcomes: [AttachmentOutcome], under claim: Claim) async throws -> JobRecord {
         let kid = claim.submission.leaseTTL == nil ? "" : try currentKey()
-        let (record, superfluous) = try writeUnderClaim { tables, now in
+        let (record, superfluous) = try await writeUnderClaim { tables, now in
             try tables.deliver(outcomes, under: claim, tokensBy: kid, at: now)
         }
-        if !superfluous.isEmpty { discard(superfluous) }
+        await garbage.collect(superfluous)
         return record
     }
 
     public func cancel(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord? {
-        try write { tables, now in
+        try await write { tables, now in
             guard var job = tables.job(id, of: tenant) else { return nil }
             guard let submission = job.submission else { return tables.record(job) }
             tables.retain(submission, of: &job, at: now)
@@ -110,7 +111,7 @@ extension MemoryRecordStore {
             where !attachment.record.state.isFinished {
                 attachment.record.state = .cancelled
                 attachment.record.finishedAt = now
-                attachment.spool = nil
+                attachment.source = nil
                 tables.put(attachment)
             }
             tables.put(job)
@@ -119,7 +120,7 @@ extension MemoryRecordStore {
     }
 
     public func retry(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> RetryAnswer? {
-        try write { tables, now in
+        try await write { tables, now in
             guard let job = tables.job(id, of: tenant) else { return nil }
             guard job.state == .failed || job.state == .cancelled else { return .unneeded(tables.record(job)) }
             guard var submission = job.retained?.submission, job.retained.map({ $0.keptUntil > now }) ?? false else {
@@ -134,7 +135,7 @@ extension MemoryRecordStore {
     }
 
     public func endOverdue(_ limit: Int) async throws(AttachmentError) -> OverdueJobs {
-        try write { tables, now in
+        try await write { tables, now in
             func waiting() -> [MemoryTables.Job] {
                 tables.pending.filter { !$0.isInterrupted && $0.deadlineAt != nil }
                     .sorted { ($0.deadlineAt ?? now, $0.key) < ($1.deadlineAt ?? now, $1.key) }
@@ -289,7 +290,7 @@ extension MemoryTables {
                     record: AttachmentRecord(
                         id: id, tenant: job.tenant, job: job.id, identifier: attachment.identifier, state: .pending,
                         source: SourceFacts(attachment), options: attachment.options, createdAt: now),
-                    spool: attachment.location.spoolName))
+                    source: attachment.location.sourceName))
             job.attachments.append(id)
         }
         put(job)
@@ -322,7 +323,7 @@ extension MemoryTables {
         job.deadlineAt = submission.deadline(from: now)
         for var attachment in attachments(of: job, generation: job.generation) {
             attachment.run = job.run
-            attachment.spool = adopted.attachments[attachment.ordinal].location.spoolName
+            attachment.source = adopted.attachments[attachment.ordinal].location.sourceName
             put(attachment)
         }
         put(job)
@@ -481,7 +482,7 @@ extension MemoryTables {
         for concluded in conclusion.attachments {
             let outcome = concluded.outcome
             guard var attachment = attachments[Owned(tenant: job.tenant, id: outcome.id)] else { continue }
-            attachment.spool = nil
+            attachment.source = nil
             attachment.record.kind = outcome.kind
             attachment.record.source = outcome.source
             attachment.record.steps = outcome.steps

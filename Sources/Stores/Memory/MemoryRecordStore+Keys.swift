@@ -6,7 +6,7 @@ extension MemoryRecordStore {
         named name: String, for tenant: TenantID, roles: [AccessRole], lasting duration: Duration?
     ) async throws(AttachmentError) -> (APIKeyRecord, AccessToken) {
         let (id, token) = TokenFormat.newAPIKey()
-        let record = try write { tables, now in
+        let record = try await write { tables, now in
             let record = APIKeyRecord(
                 id: id, tenant: tenant, name: name, roles: roles, createdAt: now,
                 expiresAt: duration.map { now + $0 }, revokedAt: nil)
@@ -28,7 +28,7 @@ extension MemoryRecordStore {
     }
 
     public func revokeKey(_ id: String) async throws(AttachmentError) -> Bool {
-        try write { tables, now in
+        try await write { tables, now in
             guard var key = tables.keys[id] else { return false }
             if key.record.revokedAt == nil {
                 key.record.revokedAt = now
@@ -43,7 +43,7 @@ extension MemoryRecordStore {
         _ id: String, overlap: Duration
     ) async throws(AttachmentError) -> (APIKeyRecord, AccessToken)? {
         let (newID, token) = TokenFormat.newAPIKey()
-        let record = try write { tables, now -> APIKeyRecord? in
+        let record = try await write { tables, now -> APIKeyRecord? in
             guard var key = tables.keys[id], key.record.isGood(at: now) else { return nil }
             var record = key.record
             let end = now + max(overlap, .zero)

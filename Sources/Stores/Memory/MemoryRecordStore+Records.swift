@@ -121,8 +121,8 @@ extension MemoryRecordStore {
 
     // MARK: Deleting
 
-    public func delete(_ id: AttachmentID, of tenant: TenantID) async throws(AttachmentError) -> [BlobName]? {
-        try write { tables, now in
+    public func delete(_ id: AttachmentID, of tenant: TenantID) async throws(AttachmentError) -> Bool {
+        let superfluous = try await write { tables, now -> [BlobName]? in
             guard let attachment = tables.attachments[.init(tenant: tenant, id: id)] else { return nil }
             let blobs = tables.release(id, of: tenant, at: now)
             // A job goes with its last attachment.
@@ -131,14 +131,22 @@ extension MemoryRecordStore {
             }
             return blobs
         }
+        await garbage.collect(superfluous ?? [])
+        return superfluous != nil
     }
 
-    public func deleteJob(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> [BlobName]? {
-        try write { tables, now in tables.job(id, of: tenant).map { tables.delete(job: $0.key, at: now) } }
+    public func deleteJob(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> Bool {
+        let superfluous = try await write { tables, now in
+            tables.job(id, of: tenant).map { tables.delete(job: $0.key, at: now) }
+        }
+        await garbage.collect(superfluous ?? [])
+        return superfluous != nil
     }
 
     public func expire(limit: Int, from place: ExpiryPlace?) async throws(AttachmentError) -> Expiry {
-        try write { tables, now in tables.expire(limit: limit, from: place, at: now) }
+        let (expiry, superfluous) = try await write { tables, now in tables.expire(limit: limit, from: place, at: now) }
+        await garbage.collect(superfluous)
+        return expiry
     }
 
     // MARK: Blobs
@@ -147,12 +155,14 @@ extension MemoryRecordStore {
         read { tables, _ in names.filter { tables.blobs[$0] == nil } }
     }
 
-    public func markRemoved(_ names: [BlobName]) async throws(AttachmentError) -> [BlobName] {
-        try write { tables, now in
+    public func discard(_ names: [BlobName]) async throws(AttachmentError) -> [BlobName] {
+        let superfluous = try await write { tables, now in
             let removed = names.filter { tables.blobs[$0] == nil }
             for name in removed where tables.tombstones[name] == nil { tables.tombstones[name] = now }
             return removed
         }
+        await garbage.collect(superfluous)
+        return superfluous
     }
 
     public func referencedBlobs() async throws(AttachmentError) -> [CommittedBlob] {
@@ -162,7 +172,7 @@ extension MemoryRecordStore {
     }
 
     public func markDamaged(_ names: [BlobName]) async throws(AttachmentError) {
-        try write { tables, _ in
+        try await write { tables, _ in
             for name in names {
                 guard let blob = tables.blobs[name] else { continue }
                 tables.blobs[name]?.isDamaged = true
@@ -172,8 +182,8 @@ extension MemoryRecordStore {
         }
     }
 
-    public func needsSpool(_ name: String) async throws(AttachmentError) -> Bool {
-        read { tables, _ in tables.needsSpool(name) }
+    public func unneeded(among names: [SourceName]) async throws(AttachmentError) -> [SourceName] {
+        read { tables, _ in names.filter { !tables.needs($0) } }
     }
 
     public func keysInUse() async throws(AttachmentError) -> Set<String> {
@@ -188,7 +198,7 @@ extension Page {
 }
 
 extension MemoryTables {
-    fileprivate mutating func expire(limit: Int, from place: ExpiryPlace?, at now: Instant) -> Expiry {
+    fileprivate mutating func expire(limit: Int, from place: ExpiryPlace?, at now: Instant) -> (Expiry, [BlobName]) {
         let over = attachments.values.filter { attachment in
             guard let end = attachment.record.expiresAt, end <= now else { return false }
             let given = accessTo[Owned(tenant: attachment.record.tenant, id: attachment.record.id)] ?? []
@@ -215,7 +225,7 @@ extension MemoryTables {
             last.record.expiresAt.map { ExpiryPlace(expiresAt: $0, key: last.key) }
         }
         let next = last ?? place ?? ExpiryPlace(expiresAt: Instant(milliseconds: .min), key: .min)
-        return Expiry(attachments: part.count, blobs: blobs, next: isAll ? nil : next)
+        return (Expiry(attachments: part.count, blobs: blobs.count, next: isAll ? nil : next), blobs)
     }
 
     private func holdsDelivered(_ job: Job) -> Bool {

@@ -5,7 +5,7 @@ extension MemoryRecordStore {
     public func webhooks(
         after results: [WebhookResult], within places: WebhookPlaces, for duration: Duration
     ) async throws(AttachmentError) -> WebhookBatch {
-        try write { tables, now in
+        try await write { tables, now in
             for result in results { tables.record(result.outcome, of: result.callback, at: now) }
             return tables.take(within: places, for: duration, at: now)
         }
@@ -16,7 +16,7 @@ extension MemoryRecordStore {
     }
 
     public func replayWebhook(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {
-        try write { tables, now in
+        try await write { tables, now in
             guard let job = tables.job(job, of: tenant), job.finishedAt != nil, var call = tables.call(of: job)
             else { return false }
             call.report = .waiting

@@ -9,23 +9,23 @@ public struct MemoryRecordStore: RecordStore {
     let presence: Presence
     let tokens: KeyRing
     let clock: @Sendable () -> Instant
-    /// Removes the bytes of blobs that a commit made superfluous.
-    let discard: @Sendable ([BlobName]) -> Void
-    /// Removes files of the spool that a commit made superfluous.
-    let discardSpool: @Sendable ([String]) -> Void
+    let garbage: any GarbageCollector
 
     /// What all openings have in common.
     final class Shared: Sendable {
         let tables = Mutex(MemoryTables())
         let revocations = Atomic<UInt64>(0)
+        let countsRevocations: Bool
         let bell = WebhookBell()
         fileprivate let living = Mutex<[WorkerID: ObjectIdentifier]>([:])
 
-        init() {}
+        init(countsRevocations: Bool = true) {
+            self.countsRevocations = countsRevocations
+        }
     }
 
     /// The workers of one opening.
-    final class Presence: Sendable {
+    final class Presence: WorkerLiveness {
         private let shared: Shared
 
         init(in shared: Shared) {
@@ -49,18 +49,19 @@ public struct MemoryRecordStore: RecordStore {
         func lives(_ worker: WorkerID) -> Bool {
             shared.living.withLock { $0[worker] != nil }
         }
+
+        /// An opening takes its workers along when it ends.
+        func forgetEnded() {}
     }
 
     init(
-        _ shared: Shared = Shared(), tokens: KeyRing, discard: @escaping @Sendable ([BlobName]) -> Void = { _ in },
-        discardSpool: @escaping @Sendable ([String]) -> Void = { _ in },
+        _ shared: Shared = Shared(), tokens: KeyRing, garbage: any GarbageCollector,
         clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) {
         self.shared = shared
         presence = Presence(in: shared)
         self.tokens = tokens
-        self.discard = discard
-        self.discardSpool = discardSpool
+        self.garbage = garbage
         self.clock = clock
     }
 
@@ -77,20 +78,20 @@ public struct MemoryRecordStore: RecordStore {
     /// Changes everything or, where `body` throws, nothing.
     func write<Value: Sendable>(
         _ body: (inout MemoryTables, Instant) throws -> Value
-    ) throws(AttachmentError) -> Value {
-        do { return try writeUnderClaim(body) } catch { throw AttachmentError(storing: error) }
+    ) async throws(AttachmentError) -> Value {
+        do { return try await writeUnderClaim(body) } catch { throw AttachmentError(storing: error) }
     }
 
     /// Like ``write(_:)``, for a write under a claim, which can be lost.
     func writeUnderClaim<Value: Sendable>(
         _ body: (inout MemoryTables, Instant) throws -> Value
-    ) throws -> Value {
+    ) async throws -> Value {
         let (value, released) = try shared.tables.withLock { tables in
             var draft = tables
             let now = max(clock(), tables.lastInstant)
             draft.lastInstant = now
             let value = try body(&draft, now)
-            let released = draft.released.filter { !draft.needsSpool($0) }
+            let released = draft.released.filter { !draft.needs($0) }
             // Before anybody else can see the change.
             if draft.takesAccessBack { shared.revocations.add(1, ordering: .acquiringAndReleasing) }
             if draft.hasNewCall { shared.bell.pull() }
@@ -101,7 +102,7 @@ public struct MemoryRecordStore: RecordStore {
             return (value, released)
         }
         shared.bell.ring()
-        if !released.isEmpty { discardSpool(Array(released)) }
+        await garbage.collect(Array(released))
         return value
     }
 }

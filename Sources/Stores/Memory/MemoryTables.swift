@@ -87,8 +87,8 @@ struct MemoryTables: Sendable {
         var generation: Int
         var ordinal: Int
         var record: AttachmentRecord
-        /// A file of the spool that the work still needs.
-        var spool: String?
+        /// What was handed in and the work still needs.
+        var source: SourceName?
         var blobs: [RenditionRole: BlobName] = [:]
     }
 
@@ -164,8 +164,8 @@ struct MemoryTables: Sendable {
 
     // What the transaction so far came to, for what follows its commit.
 
-    /// Files of the spool that somebody stopped needing.
-    var released: Set<String> = []
+    /// Sources that somebody stopped needing.
+    var released: Set<SourceName> = []
     var takesAccessBack = false
     var hasNewCall = false
 
@@ -254,7 +254,7 @@ extension MemoryTables {
 
     mutating func put(_ attachment: Attachment) {
         let place = Owned(tenant: attachment.record.tenant, id: attachment.record.id)
-        if let old = attachments[place]?.spool, old != attachment.spool { released.insert(old) }
+        if let old = attachments[place]?.source, old != attachment.source { released.insert(old) }
         attachments[place] = attachment
     }
 
@@ -265,16 +265,16 @@ extension MemoryTables {
 
     var pendingCount: Int { Line.all.reduce(0) { $0 + (queues[.line($1)]?.count ?? 0) } }
 
-    func needsSpool(_ name: String) -> Bool {
-        attachments.values.contains { $0.spool == name }
+    func needs(_ name: SourceName) -> Bool {
+        attachments.values.contains { $0.source == name }
             || jobs.values.contains { job in
-                job.retained?.submission.attachments.contains { $0.location.spoolName == name } ?? false
+                job.retained?.submission.attachments.contains { $0.location.sourceName == name } ?? false
             }
     }
 
     mutating func dropRetained(of job: inout Job) {
         for attachment in job.retained?.submission.attachments ?? [] {
-            if let name = attachment.location.spoolName { released.insert(name) }
+            if let name = attachment.location.sourceName { released.insert(name) }
         }
         job.retained = nil
     }
@@ -286,7 +286,7 @@ extension MemoryTables {
     /// - Returns: Those blobs.
     mutating func release(_ id: AttachmentID, of tenant: TenantID, at now: Instant) -> [BlobName] {
         guard let attachment = attachments.removeValue(forKey: Owned(tenant: tenant, id: id)) else { return [] }
-        if let spool = attachment.spool { released.insert(spool) }
+        if let source = attachment.source { released.insert(source) }
         jobs[attachment.job]?.attachments.removeAll { $0 == id }
         for entry in accessTo[Owned(tenant: tenant, id: id)] ?? [] { delete(access: entry) }
         storedBytes[tenant, default: 0] -= attachment.bytes

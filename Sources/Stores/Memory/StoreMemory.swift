@@ -2,12 +2,16 @@ internal import FoundationEssentials
 
 /// All of a store in memory, for as long as somebody has it; each ``Store`` that is opened in it is like another process.
 public final class StoreMemory: Sendable {
-    let records = MemoryRecordStore.Shared()
+    let records: MemoryRecordStore.Shared
     let blobs = MemoryBlobStore()
-    /// For what needs files: sources that were accepted, and the keys of tokens. It goes with this value.
+    let sources = MemorySourceStore()
+    /// For what needs files: sources that are being received, and the keys of tokens. It goes with this value.
     let directory: String
 
-    public init() throws(StoreError) {
+    /// - Parameter countsRevocations: False for a store that has to be asked what was taken back, as one of several
+    ///   machines has.
+    public init(countsRevocations: Bool = true) throws(StoreError) {
+        records = MemoryRecordStore.Shared(countsRevocations: countsRevocations)
         directory = FileManager.default.temporaryDirectory.path + "/satchel-" + UUID().uuidString.lowercased()
         do {
             try Files.makeDirectory(directory)

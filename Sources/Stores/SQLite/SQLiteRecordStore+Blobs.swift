@@ -8,8 +8,8 @@ extension SQLiteRecordStore {
         }
     }
 
-    public func markRemoved(_ names: [BlobName]) async throws(AttachmentError) -> [BlobName] {
-        try await write { database, now in
+    public func discard(_ names: [BlobName]) async throws(AttachmentError) -> [BlobName] {
+        let superfluous = try await write { database, now in
             let removed = try names.filter { try !database.refers(to: $0) }
             for name in removed {
                 try database.run(
@@ -18,57 +18,63 @@ extension SQLiteRecordStore {
             }
             return removed
         }
+        await garbage.collect(superfluous)
+        return superfluous
     }
 
     public func referencedBlobs() async throws(AttachmentError) -> [CommittedBlob] {
-        try await read { database, _ in
-            try database.rows("SELECT name, sha256, bytes FROM blobs").map {
-                CommittedBlob(name: BlobName(rawValue: $0["name"]), sha256: $0["sha256"], bytes: $0["bytes"])
-            }
-        }
+        try await read { database, _ in try database.committedBlobs() }
     }
 
     public func markDamaged(_ names: [BlobName]) async throws(AttachmentError) {
         guard !names.isEmpty else { return }
-        try await write { database, _ in
-            for name in names {
-                try database.run("UPDATE blobs SET damaged = 1 WHERE name = ?", [name.rawValue])
-            }
-        }
+        try await write { database, _ in try database.markDamaged(names) }
     }
 
-    public func needsSpool(_ name: String) async throws(AttachmentError) -> Bool {
-        try await read { database, _ in try database.needsSpool(name) }
+    public func unneeded(among names: [SourceName]) async throws(AttachmentError) -> [SourceName] {
+        try await read { database, _ in try names.filter { try !database.needs($0) } }
     }
 
     public func keysInUse() async throws(AttachmentError) -> Set<String> {
-        try await read { database, now in
-            Set(
-                try database.texts(
-                    """
-                    SELECT DISTINCT kid FROM access WHERE expires_at > ? AND ended_at IS NULL
-                    UNION SELECT DISTINCT headers_kid FROM jobs WHERE headers_kid IS NOT NULL
-                    """, [now.milliseconds]))
-        }
+        try await read { database, now in try database.keysInUse(at: now) }
     }
 }
 
 extension Database {
-    static let spoolNeed = """
+    func committedBlobs() throws -> [CommittedBlob] {
+        try rows("SELECT name, sha256, bytes FROM blobs").map {
+            CommittedBlob(name: BlobName(rawValue: $0["name"]), sha256: $0["sha256"], bytes: $0["bytes"])
+        }
+    }
+
+    func markDamaged(_ names: [BlobName]) throws {
+        for name in names { try run("UPDATE blobs SET damaged = 1 WHERE name = ?", [name.rawValue]) }
+    }
+
+    func keysInUse(at now: Instant) throws -> Set<String> {
+        Set(
+            try texts(
+                """
+                SELECT DISTINCT kid FROM access WHERE expires_at > ? AND ended_at IS NULL
+                UNION SELECT DISTINCT headers_kid FROM jobs WHERE headers_kid IS NOT NULL
+                """, [now.milliseconds]))
+    }
+
+    static let sourceNeed = """
         SELECT 1 WHERE EXISTS (SELECT 1 FROM attachments WHERE spool = ?)
             OR EXISTS (SELECT 1 FROM retained_spool WHERE name = ?)
         """
 
-    fileprivate func needsSpool(_ name: String) throws -> Bool {
-        try row(Self.spoolNeed, [name, name]) != nil
+    fileprivate func needs(_ name: SourceName) throws -> Bool {
+        try row(Self.sourceNeed, [name.rawValue, name.rawValue]) != nil
     }
 
-    /// The files of the spool that the transaction so far has made superfluous.
-    func takeReleasedSpool() throws -> [String] {
-        let released = try texts("SELECT name FROM released_spool")
+    /// The sources that the transaction so far has made superfluous.
+    func takeReleasedSources() throws -> [SourceName] {
+        let released = try texts("SELECT name FROM released_spool").map(SourceName.init(rawValue:))
         guard !released.isEmpty else { return [] }
         try run("DELETE FROM released_spool")
-        return try released.filter { try !needsSpool($0) }
+        return try released.filter { try !needs($0) }
     }
 
     fileprivate func refers(to blob: BlobName) throws -> Bool {

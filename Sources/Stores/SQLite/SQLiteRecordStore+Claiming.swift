@@ -15,7 +15,7 @@ extension SQLiteRecordStore {
             }
             guard isWorthwhile else { return [] }
         }
-        do { try workers.register(worker) } catch { throw AttachmentError(error) }
+        try workers.register(worker)
         return try await write { [workers, keys] database, now in
             for key in try database.interrupted(in: source, at: now, lives: workers.lives) {
                 try database.interrupt(key: key)

@@ -4,8 +4,8 @@ internal import GRDB
 extension SQLiteRecordStore {
     public func delete(
         _ id: AttachmentID, of tenant: TenantID
-    ) async throws(AttachmentError) -> [BlobName]? {
-        try await write { database, _ in
+    ) async throws(AttachmentError) -> Bool {
+        let superfluous = try await write { database, _ -> [BlobName]? in
             let job = try database.number(
                 "SELECT job FROM attachments WHERE tenant = ? AND id = ?", [tenant.rawValue, id.rawValue])
             guard let job else { return nil }
@@ -13,10 +13,12 @@ extension SQLiteRecordStore {
             try database.deleteJobIfEmpty(job)
             return blobs
         }
+        await garbage.collect(superfluous ?? [])
+        return superfluous != nil
     }
 
-    public func deleteJob(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> [BlobName]? {
-        try await write { database, _ in
+    public func deleteJob(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> Bool {
+        let superfluous = try await write { database, _ -> [BlobName]? in
             let job = try database.number(
                 "SELECT key FROM jobs WHERE tenant = ? AND id = ?", [tenant.rawValue, id.rawValue])
             guard let job else { return nil }
@@ -28,6 +30,8 @@ extension SQLiteRecordStore {
             try database.run("DELETE FROM jobs WHERE key = ?", [job])
             return blobs
         }
+        await garbage.collect(superfluous ?? [])
+        return superfluous != nil
     }
 
     /// What leases and links keep beyond its retention may be much more than what goes. It is passed over while reading,
@@ -42,7 +46,7 @@ extension SQLiteRecordStore {
                 ]
             ).map { (key: $0["key"] as Int64, expiresAt: $0["expires_at"] as Int64) }
         }
-        return try await write { database, now in
+        let (expiry, superfluous) = try await write { database, now in
             var found: [Row] = []
             for one in expired {
                 // A lease may have begun since.
@@ -71,8 +75,10 @@ extension SQLiteRecordStore {
             let last =
                 expired.last.map { ExpiryPlace(expiresAt: Instant(milliseconds: $0.expiresAt), key: $0.key) } ?? place
                 ?? ExpiryPlace(expiresAt: Instant(milliseconds: .min), key: .min)
-            return Expiry(attachments: found.count, blobs: blobs, next: isAll ? nil : last)
+            return (Expiry(attachments: found.count, blobs: blobs.count, next: isAll ? nil : last), blobs)
         }
+        await garbage.collect(superfluous)
+        return expiry
     }
 }
 

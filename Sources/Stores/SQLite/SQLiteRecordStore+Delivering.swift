@@ -9,7 +9,7 @@ extension SQLiteRecordStore {
         let (record, superfluous) = try await writeUnderClaim { database, now in
             try database.deliver(outcomes, under: claim, tokensBy: kid, at: now)
         }
-        if !superfluous.isEmpty { discard(superfluous) }
+        await garbage.collect(superfluous)
         return record
     }
 }

@@ -3,12 +3,12 @@ internal import FoundationEssentials
 internal import GRDB
 
 extension SQLiteRecordStore {
-    public func announce(_ run: RunID) throws(AttachmentError) {
-        do { try workers.register(WorkerID(rawValue: run.rawValue)) } catch { throw AttachmentError(error) }
+    public func announce(_ run: RunID) async throws(AttachmentError) {
+        try workers.register(WorkerID(rawValue: run.rawValue))
     }
 
-    public func forgetEndedWorkers() throws(AttachmentError) {
-        do { try workers.clearAway() } catch { throw AttachmentError(error) }
+    public func forgetEndedWorkers() async throws(AttachmentError) {
+        try workers.forgetEnded()
     }
 
     public func acknowledge(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) {
@@ -51,7 +51,7 @@ extension Database {
                 """,
                 [
                     job.tenant.rawValue, AttachmentID.generate().rawValue, key, job.run?.rawValue ?? "", generation,
-                    ordinal, attachment.identifier, attachment.location.spoolName, Column.text(details),
+                    ordinal, attachment.identifier, attachment.location.sourceName?.rawValue, Column.text(details),
                     now.milliseconds,
                 ])
         }
@@ -120,7 +120,7 @@ extension Database {
         for (ordinal, attachment) in adopted.attachments.enumerated() {
             try run(
                 "UPDATE attachments SET run = ?, spool = ? WHERE job = ? AND generation = ? AND ordinal = ?",
-                [name, attachment.location.spoolName, key, generation, ordinal])
+                [name, attachment.location.sourceName?.rawValue, key, generation, ordinal])
         }
         return try jobRecord(key: key)
     }
@@ -150,8 +150,8 @@ extension JobPriority {
 }
 
 extension SourceLocation {
-    /// The file of the spool that holds it.
-    var spoolName: String? {
+    /// What was handed in.
+    var sourceName: SourceName? {
         if case .spool(let name) = self { name } else { nil }
     }
 }

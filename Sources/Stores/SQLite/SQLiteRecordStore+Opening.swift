@@ -3,7 +3,18 @@ internal import FoundationEssentials
 internal import GRDB
 
 extension SQLiteRecordStore {
-    public var revocations: UInt64 { revocationCounter.value }
+    public var revocations: UInt64? { revocationCounter.value }
+
+    public func stillOpen(_ ids: Set<String>) async throws(AttachmentError) -> [String: Instant] {
+        try await read { database, _ in
+            var ends: [String: Instant] = [:]
+            for id in ids {
+                ends[id] = try database.number("SELECT expires_at FROM access WHERE id = ? AND ended_at IS NULL", [id])
+                    .map(Instant.init(milliseconds:))
+            }
+            return ends
+        }
+    }
 
     public func open(_ token: AccessToken, role: RenditionRole) async throws(AttachmentError) -> ContentAccess? {
         try await read { [keys] database, now in

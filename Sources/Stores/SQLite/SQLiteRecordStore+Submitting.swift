@@ -8,7 +8,7 @@ extension SQLiteRecordStore {
     ) async throws(AttachmentError) -> [SubmissionAnswer] {
         for job in jobs { try job.validate() }
         if let offer = options.offer {
-            do { try workers.register(offer.worker) } catch { throw AttachmentError(error) }
+            try workers.register(offer.worker)
         }
         return try await write { [keys, workers] database, now in
             try jobs.map { job in
@@ -149,8 +149,8 @@ extension Database {
                 key, job["generation"] as Int, Column.text(submission.slim),
                 (now + Retention.retry).milliseconds,
             ])
-        for name in Set(submission.attachments.compactMap(\.location.spoolName)) {
-            try run("INSERT INTO retained_spool (job, name) VALUES (?, ?)", [key, name])
+        for name in Set(submission.attachments.compactMap(\.location.sourceName)) {
+            try run("INSERT INTO retained_spool (job, name) VALUES (?, ?)", [key, name.rawValue])
         }
     }
 

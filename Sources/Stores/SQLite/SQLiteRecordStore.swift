@@ -7,29 +7,22 @@ internal import GRDB
 public struct SQLiteRecordStore: RecordStore {
     let pool: DatabasePool
     let commits: GroupCommit
-    let workers: Workers
+    let workers: any WorkerLiveness
     let keys: KeyRing
     let clock: @Sendable () -> Instant
     /// Shared by all processes that use the store.
     let revocationCounter: RevocationCounter
-    /// Removes the files of blobs that a commit made superfluous.
-    let discard: @Sendable ([BlobName]) -> Void
-    /// Removes files of the spool that a commit made superfluous.
-    let discardSpool: @Sendable ([String]) -> Void
+    let garbage: any GarbageCollector
 
     /// Opens the database at `path`, and makes or updates it where that is needed.
     ///
     /// - Parameters:
-    ///   - workersDirectory: Holds a lock file for each worker, by which a dead one is known.
+    ///   - workers: Tells whose claims are taken away.
     ///   - revocations: The path of the count of revocations, which all processes share.
-    ///   - discard: Called after a commit with blobs of that delivery, or of an older generation, that nothing
-    ///     refers to.
-    ///   - discardSpool: Called after a commit with files of the spool that no job needs any more.
+    ///   - garbage: Takes what a commit made superfluous.
     ///   - clock: Where time comes from; the store never lets it go back.
     init(
-        path: String, workersDirectory: String, revocations: String, keys: KeyRing,
-        discard: @escaping @Sendable ([BlobName]) -> Void = { _ in },
-        discardSpool: @escaping @Sendable ([String]) -> Void = { _ in },
+        path: String, workers: any WorkerLiveness, revocations: String, keys: KeyRing, garbage: any GarbageCollector,
         clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) throws(StoreError) {
         do {
@@ -43,10 +36,9 @@ public struct SQLiteRecordStore: RecordStore {
             throw StoreError(error, at: path)
         }
         commits = GroupCommit(pool: pool, revocations: revocationCounter, clock: clock)
-        workers = Workers(directory: workersDirectory)
+        self.workers = workers
         self.keys = keys
-        self.discard = discard
-        self.discardSpool = discardSpool
+        self.garbage = garbage
         self.clock = clock
     }
 
@@ -101,14 +93,14 @@ public struct SQLiteRecordStore: RecordStore {
         }
     }
 
-    /// A write, and the removal of spooled sources that it made superfluous. If that is cut off, a sweep does it.
+    /// A write, and the removal of sources that it made superfluous. If that is cut off, a sweep does it.
     private func performWrite<Value: Sendable>(
         _ body: @escaping @Sendable (Database, Instant) throws -> Value
     ) async throws -> Value {
         let (value, released) = try await commits.write { database, now in
-            (try body(database, now), try database.takeReleasedSpool())
+            (try body(database, now), try database.takeReleasedSources())
         }
-        if !released.isEmpty { discardSpool(released) }
+        await garbage.collect(released)
         return value
     }
 }

@@ -32,7 +32,7 @@ struct BatchRun: Sendable {
     ) async throws -> Summary {
         let run = RunID.generate()
         do {
-            try context.store.records.announce(run)
+            try await context.store.records.announce(run)
         } catch {
             throw CommandFailure(error.message)
         }

@@ -63,7 +63,7 @@ struct Mirror {
                 let blob = try await records.blob(of: role, of: attachment, tenant: .local)
                 do throws(WriteFailure) {
                     guard let blob else { throw WriteFailure(reason: "its bytes are not in the store any more") }
-                    try Self.copy(try opened(blob), to: target)
+                    try await copy(blob, to: target)
                 } catch {
                     let failure = "'\(name.displayPath)' could not be written into the output directory"
                     let advice = "Correct that, and run the same command again."
@@ -75,17 +75,6 @@ struct Mirror {
             written.files[role] = String(decoding: name, as: UTF8.self)
         }
         return written
-    }
-
-    private func opened(_ blob: BlobName) throws(WriteFailure) -> Descriptor {
-        do throws(AttachmentError) {
-            return try blobs.open(blob)
-        } catch {
-            guard error.code != .notInStore else {
-                throw WriteFailure(reason: "its bytes are not in the store any more")
-            }
-            throw WriteFailure(reason: error.description)
-        }
     }
 
     /// What stands before the role: the same for all renditions of a source, and another for each source.
@@ -135,22 +124,22 @@ struct Mirror {
     }
 
     /// A copy has no name before it is whole, so that one that is cut off leaves nothing.
-    private static func copy(_ blob: consuming Descriptor, to target: Data) throws(WriteFailure) {
+    private func copy(_ blob: BlobName, to target: Data) async throws(WriteFailure) {
         let slash = target.lastIndex(of: UInt8(ascii: "/")) ?? target.startIndex
         let directory = Data(target[..<slash])
-        try makeDirectories(directory)
-        let number = unsafe withPath(directory) { unsafe open($0, unnamed | O_WRONLY | O_CLOEXEC, 0o644) }
-        guard number >= 0 else { return try copyUnderAName(blob, to: target, in: directory) }
+        try Self.makeDirectories(directory)
+        let number = unsafe withPath(directory) { unsafe open($0, Self.unnamed | O_WRONLY | O_CLOEXEC, 0o644) }
+        guard number >= 0 else { return try await copyUnderAName(blob, to: target, in: directory) }
         let output = Descriptor(owning: number)
-        try fill(output, from: blob)
-        var linked = link(output, to: target)
+        try await fill(output, from: blob)
+        var linked = Self.link(output, to: target)
         // What an earlier profile made makes way.
         while linked != 0, errno == EEXIST {
             guard unsafe withPath(target, { unsafe unlink($0) }) == 0 || errno == ENOENT else { throw WriteFailure() }
-            linked = link(output, to: target)
+            linked = Self.link(output, to: target)
         }
         // Where links are refused, a name from the beginning.
-        if linked != 0 { try copyUnderAName(blob, to: target, in: directory) }
+        if linked != 0 { try await copyUnderAName(blob, to: target, in: directory) }
     }
 
     private static func link(_ file: borrowing Descriptor, to target: Data) -> Int32 {
@@ -160,15 +149,15 @@ struct Mirror {
     }
 
     /// For file systems without unnamed files; of whatever else is wrong this tells.
-    private static func copyUnderAName(
-        _ blob: borrowing Descriptor, to target: Data, in directory: Data
-    ) throws(WriteFailure) {
+    private func copyUnderAName(
+        _ blob: BlobName, to target: Data, in directory: Data
+    ) async throws(WriteFailure) {
         let temporary = directory + Data("/.satchel-\(UUID().uuidString)".utf8)
         let number = unsafe withPath(temporary) { unsafe open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644) }
         guard number >= 0 else { throw WriteFailure() }
         let output = Descriptor(owning: number)
         do throws(WriteFailure) {
-            try fill(output, from: blob)
+            try await fill(output, from: blob)
             let renamed = unsafe withPath(temporary) { from in
                 unsafe withPath(target) { to in unsafe rename(from, to) }
             }
@@ -180,11 +169,15 @@ struct Mirror {
     }
 
     /// Durably, or a power cut could leave the name with half of the bytes.
-    private static func fill(_ output: borrowing Descriptor, from blob: borrowing Descriptor) throws(WriteFailure) {
-        do throws(CopyFailure) {
-            try copyFile(blob, to: output)
-        } catch {
+    private func fill(_ output: borrowing Descriptor, from blob: BlobName) async throws(WriteFailure) {
+        do {
+            try await blobs.write(blob, to: output)
+        } catch let error as CopyFailure {
             throw WriteFailure(reason: error.cause.reason)
+        } catch let error as AttachmentError where error.code != .notInStore {
+            throw WriteFailure(reason: error.description)
+        } catch {
+            throw WriteFailure(reason: "its bytes are not in the store any more")
         }
         guard fsync(output.number) == 0 else { throw WriteFailure() }
     }

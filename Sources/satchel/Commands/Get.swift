@@ -45,7 +45,7 @@ struct Get: AsyncParsableCommand {
                 "a terminal can't show the bytes: give --output FILE, or redirect the output.", status: 2)
         }
         let store = try openStore(store)
-        let blob = try await store.blobs.open(found(in: store.records))
+        let blob = try await found(in: store.records)
         let target: Descriptor
         if let output {
             let number = unsafe open(output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
@@ -54,9 +54,9 @@ struct Get: AsyncParsableCommand {
         } else {
             target = Descriptor(owning: dup(STDOUT_FILENO))
         }
-        do throws(CopyFailure) {
-            try copyFile(blob, to: target)
-        } catch {
+        do {
+            try await store.blobs.write(blob, to: target)
+        } catch let error as CopyFailure {
             throw CommandFailure("the system \(error.cause).")
         }
     }

@@ -21,7 +21,10 @@ struct Remove: AsyncParsableCommand {
     func run() async throws {
         let store = try openStore(store)
         var unknown: [String] = []
-        for id in ids where try await !store.delete(AttachmentID(rawValue: id), of: tenant.id) { unknown.append(id) }
+        for id in ids {
+            let isKnown = try await store.records.delete(AttachmentID(rawValue: id), of: tenant.id)
+            if !isKnown { unknown.append(id) }
+        }
         if let first = unknown.first { throw CommandFailure.unknown(first) }
     }
 }

@@ -13,8 +13,10 @@ struct StoreCommand: AsyncParsableCommand {
               satchel store gc        delete what has expired, and files that nothing refers to
               satchel store verify    read every byte again and compare it with its hash
               satchel store migrate   bring the records to this version's schema
+              satchel store backup DIR    copy it, while it is used
+              satchel store restore DIR   make a store of a backup
             """,
-        subcommands: [Collect.self, Verify.self, Migrate.self])
+        subcommands: [Collect.self, Verify.self, Migrate.self, Backup.self, Restore.self])
 
     struct Collect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -71,6 +73,101 @@ struct StoreCommand: AsyncParsableCommand {
         func run() async throws {
             let store = try openStore(store)
             print("The store at \(store.directory) has the schema \(store.schemaVersion).")
+        }
+    }
+
+    struct Backup: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "backup", abstract: "Copy the store as it is at one moment, while it is used.",
+            discussion: """
+                Into a new directory, or into that of an earlier backup: then only what is new is copied. On the store's own \
+                file system files get a second name instead. Accepted sources are in it; the keys that tokens are derived \
+                from are not: keep a copy of their file elsewhere.
+
+                  satchel store backup /backup/satchel
+                """)
+
+        @Argument(help: ArgumentHelp("The backup's directory.", valueName: "dir"), completion: .directory)
+        var directory: String
+
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            let opened = try openStore(store)
+            let report: BackupReport
+            do {
+                report = try await opened.backup(into: BackupDirectory(at: directory))
+            } catch let error as StoreError {
+                throw CommandFailure(error.description, status: 2)
+            } catch let error as AttachmentError {
+                throw CommandFailure("the backup was not made, and an earlier one is as it was: \(error.description)")
+            }
+            print(
+                "Backed up \(Quantity.count(report.blobs, "blob")) (\(Quantity.bytes(report.bytes))), \(report.newBlobs) of them new, and \(Quantity.count(report.sources, "source")) of unfinished jobs."
+            )
+            Console.printError(
+                "The keys that tokens are derived from are not in it. They are in '\(store.keysFile.path(percentEncoded: false))': keep a copy of that file elsewhere, for whoever has both opens everything."
+            )
+            for name in report.missing { print("missing  \(name.rawValue)") }
+            guard report.missing.isEmpty else {
+                throw CommandFailure(
+                    "the store itself lacks \(Quantity.count(report.missing.count, "blob")) that records refer to, and so does the backup; 'satchel store verify' tells more."
+                )
+            }
+        }
+    }
+
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "restore", abstract: "Make a store of a backup; what waited goes on with the next service.",
+            discussion: """
+                Where no store is, or an empty one, and while nobody uses it. Every blob is compared with its hash.
+
+                  satchel store restore /backup/satchel --store /srv/satchel
+                """)
+
+        @Argument(help: ArgumentHelp("The backup's directory.", valueName: "dir"), completion: .directory)
+        var directory: String
+
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            guard !store.isInMemory else { throw CommandFailure("a store in memory can't be restored.", status: 2) }
+            let (target, keys) = (
+                store.directory.path(percentEncoded: false), store.keysFile.path(percentEncoded: false)
+            )
+            let report: RestoreReport
+            do {
+                report = try await BackupDirectory(existingAt: directory).restore(to: target, keys: keys)
+            } catch let error as StoreError {
+                throw CommandFailure(error.description, status: 2)
+            } catch let error as AttachmentError {
+                throw CommandFailure("the store was not made: \(error.description)")
+            }
+            print(
+                "Restored \(Quantity.count(report.blobs, "blob")) (\(Quantity.bytes(report.bytes))), each compared with its hash, and \(Quantity.count(report.sources, "source")) of unfinished jobs, which the next service carries out."
+            )
+            Console.printError(advice(report, keys))
+            for name in report.damaged { print("damaged  \(name.rawValue)") }
+            for name in report.missing { print("missing  \(name.rawValue)") }
+            guard report.damaged.isEmpty, report.missing.isEmpty else {
+                throw CommandFailure(
+                    "\(report.missing.count) blobs are missing in the backup and \(report.damaged.count) are damaged; delete their attachments with 'satchel rm' and prepare them again."
+                )
+            }
+        }
+
+        private func advice(_ report: RestoreReport, _ keys: String) -> String {
+            let loss = "leases, links and grants are void, and headers for origins of jobs that wait are lost"
+            if !report.hasKeys {
+                return
+                    "A backup has no keys: put your copy of them at '\(keys)' before anything uses the store, or new ones are made and all \(loss)."
+            }
+            if !report.missingKeys.isEmpty {
+                return
+                    "The keys in '\(keys)' are not all that this store was used with: put your copy of those there, or some \(loss)."
+            }
+            return "The keys in '\(keys)' are those of this store: all access goes on."
         }
     }
 }

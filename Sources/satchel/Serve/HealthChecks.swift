@@ -23,7 +23,7 @@ enum HealthChecks {
                 }
             },
             ServiceHealth.Check("disk") {
-                guard let free = Disk.freeBytes(at: store.directory) else { return "its room can't be told" }
+                guard let free = try? await store.freeBytes() else { return "its room can't be told" }
                 guard free < settings.intake.freeBytes else { return nil }
                 return
                     "\(Quantity.bytes(free)) are free, less than intake.free_bytes (\(Quantity.bytes(settings.intake.freeBytes)))"

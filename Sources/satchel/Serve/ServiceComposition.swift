@@ -51,13 +51,13 @@ struct ServiceComposition: Sendable {
             // Both, so that the first clip doesn't wait for it, and what is missing shows at the start.
             let sandbox = try await codecs.start(.common)
             try await codecs.start(.full)
-            let spool = try Spool(at: store.spool)
+            let spool = try Spool(at: store.scratch)
             let fetcher = Fetcher(
                 guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)), into: spool,
                 userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins)
             let pipeline = Pipeline(
-                records: store.records, blobs: store.blobs, codecs: codecs,
-                sources: SourceOpener(spool: spool, fetcher: fetcher),
+                records: store.records, blobs: store.blobs, staging: store.staging, codecs: codecs,
+                sources: SourceOpener(sources: store.sources, fetcher: fetcher),
                 configuration: Pipeline.Configuration(limits: configuration.settings.limits))
             let ends = JobEnds(logger: logger)
             let jobs = JobService(

@@ -2,6 +2,7 @@ import API
 import Foundation
 import Glibc
 import HTTPServer
+import Stores
 
 /// What `satchel serve` would find on this machine.
 struct ServiceFindings {
@@ -41,7 +42,7 @@ struct ServiceFindings {
         {
             place.deleteLastPathComponent()
         }
-        guard let free = Disk.freeBytes(at: place.path(percentEncoded: false)) else {
+        guard let free = FileStagingArea.freeBytes(at: place.path(percentEncoded: false)) else {
             return Finding(grade: .bad, subject: "disk", detail: "the room at '\(configuration.store)' can't be told")
         }
         let least = configuration.settings.intake.freeBytes

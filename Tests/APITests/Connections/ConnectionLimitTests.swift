@@ -246,7 +246,7 @@ import Testing
     private static func descriptors(of live: LiveService) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
             let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name)) ?? ""
-            return target.hasPrefix(live.store.directory + "/blobs/") || target.hasPrefix(live.store.spool + "/")
+            return target.hasPrefix(live.store.directory + "/blobs/") || target.hasPrefix(live.store.scratch + "/")
         }
     }
 

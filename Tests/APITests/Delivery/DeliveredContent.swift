@@ -26,11 +26,13 @@ extension LiveService {
             ).first)
         var renditions: [RenditionRole: DeliveredRendition] = [:]
         for (role, data) in bytes {
-            var file = try store.blobs.stage()
-            let writer = FileHandle(fileDescriptor: file.takeWriter().release(), closeOnDealloc: true)
+            var staged = try store.staging.stage()
+            let writer = FileHandle(fileDescriptor: staged.takeWriter().release(), closeOnDealloc: true)
             try writer.write(contentsOf: data)
             try writer.close()
-            let blob = try await store.blobs.commit(file, expecting: Int64(data.count), writersAreDead: false)
+            let file = try await store.staging.close(
+                staged.file, expecting: Int64(data.count), writersAreDead: false)
+            let blob = try await store.blobs.put(file, under: claim.id)
             renditions[role] = DeliveredRendition(
                 rendition: Rendition(
                     mediaType: type, width: 40, height: 30, duration: nil, bytes: blob.bytes, sha256: blob.sha256),

@@ -134,7 +134,7 @@ private final class Flag: Sendable {
             let content = try await live.deliver([.main: Data(repeating: 1, count: 5000)])
             let path = try await live.leasePath(to: content, .main)
             #expect(try await RawClient.ask(live.port, "GET", path).status == 200)
-            _ = try await live.store.delete(content, of: live.tenant)
+            _ = try await live.store.records.delete(content, of: live.tenant)
             #expect(try await RawClient.ask(live.port, "GET", path).status == 404)
             let directory = live.store.directory
             try await eventually {

@@ -221,7 +221,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(100))
             // Behind the service's back.
             _ = try await live.store.records.cancel(JobID(rawValue: "o"), of: live.tenant)
-            _ = try await live.store.deleteJob(JobID(rawValue: "d"), of: live.tenant)
+            _ = try await live.store.records.deleteJob(JobID(rawValue: "d"), of: live.tenant)
             #expect(try await other.last?.name == "finished")
             #expect(try await deleted.map(\.name) == ["job", "accepted"])
             #expect(try await waited.json["state"].string == "cancelled")

@@ -43,7 +43,7 @@ import Testing
                 for text in [url, preview] {
                     let content = try #require(try await live.open(text))
                     #expect(content.delivery == .private)
-                    #expect(try live.bytes(of: content).starts(with: [0xFF, 0xD8, 0xFF]))
+                    #expect(try await live.bytes(of: content).starts(with: [0xFF, 0xD8, 0xFF]))
                 }
                 #expect(try await live.open(url)?.rendition.bytes == medium["bytes"].int.map(Int64.init))
 
@@ -97,7 +97,7 @@ import Testing
                 #expect(video["options"]["type_hint"].string == "public.mpeg-4")
                 let url = try #require(video["url"].string)
                 let content = try #require(try await live.open(url))
-                #expect(try live.bytes(of: content).dropFirst(4).starts(with: Array("ftyp".utf8)))
+                #expect(try await live.bytes(of: content).dropFirst(4).starts(with: Array("ftyp".utf8)))
             }
         }
     }
@@ -424,9 +424,8 @@ extension LiveService {
         return try await service.records.open(AccessToken(secretText: String(parts[3])), role: role)
     }
 
-    fileprivate func bytes(of content: ContentAccess) throws -> Data {
-        let file = try store.blobs.open(content.blob)
-        return try FileHandle(fileDescriptor: file.number, closeOnDealloc: false).readToEnd() ?? Data()
+    fileprivate func bytes(of content: ContentAccess) async throws -> Data {
+        Data(try await store.blobs.read(0..<content.rendition.bytes, of: content.blob))
     }
 
     fileprivate var jobs: [JobRecord] {

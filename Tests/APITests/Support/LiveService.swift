@@ -5,13 +5,13 @@ import HTTPServer
 import Logging
 import Platform
 import ServiceTestSupport
-import Stores
 import Synchronization
 import TestSupport
 
 @testable import CodecPool
 @testable import Ingest
 @testable import Jobs
+@testable import Stores
 
 /// The whole service in this process, on a port of its own of the loopback: a store in a temporary directory, codec
 /// processes, workers, and the routes.
@@ -52,6 +52,10 @@ final class LiveService: Sendable {
             base: .milliseconds(20), limit: .milliseconds(100), minimum: .milliseconds(5))
         var pipeline = Pipeline.Configuration()
         var tls: TLSFiles?
+        /// The store's; nil: it is in a directory.
+        var memory: StoreMemory?
+        /// In place of the store's own.
+        var blobs: (any BlobStore)?
         /// Nil takes the wall clock.
         var clock: (@Sendable () -> Instant)?
 
@@ -117,9 +121,15 @@ final class LiveService: Sendable {
         _ configuration: Configuration, _ body: (LiveService) async throws -> Result
     ) async throws -> Result {
         let home = try TemporaryDirectory(inMemory: true)
-        let store = try Store.open(
-            at: home.path + "/store", keys: home.path + "/keys", clock: configuration.clock ?? Instant.wallClock)
-        let spool = try Spool(at: store.spool)
+        let clock = configuration.clock ?? Instant.wallClock
+        var store =
+            if let memory = configuration.memory {
+                try Store(in: memory, clock: clock)
+            } else {
+                try Store.open(at: home.path + "/store", keys: home.path + "/keys", clock: clock)
+            }
+        if let blobs = configuration.blobs { store.blobs = blobs }
+        let spool = try Spool(at: store.scratch)
         let log = LogBook()
         var logger = Logger(label: "satchel", factory: { _ in log.handler })
         logger.logLevel = .debug
@@ -130,9 +140,9 @@ final class LiveService: Sendable {
         let gate = FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow))
         let events = JobEvents()
         let pipeline = Pipeline(
-            records: store.records, blobs: store.blobs, codecs: pool,
+            records: store.records, blobs: store.blobs, staging: store.staging, codecs: pool,
             sources: SourceOpener(
-                spool: spool, fetcher: Fetcher(guardedBy: gate, into: spool, userAgent: "Satchel/test")),
+                sources: store.sources, fetcher: Fetcher(guardedBy: gate, into: spool, userAgent: "Satchel/test")),
             configuration: configuration.pipeline)
         let reports = Recorder<JobReport>()
         let jobs = JobService(
@@ -230,9 +240,17 @@ final class LiveService: Sendable {
         return url.hasPrefix(prefix) ? String(url.dropFirst(prefix.count)) : url
     }
 
-    /// The names of all files in the spool.
+    /// The names of all files in the spool: sources, and what is being received.
     func spooled() throws -> [String] {
-        try spool.list().map(\.name)
+        try FileManager.default.contentsOfDirectory(atPath: store.scratch)
+    }
+
+    /// A source that was handed in.
+    func accept(_ bytes: Data) async throws -> (name: SourceName, sha256: String) {
+        var file = try spool.create(hashing: true)
+        try unsafe bytes.withUnsafeBytes { try unsafe file.write($0) }
+        let hashed = file.finish()
+        return (try await store.sources.put(hashed), hashed.sha256)
     }
 }
 

@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct SpoolOrderTests {
-    /// A fetched source can be fetched again. What the spool keeps for a job is synced before it has a name, and the name
-    /// before anyone hears of it: DurabilityTests take these syncs back one by one. strace is the witness here.
-    @Test func `a fetched source has its name once it is whole, and waits for no disk`() async throws {
+    /// A fetched source can be fetched again. What is kept for a job is synced before it has a name, and the name before
+    /// anyone hears of it: DurabilityTests take these syncs back one by one. strace is the witness here.
+    @Test func `a fetched source waits for no disk, and its name goes with whoever reads it`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path
         try await LocalOrigin.runBytewise { request, answer in
@@ -24,11 +24,11 @@ import Testing
             let name = line.drop { $0.isNumber || $0 == " " }.prefix { $0 != "(" }
             if name == "write", line.contains("/spool/"), line.contains(".part") { return "write part" }
             if name == "fsync" { return line.contains(".part") ? "sync part" : "sync directory" }
-            if name.hasPrefix("rename") { return "name" }
+            if name.hasPrefix("unlink"), line.contains(".part") { return "remove part" }
             return nil
         }
         let steps = calls.reduce(into: [String]()) { steps, call in if steps.last != call { steps.append(call) } }
-        let fetched = ["write part", "name"]
+        let fetched = ["write part", "remove part"]
         // The first sync is that of the new spool's own name.
         #expect(steps == ["sync directory"] + fetched + fetched)
     }
@@ -36,7 +36,7 @@ import Testing
     private static func trace(_ output: String, _ arguments: [String]) async throws -> Int32 {
         try await Program.tool("strace").start(
             [
-                "-f", "-y", "-o", output, "-e", "trace=write,fsync,fdatasync,rename,renameat,renameat2",
+                "-f", "-y", "-o", output, "-e", "trace=write,fsync,fdatasync,unlink,unlinkat",
                 try Repository.product("fetch-probe").path(percentEncoded: false),
             ] + arguments
         ).end().status

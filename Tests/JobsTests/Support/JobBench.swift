@@ -37,7 +37,7 @@ struct JobBench: Sendable {
         let home = try place ?? Home()
         let path = home.directory.path
         let store = try Store.open(at: path + "/store", keys: path + "/keys")
-        let spool = try Spool(at: store.spool)
+        let spool = try Spool(at: store.scratch)
         let pool = CodecPool(
             CodecPoolConfiguration(executable: try Repository.product("fault-codec"), codecs: codecs))
         _ = try await pool.start()
@@ -45,8 +45,8 @@ struct JobBench: Sendable {
             guardedBy: FetchGuard(allowing: try FetchAllowance.list(allowed)), into: spool,
             userAgent: "Satchel/test")
         let pipeline = Pipeline(
-            records: store.records, blobs: store.blobs, codecs: pool,
-            sources: SourceOpener(spool: spool, fetcher: fetcher),
+            records: store.records, blobs: store.blobs, staging: store.staging, codecs: pool,
+            sources: SourceOpener(sources: store.sources, fetcher: fetcher),
             configuration: Pipeline.Configuration(backoff: Backoff(base: .milliseconds(10))))
         let reports = Recorder<JobReport>()
         let jobs = JobService(
@@ -69,12 +69,15 @@ struct JobBench: Sendable {
     }
 
     /// An upload that holds `text`.
-    func upload(_ text: String) throws -> AttachmentSubmission {
+    func upload(_ text: String) async throws -> AttachmentSubmission {
         var file = try spool.create(hashing: true)
         try unsafe Array(text.utf8).withUnsafeBytes { bytes in try unsafe file.write(bytes) }
-        let sha256 = file.sha256
-        return AttachmentSubmission(location: .spool(name: try file.commit()), sha256: sha256)
+        let hashed = file.finish()
+        return AttachmentSubmission(location: .spool(name: try await store.sources.put(hashed)), sha256: hashed.sha256)
     }
+
+    /// How many blobs there are.
+    func blobs() async throws -> Int { try await store.blobs.list(after: nil, limit: 1000).elements.count }
 
     @discardableResult
     func submit(
@@ -98,9 +101,7 @@ struct JobBench: Sendable {
     func text(of role: RenditionRole, in job: JobRecord) async throws -> String {
         let attachment = try #require(job.attachments.first)
         let name = try await store.records.blob(of: role, of: attachment.id, tenant: job.tenant)
-        let file = try store.blobs.open(try #require(name))
-        let handle = FileHandle(fileDescriptor: file.number, closeOnDealloc: false)
-        return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+        return String(decoding: try await store.blobs.read(0..<1 << 20, of: try #require(name)), as: UTF8.self)
     }
 
     /// Waits until a codec works on something.

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Tells which workers of this machine live: each holds a lock on a file of its own in the store's `workers`
 /// directory, and the kernel drops the lock with the process, however it ends.
-final class Workers: Sendable {
+final class WorkerLocks: WorkerLiveness {
     private let directory: String
     private let held = Mutex<[WorkerID: Held]>([:])
 
@@ -29,8 +29,11 @@ final class Workers: Sendable {
         }
     }
 
-    /// Marks a worker of this process as alive, until this value ends.
-    func register(_ worker: WorkerID) throws(SystemError) {
+    func register(_ worker: WorkerID) throws(AttachmentError) {
+        do { try lock(worker) } catch { throw AttachmentError(error) }
+    }
+
+    private func lock(_ worker: WorkerID) throws(SystemError) {
         if held.withLock({ $0[worker] != nil }) { return }
         let path = path(of: worker)
         for _ in 0..<Self.patience {
@@ -54,7 +57,7 @@ final class Workers: Sendable {
         throw SystemError("be the worker '\(worker.rawValue)', who already lives", code: EBUSY)
     }
 
-    /// Whether the process behind a worker lives. One without a file has ended.
+    /// One without a file has ended.
     func lives(_ worker: WorkerID) -> Bool {
         isLocked(path(of: worker))
     }
@@ -71,9 +74,12 @@ final class Workers: Sendable {
         }
     }
 
-    /// Removes the files of all workers that have ended.
-    func clearAway() throws(SystemError) {
-        for name in try Files.names(in: directory) { _ = isLocked(directory + "/" + name) }
+    func forgetEnded() throws(AttachmentError) {
+        do throws(SystemError) {
+            for name in try Files.names(in: directory) { _ = isLocked(directory + "/" + name) }
+        } catch {
+            throw AttachmentError(error)
+        }
     }
 
     private func path(of worker: WorkerID) -> String {

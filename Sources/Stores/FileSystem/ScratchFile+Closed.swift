@@ -2,13 +2,12 @@ internal import Attachments
 internal import Crypto
 internal import Glibc
 
-extension StagedFile {
+extension ScratchFile {
     /// Proves that no writer is left, checks the size and hashes.
     ///
     /// - Parameter isToBeProven: False where the file system can't tell; then the writers have to be dead.
-    /// - Returns: The SHA-256, lower-case hexadecimal.
     /// - Throws: `codec_crashed` where a writer is left, or the size is another.
-    func closed(expecting bytes: Int64, provingIt isToBeProven: Bool = true) throws(AttachmentError) -> String {
+    func closed(expecting bytes: Int64, provingIt isToBeProven: Bool = true) throws(AttachmentError) -> HashedFile {
         do {
             if isToBeProven { try Files.proveNoWriterIsLeft(reader) }
             let size = try Files.size(of: reader)
@@ -19,7 +18,7 @@ extension StagedFile {
             guard digest.bytes == bytes else {
                 throw AttachmentError.codecCrashed(reason: "an output changed from \(bytes) to \(digest.bytes) bytes")
             }
-            return digest.sha256
+            return HashedFile(self, sha256: digest.sha256, bytes: bytes)
         } catch let error as SystemError {
             throw AttachmentError(error)
         } catch let error as AttachmentError {

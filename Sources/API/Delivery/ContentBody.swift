@@ -2,6 +2,30 @@ import Attachments
 import Glibc
 import NIOCore
 
+/// Where the bytes of content that was opened come from.
+enum ContentBody: Sendable {
+    case file(BlobFile)
+    case stream(BlobStream)
+    /// Somebody else sends them, who is told this location.
+    case redirect(String)
+
+    var file: BlobFile? { if case .file(let file) = self { file } else { nil } }
+    var stream: BlobStream? { if case .stream(let stream) = self { stream } else { nil } }
+    var redirect: String? { if case .redirect(let location) = self { location } else { nil } }
+}
+
+/// A blob that is read piece by piece.
+struct BlobStream: Sendable {
+    let blobs: any BlobStore
+    let name: BlobName
+
+    /// These bytes; nil where they can't be read.
+    func read(_ bytes: Range<Int64>) async -> ByteBuffer? {
+        guard let piece = try? await blobs.read(bytes, of: name), piece.count == bytes.count else { return nil }
+        return ByteBuffer(bytes: piece)
+    }
+}
+
 /// An open blob, closed when nobody holds it any more.
 final class BlobFile: Sendable {
     let handle: NIOFileHandle

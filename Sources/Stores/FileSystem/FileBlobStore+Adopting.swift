@@ -1,0 +1,45 @@
+internal import Attachments
+internal import Platform
+
+/// How stores of files take over what others hold, for backups: by a second name for the same file where there can be one,
+/// else by a copy.
+extension FileBlobStore {
+    /// Takes over a blob under its own name, which is durable after ``syncNames()``.
+    ///
+    /// - Returns: False where it was here already.
+    func adopt(_ name: BlobName, from other: any BlobStore) async throws(AttachmentError) -> Bool {
+        guard let path = path(of: name) else { throw .storeFailed(reason: "a name is none of a file") }
+        if try await BlockingWork.files({ () throws(SystemError) in try Files.facts(of: path) != nil }) { return false }
+        guard case .file(let file) = try await other.content(of: name, behind: nil) else {
+            throw .storeFailed(reason: "its bytes are no files")
+        }
+        let number = file.release()
+        try await BlockingWork.files { () throws(SystemError) in try Files.place(Descriptor(owning: number), at: path) }
+        return true
+    }
+
+    /// Makes the names durable of all that was adopted, and removes what was left of copies that were cut off.
+    func syncNames() throws(SystemError) {
+        for shelf in Self.shelves {
+            let directory = self.directory + "/blobs/" + shelf
+            _ = try Files.removeAll(in: directory) { name, _ in name.hasSuffix(FileStagingArea.unfinished) }
+            try Files.syncDirectory(directory)
+        }
+    }
+}
+
+extension FileSourceStore {
+    /// Takes over a source under its own name, which is durable after ``syncNames()``.
+    func adopt(_ name: SourceName, from other: any SourceStore) async throws(AttachmentError) {
+        let path = try path(of: name)
+        if try await BlockingWork.files({ () throws(SystemError) in try Files.facts(of: path) != nil }) { return }
+        let number = try await other.open(name).release()
+        try await BlockingWork.files { () throws(SystemError) in try Files.place(Descriptor(owning: number), at: path) }
+    }
+
+    /// Makes the names durable of all that was adopted, and removes what was left of copies that were cut off.
+    func syncNames() throws(SystemError) {
+        _ = try Files.removeAll(in: directory) { name, _ in name.hasSuffix(FileStagingArea.unfinished) }
+        try Files.syncDirectory(directory)
+    }
+}
