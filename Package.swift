@@ -39,11 +39,15 @@ var targets: [Target] = [
     // The service side.
     .target(
         name: "Platform",
-        dependencies: ["Attachments", .product(name: "Metrics", package: "swift-metrics")]),
+        dependencies: [
+            "Attachments", .product(name: "Metrics", package: "swift-metrics"),
+            .product(name: "SystemPackage", package: "swift-system"),
+        ]),
     .target(
         name: "Ingest",
         dependencies: [
             "Attachments", "Platform", "CSandbox",
+            .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
@@ -68,6 +72,7 @@ var targets: [Target] = [
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "HashTreeCollections", package: "swift-collections"),
+            .product(name: "SystemPackage", package: "swift-system"),
         ]),
     .target(name: "Payloads", dependencies: ["Attachments"]),
     .target(
@@ -106,6 +111,7 @@ var targets: [Target] = [
         name: "satchel",
         dependencies: [
             "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "API", "HTTPServer",
+            .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOCore", package: "swift-nio"),
@@ -139,7 +145,11 @@ var targets: [Target] = [
         name: "fault-codec", dependencies: ["Attachments", "Confinement", "FaultInjection"], path: "Tests/fault-codec"),
     .executableTarget(name: "pool-driver", dependencies: ["Attachments", "CodecPool"], path: "Tests/pool-driver"),
     .testTarget(name: "AttachmentsTests", dependencies: ["Attachments", "TestSupport"]),
-    .testTarget(name: "PlatformTests", dependencies: ["Platform", "TestSupport"]),
+    .testTarget(
+        name: "PlatformTests",
+        dependencies: [
+            "Attachments", "Platform", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+        ]),
     .testTarget(name: "GIFTests", dependencies: ["GIF", "TestSupport"]),
     .target(
         name: "HuffmanFuzz", dependencies: ["CJPEG"], path: "Tests/fuzz/huffman",
@@ -173,7 +183,8 @@ var targets: [Target] = [
     .testTarget(
         name: "StoresTests",
         dependencies: [
-            "Attachments", "Stores", "TestSupport",
+            "Attachments", "Platform", "Stores", "TestSupport",
+            .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
             .product(name: "Crypto", package: "swift-crypto"),
@@ -268,6 +279,7 @@ var dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),

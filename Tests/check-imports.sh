@@ -50,11 +50,11 @@ allow MediaCodec Attachments StillCodecs Confinement
 allow Confinement Attachments CSandbox
 allow satchel-codec StillCodecs ClipCodecs MediaCodec
 allow satchel-stills StillCodecs MediaCodec
-allow Platform Attachments Metrics
-allow Ingest Attachments Platform CSandbox AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
+allow Platform Attachments Metrics SystemPackage
+allow Ingest Attachments Platform SystemPackage CSandbox AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
 allow CodecPool Attachments Platform CSandbox
 allow Jobs Attachments Platform Ingest CodecPool AsyncHTTPClient NIOCore NIOHTTP1 Crypto
-allow Stores Attachments Platform GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
+allow Stores Attachments Platform SystemPackage GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
 allow Payloads Attachments
 allow HTTPServer HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes NIOHTTPTypesHTTP1 NIOSSL \
     NIOCertificateReloading SwiftASN1 Logging ServiceLifecycle
@@ -62,7 +62,7 @@ allow API Attachments Platform Ingest CodecPool Jobs Stores Payloads HTTPServer 
     NIOPosix NIOHTTP1 Crypto Logging Metrics CoreMetrics ServiceLifecycle
 # UserNotifications behind `#if canImport`: the same library serves the phone.
 allow SatchelClient CoreGraphics Foundation FoundationNetworking UserNotifications
-allow satchel Foundation Attachments Platform Ingest CodecPool Jobs Stores API HTTPServer AsyncHTTPClient NIOCore NIOHTTP1 \
+allow satchel Foundation SystemPackage Attachments Platform Ingest CodecPool Jobs Stores API HTTPServer AsyncHTTPClient NIOCore NIOHTTP1 \
     NIOSSL ArgumentParser Configuration Yams Logging Metrics ServiceLifecycle
 [ $status = 0 ] && echo "No import crosses a line."
 exit $status

@@ -1,4 +1,6 @@
 public import Attachments
+internal import SystemPackage
+internal import Platform
 internal import FoundationEssentials
 internal import Glibc
 internal import Synchronization
@@ -59,7 +61,7 @@ public struct Store: Sendable {
         directory = memory.directory
         blobs = memory.blobs
         sources = memory.sources
-        staging = MemoryStagingArea(scratch: memory.directory + "/spool")
+        staging = MemoryStagingArea(scratch: FilePath(memory.directory).appending("spool"))
         keys = try KeyRing(path: memory.directory + "/keys")
         records = MemoryRecordStore(
             memory.records, tokens: keys, garbage: StoreGarbage(blobs: blobs, sources: sources), clock: clock)
@@ -88,47 +90,50 @@ public struct Store: Sendable {
     ) throws(StoreError) {
         var directory = directory
         while directory.count > 1, directory.hasSuffix("/") { directory.removeLast() }
-        let database = directory + "/records.sqlite"
+        let path = FilePath(directory)
+        let database = path.appending("records.sqlite")
         do {
-            let isVacant = try Self.isVacant(directory)
+            let isVacant = try Self.isVacant(path)
             let isThere = try !isVacant && Files.facts(of: database) != nil
             if !isThere {
                 guard isVacant else { throw StoreError.notAStore(path: directory) }
                 guard create else { throw StoreError.missing(path: directory) }
-                try Files.makeDirectories(directory)
+                try Files.makeDirectories(path)
             }
-            place = .directory(try StoreLock(of: directory, exclusively: exclusively))
+            place = .directory(try StoreLock(of: path, exclusively: exclusively))
             // One at a time: two first openings would both make the schema.
             let opening = try Files.open(
-                directory + "/opening", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "open the store's lock")
+                path.appending("opening"), .readWrite, [.create, .noFollow], permissions: .ownerReadWrite,
+                to: "open the store's lock")
             while flock(opening.number, LOCK_EX) != 0 {
                 guard errno == EINTR else { throw SystemError("lock the store") }
             }
-            let removals = try RemovalHold(path: directory + "/removals")
+            let removals = try RemovalHold(path: path.appending("removals"))
             if !isThere {
                 // Before the records have a name, by which the store is known to be whole.
-                try Self.prepare(directory)
+                try Self.prepare(path)
                 // Made here, so that it and the journals beside it, which take its mode, are for the owner alone.
                 _ = try Files.open(
-                    database, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "make the records '\(database)'")
+                    database, .readWrite, [.create, .noFollow], permissions: .ownerReadWrite,
+                    to: "make the records '\(database)'")
             }
             // A copy of a store may lack those that were empty.
-            for name in Self.directories where try Files.facts(of: directory + "/" + name) == nil {
-                try Files.makeDirectory(directory + "/" + name)
+            for name in Self.directories where try Files.facts(of: path.appending(name)) == nil {
+                try Files.makeDirectory(path.appending(name))
             }
-            let blobs = FileBlobStore(directory: directory, removals: removals)
-            let sources = FileSourceStore(directory: directory + "/spool", removals: removals)
+            let blobs = FileBlobStore(directory: path, removals: removals)
+            let sources = FileSourceStore(directory: path.appending("spool"), removals: removals)
             self.keys = try KeyRing(path: keys)
             let records = try SQLiteRecordStore(
-                path: database, workers: WorkerLocks(directory: directory + "/workers"),
-                revocations: directory + "/revocations",
+                path: database.string, workers: WorkerLocks(directory: path.appending("workers")),
+                revocations: path.appending("revocations"),
                 keys: self.keys, garbage: StoreGarbage(blobs: blobs, sources: sources), clock: clock)
             schemaVersion = records.schemaVersion
             self.records = records
             self.blobs = blobs
             self.sources = sources
             self.removals = removals
-            staging = FileStagingArea(directory: directory + "/staging", scratch: directory + "/spool")
+            staging = FileStagingArea(directory: path.appending("staging"), scratch: path.appending("spool"))
             self.directory = directory
         } catch let error as SystemError {
             throw StoreError(error, at: directory)
@@ -151,9 +156,9 @@ public struct Store: Sendable {
     ]
 
     /// All that a store has before it has records.
-    private static func prepare(_ directory: String) throws(SystemError) {
+    private static func prepare(_ directory: FilePath) throws(SystemError) {
         try FileBlobStore.prepare(directory)
-        for name in directories { try Files.makeDirectory(directory + "/" + name) }
+        for name in directories { try Files.makeDirectory(directory.appending(name)) }
         try Files.syncDirectory(directory)
     }
 
@@ -161,20 +166,22 @@ public struct Store: Sendable {
     ///
     /// - Returns: Held so that nobody else uses it.
     static func makeVacant(at directory: String) throws(StoreError) -> StoreLock {
-        let database = directory + "/records.sqlite"
+        let path = FilePath(directory)
         do {
-            let isThere = try Files.facts(of: database) != nil
-            guard try isThere || isVacant(directory) else { throw StoreError.notAStore(path: directory) }
-            try Files.makeDirectories(directory)
-            let lock = try StoreLock(of: directory, exclusively: true)
+            let isThere = try Files.facts(of: path.appending("records.sqlite")) != nil
+            guard try isThere || isVacant(path) else { throw StoreError.notAStore(path: directory) }
+            try Files.makeDirectories(path)
+            let lock = try StoreLock(of: path, exclusively: true)
             guard lock.isExclusive else { throw StoreError.inUse(path: directory) }
             if isThere {
-                guard try SQLiteRecordStore.isEmpty(at: database) else { throw StoreError.notEmpty(path: directory) }
+                guard try SQLiteRecordStore.isEmpty(at: directory + "/records.sqlite") else {
+                    throw StoreError.notEmpty(path: directory)
+                }
                 for name in ["records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "revocations"] {
-                    try Files.remove(directory + "/" + name)
+                    try Files.remove(path.appending(name))
                 }
             }
-            try prepare(directory)
+            try prepare(path)
             return lock
         } catch let error as SystemError {
             throw StoreError(error, at: directory)
@@ -186,7 +193,7 @@ public struct Store: Sendable {
     }
 
     /// Nothing is there, or nothing but what a store begins with.
-    private static func isVacant(_ directory: String) throws(SystemError) -> Bool {
+    private static func isVacant(_ directory: FilePath) throws(SystemError) -> Bool {
         do {
             guard try Files.facts(of: directory) != nil else { return true }
             return try Files.names(in: directory).allSatisfy(ownNames.contains)

@@ -1,3 +1,5 @@
+internal import Attachments
+
 /// Why a store could not be opened or tended. Each is one sentence that says what would help.
 public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is something else at `path`.
@@ -56,5 +58,11 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .busy(let path, let seconds):
             "Another process has kept the store at '\(path)' to itself for \(seconds) s. Wait for it to end, then try again."
         }
+    }
+}
+
+extension StoreError {
+    init(_ error: SystemError, at path: String) {
+        self = error.isOutOfSpace ? .full(path: path) : .inaccessible(path: path, reason: error.reason)
     }
 }

@@ -1,4 +1,6 @@
 internal import Attachments
+internal import SystemPackage
+internal import Platform
 internal import Glibc
 
 /// The lock that tells whether somebody uses the store. The kernel drops it with the process.
@@ -9,10 +11,11 @@ final class StoreLock: Sendable {
     private let descriptor: Descriptor
     let isExclusive: Bool
 
-    init(of directory: String, exclusively: Bool) throws(StoreError) {
+    init(of directory: FilePath, exclusively: Bool) throws(StoreError) {
         do {
             descriptor = try Files.open(
-                directory + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "open the store's lock")
+                directory.appending("lock"), .readWrite, [.create, .noFollow], permissions: .ownerReadWrite,
+                to: "open the store's lock")
             // A process that is just being started holds copies of all locks until its exec: wait for that.
             for _ in 0..<(exclusively ? 50 : 0) {
                 if flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 {
@@ -28,8 +31,8 @@ final class StoreLock: Sendable {
                 usleep(50_000)
             }
         } catch {
-            throw StoreError(error, at: directory)
+            throw StoreError(error, at: directory.string)
         }
-        throw .busy(path: directory, seconds: Self.patience)
+        throw .busy(path: directory.string, seconds: Self.patience)
     }
 }

@@ -2,6 +2,7 @@ import Attachments
 import Crypto
 import Foundation
 import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -99,7 +100,7 @@ import Testing
     @Test func `the blob's file can be written by nobody`() async throws {
         let fixture = try Fixture()
         let blob = try await fixture.store.commit("")
-        let path = try #require(fixture.store.files.path(of: blob.name))
+        let path = try #require(fixture.store.files.path(of: blob.name)).string
         let mode = try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
         #expect(mode == 0o400)
         let directory = (path as NSString).deletingLastPathComponent

@@ -1,7 +1,9 @@
 import Attachments
 import Foundation
 import Glibc
+import Platform
 import Synchronization
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -119,8 +121,8 @@ extension Store {
     /// A source that was handed in.
     func accept(_ text: String) async throws -> SourceName {
         let path = scratch + "/" + UUID().uuidString + ".part"
-        try Files.write(Array(text.utf8), to: path)
-        let reader = try Files.open(path, O_RDONLY, to: "open a source")
+        try Files.write(Array(text.utf8), to: FilePath(path))
+        let reader = try Files.open(FilePath(path), .readOnly, to: "open a source")
         return try await sources.put(
             HashedFile(ScratchFile(reader: reader, path: path), sha256: "", bytes: Int64(text.utf8.count)))
     }

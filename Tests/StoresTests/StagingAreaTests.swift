@@ -1,6 +1,7 @@
 import Attachments
 import Foundation
 import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -61,7 +62,8 @@ import Testing
     @Test func `files staged under a name leave nothing behind, committed or not`() async throws {
         let fixture = try Fixture()
         let directory = fixture.store.directory + "/staging"
-        let staging = FileStagingArea(directory: directory, scratch: fixture.store.scratch, needsName: true)
+        let staging = FileStagingArea(
+            directory: FilePath(directory), scratch: FilePath(fixture.store.scratch), needsName: true)
         do {
             let unused = try staging.stage()
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 1)

@@ -1,6 +1,7 @@
 import Attachments
 import Foundation
 import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -160,7 +161,7 @@ import Testing
         // All but the end.
         func cutOff() async throws {
             let backup = try BackupDirectory(at: place.backup)
-            let references = try await place.fixture.sqlite.snapshot(to: backup.newRecords)
+            let references = try await place.fixture.sqlite.snapshot(to: backup.newRecords.string)
             for blob in references.blobs { _ = try await backup.blobs.adopt(blob.name, from: place.store.blobs) }
         }
         try await cutOff()
@@ -239,8 +240,8 @@ import Testing
             let target = place.elsewhere.path + "/restored"
             let lock = try Store.makeVacant(at: target)
             let backup = try BackupDirectory(existingAt: place.backup)
-            let blobs = FileBlobStore(directory: target)
-            for blob in try SQLiteRecordStore.references(at: backup.records).blobs {
+            let blobs = FileBlobStore(directory: FilePath(target))
+            for blob in try SQLiteRecordStore.references(at: backup.records.string).blobs {
                 _ = try await blobs.adopt(blob.name, from: backup.blobs)
             }
             try Data("half".utf8).write(to: URL(filePath: target + "/records.new"))

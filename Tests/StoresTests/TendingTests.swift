@@ -1,6 +1,7 @@
 import Attachments
 import Foundation
 import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -93,7 +94,7 @@ import Testing
             try #require(try await store.records.blob(of: .main, of: attachment.id, tenant: .local))
         }
         let (damagedName, missingName) = (try await name(damaged), try await name(missing))
-        let path = try #require(store.files.path(of: damagedName))
+        let path = try #require(store.files.path(of: damagedName)).string
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         // One bit of one byte: neither size nor time tell.
         let file = try #require(FileHandle(forUpdatingAtPath: path))

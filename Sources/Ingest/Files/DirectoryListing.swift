@@ -1,5 +1,6 @@
 import Attachments
 import Glibc
+import Platform
 
 /// The names in a directory, in the order of their bytes.
 enum DirectoryListing {
@@ -7,44 +8,20 @@ enum DirectoryListing {
     static func names(
         of directory: borrowing Descriptor, after last: [UInt8]? = nil, atMost limit: Int = .max
     ) throws(AttachmentError) -> [[UInt8]] {
-        let copy: Int32
-        do {
-            copy = try directory.duplicate().release()
-        } catch {
-            throw .storeFailed(reason: "the system \(error)")
-        }
-        guard let stream = unsafe fdopendir(copy) else {
-            close(copy)
-            throw .invalidSource(reason: "the system \(SystemError("read a directory"))")
-        }
-        defer { unsafe closedir(stream) }
-        // The copy shares its position with the original.
-        unsafe rewinddir(stream)
-
         var names: [[UInt8]] = []
         func keepSmallest() {
             names.sort { compare($0, $1) < 0 }
             if names.count > limit { names.removeLast(names.count - limit) }
         }
-        while true {
-            errno = 0
-            guard let entry = unsafe readdir(stream) else {
-                guard errno == 0 else {
-                    throw .invalidSource(reason: "the system \(SystemError("read a directory"))")
-                }
-                break
+        do {
+            try Files.forEachName(in: directory) { name in
+                if let last, compare(last, name) >= 0 { return true }
+                names.append(name)
+                if names.count / 2 >= limit { keepSmallest() }
+                return true
             }
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: UInt8.self, capacity: 256) { start in
-                    unsafe Array(
-                        UnsafeBufferPointer(
-                            start: start, count: strnlen(UnsafePointer<CChar>(OpaquePointer(start)), 256)))
-                }
-            }
-            guard name != [UInt8(ascii: ".")], name != [UInt8(ascii: "."), UInt8(ascii: ".")] else { continue }
-            if let last, compare(last, name) >= 0 { continue }
-            names.append(name)
-            if names.count / 2 >= limit { keepSmallest() }
+        } catch {
+            throw .invalidSource(reason: "the system \(error)")
         }
         keepSmallest()
         return names

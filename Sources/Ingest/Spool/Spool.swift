@@ -4,6 +4,7 @@ import Crypto
 import FoundationEssentials
 import Glibc
 import Platform
+import SystemPackage
 
 /// Where bytes that come over the network are written, on this machine, before anything keeps them: a directory of mode
 /// 0700 with files of mode 0600, `<name>.part`.
@@ -15,21 +16,15 @@ public struct Spool: Sendable {
     /// - Throws: `store_failed`, `store_full`.
     public init(at path: String) throws(AttachmentError) {
         self.path = path
-        let isNew = unsafe mkdir(path, 0o700) == 0
-        guard isNew || errno == EEXIST else { throw Self.failure("make the spool '\(path)'") }
-        let number = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard number >= 0 else { throw Self.failure("open the spool '\(path)'") }
-        let directory = Descriptor(owning: number)
-        guard fchmod(directory.number, 0o700) == 0 else { throw Self.failure("close the spool '\(path)' to others") }
-        if isNew { try Self.syncParent(of: directory) }
-    }
-
-    /// Makes the name of a directory durable.
-    private static func syncParent(of directory: borrowing Descriptor) throws(AttachmentError) {
-        let number = unsafe openat(directory.number, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard number >= 0 else { throw failure("open the directory of the spool") }
-        let parent = Descriptor(owning: number)
-        guard fsync(parent.number) == 0 else { throw failure("sync the directory of the spool") }
+        do throws(SystemError) {
+            let isNew = try Files.makeDirectory(FilePath(path))
+            let directory = try Files.open(
+                FilePath(path), .readOnly, [.directory, .noFollow], to: "open the spool '\(path)'")
+            guard fchmod(directory.number, 0o700) == 0 else { throw SystemError("close the spool '\(path)' to others") }
+            if isNew { try Files.syncDirectory(directory.path.appending("..")) }
+        } catch {
+            throw AttachmentError(error)
+        }
     }
 
     /// A new, empty file.
@@ -40,24 +35,24 @@ public struct Spool: Sendable {
     ///     durable.
     /// - Throws: `store_failed`, `store_full`.
     public func create(hashing: Bool = false, writingBack: Bool = false) throws(AttachmentError) -> SpoolFile {
-        let name = path + "/" + UUID.version7().uuidString.lowercased() + ".part"
-        let number = unsafe Glibc.open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard number >= 0 else { throw Self.failure("create a file in the spool") }
-        let writer = Descriptor(owning: number)
-        let reader = unsafe Glibc.open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard reader >= 0 else {
-            let failure = Self.failure("open a file of the spool")
-            unsafe unlink(name)
-            throw failure
+        let name = FilePath(path).appending(UUID.version7().uuidString.lowercased() + ".part")
+        do throws(SystemError) {
+            let writer = try Files.open(
+                name, .writeOnly, [.create, .exclusiveCreate, .noFollow], permissions: .ownerReadWrite,
+                to: "create a file in the spool")
+            let reader: Descriptor
+            do throws(SystemError) {
+                reader = try Files.open(name, .readOnly, to: "open a file of the spool")
+            } catch {
+                _ = try? Files.remove(name)
+                throw error
+            }
+            return SpoolFile(
+                writer: writer, file: ScratchFile(reader: reader, path: name.string),
+                hash: hashing ? SHA256() : nil, writesBack: writingBack)
+        } catch {
+            throw AttachmentError(error)
         }
-        return SpoolFile(
-            writer: writer, file: ScratchFile(reader: Descriptor(owning: reader), path: name),
-            hash: hashing ? SHA256() : nil, writesBack: writingBack)
-    }
-
-    fileprivate static func failure(_ action: String) -> AttachmentError {
-        let error = SystemError(action)
-        return error.isOutOfSpace ? .storeFull : .storeFailed(reason: error.description)
     }
 }
 
@@ -86,18 +81,9 @@ public struct SpoolFile: ~Copyable, Sendable {
     ///
     /// - Throws: `store_failed`, `store_full`.
     public mutating func write(_ data: UnsafeRawBufferPointer) throws(AttachmentError) {
-        var rest = unsafe data[...]
-        while unsafe !rest.isEmpty {
-            let slice = unsafe UnsafeRawBufferPointer(rebasing: rest)
-            let written = unsafe Glibc.write(writer.number, slice.baseAddress, slice.count)
-            if written < 0 {
-                if errno == EINTR { continue }
-                throw Spool.failure("write to the spool")
-            }
-            bytes += Int64(written)
-            unsafe hash?.update(bufferPointer: UnsafeRawBufferPointer(rebasing: slice[..<written]))
-            unsafe rest = rest.dropFirst(written)
-        }
+        do { unsafe try Files.write(data, to: writer, to: "write to the spool") } catch { throw AttachmentError(error) }
+        bytes += Int64(data.count)
+        unsafe hash?.update(bufferPointer: data)
         if writesBack && bytes - writtenBack >= Self.piece {
             csandbox_begin_writeback(writer.number, writtenBack, bytes - writtenBack)
             writtenBack = bytes

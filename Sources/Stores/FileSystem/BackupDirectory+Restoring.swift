@@ -1,4 +1,5 @@
 public import Attachments
+internal import SystemPackage
 internal import Platform
 internal import FoundationEssentials
 internal import Glibc
@@ -29,12 +30,14 @@ extension BackupDirectory {
     /// - Throws: ``StoreError``; an ``AttachmentError`` of a disk that is full or fails.
     public func restore(to directory: String, keys: String) async throws -> RestoreReport {
         let references = try await BlockingWork.run { [self] () throws(StoreError) in
-            try SQLiteRecordStore.references(at: records)
+            try SQLiteRecordStore.references(at: records.string)
         }
         let lock = try await BlockingWork.run { () throws(StoreError) in try Store.makeVacant(at: directory) }
         defer { withExtendedLifetime(lock) {} }
         var report = RestoreReport(sources: references.sources.count)
-        let (blobs, sources) = (FileBlobStore(directory: directory), FileSourceStore(directory: directory + "/spool"))
+        let target = FilePath(directory)
+        let blobs = FileBlobStore(directory: target)
+        let sources = FileSourceStore(directory: target.appending("spool"))
         for blob in references.blobs {
             guard let found = try await self.blobs.digest(of: blob.name) else {
                 report.missing.append(blob.name)
@@ -59,19 +62,17 @@ extension BackupDirectory {
         let lost = report.damaged + report.missing
         try await BlockingWork.run { [self] () throws(StoreError) in
             do throws(SystemError) {
-                let new = directory + "/records.new"
+                let new = target.appending("records.new")
                 try Files.remove(new)
-                try Files.copy(try Files.open(records, O_RDONLY | O_NOFOLLOW, to: "open the backup's records"), to: new)
-                do throws(StoreError) { try SQLiteRecordStore.markDamaged(lost, at: new) } catch {
+                try Files.copy(try Files.open(records, .readOnly, to: "open the backup's records"), to: new)
+                do throws(StoreError) { try SQLiteRecordStore.markDamaged(lost, at: new.string) } catch {
                     _ = try? Files.remove(new)
                     throw SystemError("\(error)", code: EIO)
                 }
                 try blobs.syncNames()
                 try sources.syncNames()
-                guard unsafe rename(new, directory + "/records.sqlite") == 0 else {
-                    throw SystemError("put the records in place")
-                }
-                try Files.syncDirectory(directory)
+                try Files.rename(new, to: target.appending("records.sqlite"), to: "put the records in place")
+                try Files.syncDirectory(target)
             } catch {
                 throw StoreError(error, at: directory)
             }

@@ -1,4 +1,5 @@
 internal import Attachments
+internal import SystemPackage
 internal import Platform
 internal import Glibc
 
@@ -13,6 +14,7 @@ internal import Glibc
 /// directory is either the backup before or the new one. A file that could not be linked has its name once it is whole.
 public final class BackupDirectory: Sendable {
     public let path: String
+    private let directory: FilePath
     let blobs: FileBlobStore
     let sources: FileSourceStore
     /// Held while it is used.
@@ -25,24 +27,25 @@ public final class BackupDirectory: Sendable {
 
         """
 
-    var records: String { path + "/records.sqlite" }
-    var newRecords: String { path + "/records.new" }
+    var records: FilePath { directory.appending("records.sqlite") }
+    var newRecords: FilePath { directory.appending("records.new") }
 
     /// Opens a directory for a new backup: one that isn't there, is empty, or holds an earlier backup.
     public convenience init(at path: String) throws(StoreError) {
         do throws(SystemError) {
-            let mark = path + "/" + Self.mark
+            let directory = FilePath(path)
+            let mark = directory.appending(Self.mark)
             if try Files.facts(of: mark) == nil {
-                guard try Self.isVacant(path) else { throw SystemError("back up into '\(path)'", code: ENOTEMPTY) }
-                try Files.makeDirectories(path)
+                guard try Self.isVacant(directory) else { throw SystemError("back up into '\(path)'", code: ENOTEMPTY) }
+                try Files.makeDirectories(directory)
                 try Files.write(Array(Self.explanation.utf8), to: mark)
             }
-            try FileBlobStore.prepare(path)
-            try Files.makeDirectory(path + "/spool")
-            try Files.syncDirectory(path)
+            try FileBlobStore.prepare(directory)
+            try Files.makeDirectory(directory.appending("spool"))
+            try Files.syncDirectory(directory)
             try self.init(opening: path, LOCK_EX)
             // What one that was cut off has left.
-            for ending in ["", "-journal", "-wal", "-shm"] { try Files.remove(newRecords + ending) }
+            for ending in ["", "-journal", "-wal", "-shm"] { try Files.remove(FilePath(newRecords.string + ending)) }
         } catch {
             switch error.code {
             case ENOTEMPTY, ENOTDIR: throw .notABackup(path: path)
@@ -57,8 +60,9 @@ public final class BackupDirectory: Sendable {
     /// - Throws: `notABackup` also where it was never finished.
     public convenience init(existingAt path: String) throws(StoreError) {
         do throws(SystemError) {
-            guard try Files.facts(of: path + "/" + Self.mark) != nil,
-                try Files.facts(of: path + "/records.sqlite") != nil
+            let directory = FilePath(path)
+            guard try Files.facts(of: directory.appending(Self.mark)) != nil,
+                try Files.facts(of: directory.appending("records.sqlite")) != nil
             else { throw SystemError("find a whole backup", code: ENOENT) }
             try self.init(opening: path, LOCK_SH)
         } catch {
@@ -72,9 +76,10 @@ public final class BackupDirectory: Sendable {
 
     private init(opening path: String, _ lock: Int32) throws(SystemError) {
         self.path = path
-        blobs = FileBlobStore(directory: path)
-        sources = FileSourceStore(directory: path + "/spool")
-        self.lock = try Files.open(path + "/" + Self.mark, O_RDONLY | O_NOFOLLOW, to: "open the backup '\(path)'")
+        directory = FilePath(path)
+        blobs = FileBlobStore(directory: directory)
+        sources = FileSourceStore(directory: directory.appending("spool"))
+        self.lock = try Files.open(directory.appending(Self.mark), .readOnly, to: "open the backup '\(path)'")
         for attempt in 0... {
             if flock(self.lock.number, lock | LOCK_NB) == 0 { return }
             // A process that is just being started holds copies of all locks until its exec: wait for that.
@@ -83,7 +88,7 @@ public final class BackupDirectory: Sendable {
         }
     }
 
-    private static func isVacant(_ path: String) throws(SystemError) -> Bool {
+    private static func isVacant(_ path: FilePath) throws(SystemError) -> Bool {
         guard try Files.facts(of: path) != nil else { return true }
         return try Files.names(in: path).isEmpty
     }
@@ -93,10 +98,8 @@ public final class BackupDirectory: Sendable {
         try await BlockingWork.files { () throws(SystemError) in
             try self.blobs.syncNames()
             try self.sources.syncNames()
-            guard unsafe rename(self.newRecords, self.records) == 0 else {
-                throw SystemError("put the backup's records in place")
-            }
-            try Files.syncDirectory(self.path)
+            try Files.rename(self.newRecords, to: self.records, to: "put the backup's records in place")
+            try Files.syncDirectory(self.directory)
         }
         let needed = Set(references.blobs.map(\.name))
         try await Store.forEachPage(of: blobs.list) { page throws(AttachmentError) in

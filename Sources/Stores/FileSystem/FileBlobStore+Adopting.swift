@@ -1,4 +1,5 @@
 internal import Attachments
+internal import SystemPackage
 internal import Platform
 
 /// How stores of files take over what others hold, for backups: by a second name for the same file where there can be one,
@@ -14,14 +15,16 @@ extension FileBlobStore {
             throw .storeFailed(reason: "its bytes are no files")
         }
         let number = file.release()
-        try await BlockingWork.files { () throws(SystemError) in try Files.place(Descriptor(owning: number), at: path) }
+        try await BlockingWork.files { () throws(SystemError) in
+            try Files.place(Descriptor(owning: number), at: path, unfinished: FileStagingArea.unfinished)
+        }
         return true
     }
 
     /// Makes the names durable of all that was adopted, and removes what was left of copies that were cut off.
     func syncNames() throws(SystemError) {
         for shelf in Self.shelves {
-            let directory = self.directory + "/blobs/" + shelf
+            let directory = self.directory.appending("blobs").appending(shelf)
             _ = try Files.removeAll(in: directory) { name, _ in name.hasSuffix(FileStagingArea.unfinished) }
             try Files.syncDirectory(directory)
         }
@@ -34,7 +37,9 @@ extension FileSourceStore {
         let path = try path(of: name)
         if try await BlockingWork.files({ () throws(SystemError) in try Files.facts(of: path) != nil }) { return }
         let number = try await other.open(name).release()
-        try await BlockingWork.files { () throws(SystemError) in try Files.place(Descriptor(owning: number), at: path) }
+        try await BlockingWork.files { () throws(SystemError) in
+            try Files.place(Descriptor(owning: number), at: path, unfinished: FileStagingArea.unfinished)
+        }
     }
 
     /// Makes the names durable of all that was adopted, and removes what was left of copies that were cut off.

@@ -1,4 +1,5 @@
 public import Attachments
+internal import SystemPackage
 internal import Platform
 internal import FoundationEssentials
 internal import Glibc
@@ -9,23 +10,23 @@ internal import Glibc
 /// its name. Files have mode 0400, directories 0700.
 public struct FileBlobStore: BlobStore {
     /// The store's.
-    let directory: String
+    let directory: FilePath
     private let removals: RemovalHold?
 
     /// - Parameter removals: While it is held, nothing is removed.
-    init(directory: String, removals: RemovalHold? = nil) {
+    init(directory: FilePath, removals: RemovalHold? = nil) {
         self.directory = directory
         self.removals = removals
     }
 
-    static let shelves = (UInt8.min...UInt8.max).map(hexadecimal)
+    static let shelves = (UInt8.min...UInt8.max).map { [$0].hexadecimal }
 
     /// Makes the directories under `directory`; what is in `blobs` is durable, the names in `directory` are not yet. To
     /// be called until it succeeded once; what an earlier call that was cut off had made is made durable by the next.
-    static func prepare(_ directory: String) throws(SystemError) {
-        let blobs = directory + "/blobs"
+    static func prepare(_ directory: FilePath) throws(SystemError) {
+        let blobs = directory.appending("blobs")
         try Files.makeDirectory(blobs)
-        for shelf in shelves { try Files.makeDirectory(blobs + "/" + shelf) }
+        for shelf in shelves { try Files.makeDirectory(blobs.appending(shelf)) }
         try Files.syncDirectory(blobs)
     }
 
@@ -33,7 +34,7 @@ public struct FileBlobStore: BlobStore {
         let name = BlobName.make(sha256: file.sha256)
         guard let path = path(of: name) else { throw .storeFailed(reason: "a name went wrong") }
         try await BlockingWork.files { () throws(SystemError) in
-            try Files.keep(file.file, as: path, in: shelf(of: name), "a blob")
+            try Files.keep(file.file, as: path, "a blob")
         }
         return CommittedBlob(name: name, sha256: file.sha256, bytes: file.bytes)
     }
@@ -42,9 +43,10 @@ public struct FileBlobStore: BlobStore {
         let name = BlobName.make(sha256: blob.sha256)
         guard let old = path(of: blob.name), let new = path(of: name) else { return nil }
         let isThere = try await BlockingWork.files { () throws(SystemError) in
-            guard unsafe Glibc.link(old, new) == 0 else {
-                if Self.linkRefusals.contains(errno) { return false }
-                throw SystemError("give a blob another name")
+            let code = Files.link(old, to: new)
+            guard code == 0 else {
+                if Self.linkRefusals.contains(code) { return false }
+                throw SystemError("give a blob another name", code: code)
             }
             do throws(SystemError) {
                 try Files.syncDirectory(shelf(of: name))
@@ -76,7 +78,7 @@ public struct FileBlobStore: BlobStore {
     private func open(_ name: BlobName) throws(AttachmentError) -> Descriptor {
         guard let path = path(of: name) else { throw .notInStore(what: "This rendition") }
         do {
-            return try Files.open(path, O_RDONLY | O_NOFOLLOW, to: "open a blob")
+            return try Files.open(path, .readOnly, to: "open a blob")
         } catch {
             guard error.code == ENOENT else { throw AttachmentError(error) }
             throw .notInStore(what: "This rendition")
@@ -100,7 +102,7 @@ public struct FileBlobStore: BlobStore {
         try await BlockingWork.files { () throws(SystemError) in
             var page = Page<StoredObject<BlobName>>(elements: [], next: nil)
             for shelf in Self.shelves where cursor.map({ shelf > $0 }) ?? true {
-                for text in try Files.names(in: directory + "/blobs/" + shelf) {
+                for text in try Files.names(in: directory.appending("blobs").appending(shelf)) {
                     let name = BlobName(rawValue: text)
                     guard let path = path(of: name), let facts = try Files.facts(of: path) else { continue }
                     page.elements.append(StoredObject(name: name, bytes: facts.bytes, age: facts.age))
@@ -114,16 +116,13 @@ public struct FileBlobStore: BlobStore {
         }
     }
 
-    private func shelf(of name: BlobName) -> String { "\(directory)/blobs/\(name.rawValue.prefix(2))" }
-
-    /// Nil for what no blob of this store is called, so that a name never leads elsewhere.
-    func path(of name: BlobName) -> String? {
-        name.isWellFormed ? shelf(of: name) + "/" + name.rawValue : nil
+    private func shelf(of name: BlobName) -> FilePath {
+        directory.appending("blobs").appending(String(name.rawValue.prefix(2)))
     }
 
-    static func hexadecimal(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 16)
-        return digits.count == 1 ? "0" + digits : digits
+    /// Nil for what no blob of this store is called, so that a name never leads elsewhere.
+    func path(of name: BlobName) -> FilePath? {
+        name.isWellFormed ? shelf(of: name).appending(name.rawValue) : nil
     }
 }
 

@@ -1,20 +1,21 @@
 public import Attachments
+internal import SystemPackage
 internal import Platform
 internal import FoundationEssentials
 internal import Glibc
 
 /// Keeps sources as files of one directory, in which they are received too: taking one over gives it a name.
 public struct FileSourceStore: SourceStore {
-    let directory: String
+    let directory: FilePath
     private let removals: RemovalHold?
 
     /// - Parameter directory: Where sources are received as well, under names ending in `.part`.
     public init(directory: String) {
-        self.init(directory: directory, removals: nil)
+        self.init(directory: FilePath(directory), removals: nil)
     }
 
     /// - Parameter removals: While it is held, nothing is removed.
-    init(directory: String, removals: RemovalHold?) {
+    init(directory: FilePath, removals: RemovalHold? = nil) {
         self.directory = directory
         self.removals = removals
     }
@@ -22,7 +23,7 @@ public struct FileSourceStore: SourceStore {
     public func put(_ file: HashedFile) async throws(AttachmentError) -> SourceName {
         let name = SourceName(rawValue: UUID.version7().uuidString.lowercased())
         try await BlockingWork.files { () throws(SystemError) in
-            try Files.keep(file.file, as: directory + "/" + name.rawValue, in: directory, "a source")
+            try Files.keep(file.file, as: directory.appending(name.rawValue), "a source")
         }
         return name
     }
@@ -31,7 +32,7 @@ public struct FileSourceStore: SourceStore {
         let path = try path(of: name)
         let number = try await BlockingWork.run { () throws(AttachmentError) in
             do throws(SystemError) {
-                return try Files.open(path, O_RDONLY | O_NOFOLLOW, to: "open a source").release()
+                return try Files.open(path, .readOnly, to: "open a source").release()
             } catch {
                 guard error.code == ENOENT else { throw AttachmentError(error) }
                 throw AttachmentError.notInStore(what: "The source's copy")
@@ -61,7 +62,7 @@ public struct FileSourceStore: SourceStore {
                     break
                 }
                 // What another process removed meanwhile is none.
-                guard let facts = try Files.facts(of: directory + "/" + name) else { continue }
+                guard let facts = try Files.facts(of: directory.appending(name)) else { continue }
                 page.elements.append(StoredObject(name: SourceName(rawValue: name), bytes: facts.bytes, age: facts.age))
             }
             return page
@@ -69,11 +70,11 @@ public struct FileSourceStore: SourceStore {
     }
 
     /// Names are ours: anything else is refused, so that none leads elsewhere.
-    func path(of name: SourceName) throws(AttachmentError) -> String {
+    func path(of name: SourceName) throws(AttachmentError) -> FilePath {
         let text = name.rawValue
         guard !text.isEmpty, text != ".", text != "..",
             !text.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
         else { throw .storeFailed(reason: "'\(text.prefix(64))' is no name of a source") }
-        return directory + "/" + text
+        return directory.appending(text)
     }
 }

@@ -1,4 +1,5 @@
 public import Attachments
+internal import SystemPackage
 internal import Platform
 internal import FoundationEssentials
 internal import Glibc
@@ -7,16 +8,16 @@ internal import Synchronization
 /// Stages files without a name (`O_TMPFILE`) where the file system can have them so and name them later, else under one
 /// in its directory.
 public struct FileStagingArea: StagingArea {
-    let directory: String
+    let directory: FilePath
     /// Where sources are received.
-    private let scratch: String
+    private let scratch: FilePath
     private let way: Way
 
     /// - Parameters:
     ///   - directory: On the file system of the store that takes the files.
     ///   - scratch: Where ``ScratchFile``s with names ending in ``unfinished`` may be left as well.
     ///   - needsName: Whether nothing but names is tried.
-    init(directory: String, scratch: String, needsName: Bool = false) {
+    init(directory: FilePath, scratch: FilePath, needsName: Bool = false) {
         self.directory = directory
         self.scratch = scratch
         way = Way(needsName: needsName)
@@ -30,15 +31,15 @@ public struct FileStagingArea: StagingArea {
             if !way.needsName, let file = stageUnnamed() { return file }
             let path = newPath
             let writer = try Files.open(
-                path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o400, to: "stage a file")
-            let reader = try Files.open(path, O_RDONLY | O_NOFOLLOW, to: "open a staged file for reading")
-            return StagedFile(writer: writer, file: ScratchFile(reader: reader, path: path))
+                path, .readWrite, [.create, .exclusiveCreate, .noFollow], permissions: .ownerRead, to: "stage a file")
+            let reader = try Files.open(path, .readOnly, to: "open a staged file for reading")
+            return StagedFile(writer: writer, file: ScratchFile(reader: reader, path: path.string))
         } catch {
             throw AttachmentError(error)
         }
     }
 
-    private var newPath: String { directory + "/" + UUID().uuidString.lowercased() }
+    private var newPath: FilePath { directory.appending(UUID().uuidString.lowercased()) }
 
     /// Nil where it can't be, and a name will do: not every file system has unnamed files, and some have them without the
     /// second half, a link that gives them a name. Of what else is wrong the named file tells.
@@ -46,13 +47,13 @@ public struct FileStagingArea: StagingArea {
         do {
             // Of a file of its own: one that had a name and lost it never gets another.
             try way.tryOnce { () throws(SystemError) in
-                let trial = try Files.open(directory, Files.unnamed | O_RDWR, mode: 0o400, to: "stage a file")
+                let trial = try Files.open(directory, .readWrite, .unnamed, permissions: .ownerRead, to: "stage a file")
                 let path = newPath
                 guard Files.link(trial, to: path) == 0 else { return false }
                 return try Files.remove(path)
             }
             guard !way.needsName else { return nil }
-            let writer = try Files.open(directory, Files.unnamed | O_RDWR, mode: 0o400, to: "stage a file")
+            let writer = try Files.open(directory, .readWrite, .unnamed, permissions: .ownerRead, to: "stage a file")
             let reader = try Files.reopenForReading(writer)
             return StagedFile(writer: writer, file: ScratchFile(reader: reader))
         } catch {
@@ -93,11 +94,6 @@ public struct FileStagingArea: StagingArea {
             try Files.removeAll(in: directory) { isOld($1) }
                 + Files.removeAll(in: scratch) { $0.hasSuffix(Self.unfinished) && isOld($1) }
         }
-    }
-
-    /// Bytes that are free where a store is to be made; nil where that can't be told.
-    public static func freeBytes(at path: String) -> Int64? {
-        try? Files.freeBytes(at: path)
     }
 
     public func freeBytes() async throws(AttachmentError) -> Int64 {

@@ -1,4 +1,6 @@
 internal import Attachments
+internal import SystemPackage
+internal import Platform
 internal import Glibc
 
 /// Lets whoever copies a store have everything stay where it is meanwhile: what would be removed is left to a sweep.
@@ -6,7 +8,7 @@ internal import Glibc
 /// A lock on a file, which the kernel drops with the process. Removing comes after the commit of what made it possible:
 /// who sees the lock free removes only what no record refers to that is copied afterwards.
 final class RemovalHold: Sendable {
-    private let path: String
+    private let path: FilePath
     private let file: Descriptor
 
     /// Of Linux, which the headers tell only to whoever asks for them: locks of an open file, not of a process.
@@ -15,13 +17,14 @@ final class RemovalHold: Sendable {
         static let wait: Int32 = 38
     }
 
-    init(path: String) throws(SystemError) {
+    init(path: FilePath) throws(SystemError) {
         self.path = path
         file = try Self.open(path)
     }
 
-    private static func open(_ path: String) throws(SystemError) -> Descriptor {
-        try Files.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "open the lock '\(path)'")
+    private static func open(_ path: FilePath) throws(SystemError) -> Descriptor {
+        try Files.open(
+            path, .readWrite, [.create, .noFollow], permissions: .ownerReadWrite, to: "open the lock '\(path)'")
     }
 
     private static var whole: Glibc.flock {

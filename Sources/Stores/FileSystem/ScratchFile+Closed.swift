@@ -1,4 +1,5 @@
 internal import Attachments
+internal import Platform
 internal import Crypto
 internal import Glibc
 
@@ -30,12 +31,15 @@ extension ScratchFile {
 }
 
 extension Files {
+    /// `F_SETLEASE` of Linux: `F_LINUX_SPECIFIC_BASE`.
+    private static let setLease: Int32 = 1024
+
     /// A read lease is granted only while nobody has the file open for writing, or mapped so.
     static func proveNoWriterIsLeft(_ reader: borrowing Descriptor) throws {
         for attempt in 0... {
-            if fcntl(reader.number, Files.setLease, Int32(F_RDLCK)) == 0 {
+            if fcntl(reader.number, setLease, Int32(F_RDLCK)) == 0 {
                 // Given back at once: it has proven what it can, and a held lease would be broken by a signal.
-                guard fcntl(reader.number, Files.setLease, Int32(F_UNLCK)) == 0 else {
+                guard fcntl(reader.number, setLease, Int32(F_UNLCK)) == 0 else {
                     throw SystemError("give back a read lease")
                 }
                 return
@@ -70,6 +74,6 @@ extension Files {
             unsafe hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += Int64(count)
         }
-        return (hash.finalize().map(FileBlobStore.hexadecimal).joined(), offset)
+        return (hash.finalize().hexadecimal, offset)
     }
 }

@@ -1,5 +1,6 @@
 public import Attachments
 internal import Platform
+internal import SystemPackage
 
 /// What a backup took.
 public struct BackupReport: Hashable, Sendable {
@@ -42,7 +43,7 @@ extension Store {
         // From here on nothing goes that the records of the moment below may refer to.
         let held = try await BlockingWork.files { () throws(SystemError) in try removals.hold() }
         defer { withExtendedLifetime(held) {} }
-        let references = try await records.snapshot(to: backup.newRecords)
+        let references = try await records.snapshot(to: backup.newRecords.string)
         var report = BackupReport(blobs: references.blobs.count, sources: references.sources.count)
         for blob in references.blobs {
             report.bytes += blob.bytes

@@ -58,6 +58,6 @@ extension BlobStore {
             if case .notInStore = error { return nil }
             throw error
         }
-        return (hash.finalize().map(FileBlobStore.hexadecimal).joined(), bytes)
+        return (hash.finalize().hexadecimal, bytes)
     }
 }

@@ -1,4 +1,5 @@
 public import Attachments
+internal import Platform
 internal import Synchronization
 
 /// Keeps blobs in memory, each in a file that has no name and that nobody can write any more.

@@ -1,4 +1,5 @@
 public import Attachments
+internal import Platform
 internal import FoundationEssentials
 internal import Synchronization
 

@@ -1,4 +1,5 @@
 public import Attachments
+internal import SystemPackage
 internal import Platform
 internal import CSandbox
 internal import Glibc
@@ -6,9 +7,9 @@ internal import Glibc
 /// Stages files in memory.
 public struct MemoryStagingArea: StagingArea {
     /// Where sources are received, which are files all the same.
-    private let scratch: String
+    private let scratch: FilePath
 
-    init(scratch: String) {
+    init(scratch: FilePath) {
         self.scratch = scratch
     }
 
@@ -18,7 +19,7 @@ public struct MemoryStagingArea: StagingArea {
             guard number >= 0 else { throw SystemError("stage a file in memory") }
             let made = Descriptor(owning: number)
             // Opened once more, for the kernel counts no writer of a file that was made without a name.
-            let writer = try Files.open("/proc/self/fd/\(made.number)", O_RDWR, to: "stage a file in memory")
+            let writer = try Files.open(made.path, .readWrite, [], to: "stage a file in memory")
             return StagedFile(writer: writer, file: ScratchFile(reader: try Files.reopenForReading(made)))
         } catch {
             throw AttachmentError(error)

@@ -1,3 +1,6 @@
+internal import Attachments
+internal import SystemPackage
+internal import Platform
 internal import FoundationEssentials
 
 /// All of a store in memory, for as long as somebody has it; each ``Store`` that is opened in it is like another process.
@@ -14,8 +17,9 @@ public final class StoreMemory: Sendable {
         records = MemoryRecordStore.Shared(countsRevocations: countsRevocations)
         directory = FileManager.default.temporaryDirectory.path + "/satchel-" + UUID().uuidString.lowercased()
         do {
-            try Files.makeDirectory(directory)
-            try Files.makeDirectory(directory + "/spool")
+            let path = FilePath(directory)
+            try Files.makeDirectory(path)
+            try Files.makeDirectory(path.appending("spool"))
         } catch {
             throw StoreError(error, at: directory)
         }

@@ -1,4 +1,5 @@
 internal import Attachments
+internal import Platform
 internal import Crypto
 internal import FoundationEssentials
 internal import GRDB
@@ -35,7 +36,7 @@ enum Column {
     }
 
     static func digest(_ text: String) -> String {
-        SHA256.hash(data: Data(text.utf8)).map(FileBlobStore.hexadecimal).joined()
+        SHA256.hash(data: Data(text.utf8)).hexadecimal
     }
 }
 

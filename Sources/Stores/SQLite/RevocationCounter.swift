@@ -1,4 +1,6 @@
 internal import Attachments
+internal import SystemPackage
+internal import Platform
 internal import Glibc
 internal import Synchronization
 
@@ -10,9 +12,9 @@ internal import Synchronization
     private static let length = MemoryLayout<UInt64>.size
 
     /// Maps the file at `path`, and makes it where there is none.
-    init(path: String) throws(SystemError) {
+    init(path: FilePath) throws(SystemError) {
         let file = try Files.open(
-            path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "open the count of revocations")
+            path, .readWrite, [.create, .noFollow], permissions: .ownerReadWrite, to: "open the count of revocations")
         if try Files.size(of: file) < Self.length {
             guard ftruncate(file.number, off_t(Self.length)) == 0 else {
                 throw SystemError("make the count of revocations")

@@ -1,4 +1,5 @@
 internal import Attachments
+internal import SystemPackage
 internal import Platform
 internal import Glibc
 internal import GRDB
@@ -9,7 +10,10 @@ extension SQLiteRecordStore: SnapshotRecords {
         let now = try await now()
         return try await BlockingWork.run { () throws(AttachmentError) in
             do {
-                _ = try Files.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600, to: "make '\(path)'")
+                let file = FilePath(path)
+                _ = try Files.open(
+                    file, .readWrite, [.create, .exclusiveCreate, .noFollow], permissions: .ownerReadWrite,
+                    to: "make '\(path)'")
                 let copy = try DatabaseQueue(path: path)
                 try pool.backup(to: copy)
                 let references = try copy.writeWithoutTransaction { database in
@@ -18,7 +22,7 @@ extension SQLiteRecordStore: SnapshotRecords {
                     return try database.references(at: now)
                 }
                 try copy.close()
-                try Files.sync(try Files.open(path, O_RDONLY, to: "sync '\(path)'"), "a copy of the records")
+                try Files.sync(try Files.open(file, .readOnly, to: "sync '\(path)'"), "a copy of the records")
                 return references
             } catch let error as SystemError {
                 throw AttachmentError(error)

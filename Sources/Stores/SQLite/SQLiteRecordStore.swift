@@ -1,4 +1,5 @@
 public import Attachments
+internal import SystemPackage
 internal import FoundationEssentials
 internal import GRDB
 
@@ -22,7 +23,7 @@ public struct SQLiteRecordStore: RecordStore {
     ///   - garbage: Takes what a commit made superfluous.
     ///   - clock: Where time comes from; the store never lets it go back.
     init(
-        path: String, workers: any WorkerLiveness, revocations: String, keys: KeyRing, garbage: any GarbageCollector,
+        path: String, workers: any WorkerLiveness, revocations: FilePath, keys: KeyRing, garbage: any GarbageCollector,
         clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) throws(StoreError) {
         do {

@@ -1,4 +1,6 @@
 internal import Attachments
+internal import SystemPackage
+internal import Platform
 internal import Crypto
 internal import Glibc
 internal import Synchronization
@@ -6,7 +8,7 @@ internal import Synchronization
 /// Tells which workers of this machine live: each holds a lock on a file of its own in the store's `workers`
 /// directory, and the kernel drops the lock with the process, however it ends.
 final class WorkerLocks: WorkerLiveness {
-    private let directory: String
+    private let directory: FilePath
     private let held = Mutex<[WorkerID: Held]>([:])
 
     /// Attempts at a lock that somebody looks at just now, a millisecond each.
@@ -14,10 +16,10 @@ final class WorkerLocks: WorkerLiveness {
 
     private struct Held: Sendable {
         let descriptor: Int32
-        let path: String
+        let path: FilePath
     }
 
-    init(directory: String) {
+    init(directory: FilePath) {
         self.directory = directory
     }
 
@@ -38,7 +40,8 @@ final class WorkerLocks: WorkerLiveness {
         let path = path(of: worker)
         for _ in 0..<Self.patience {
             let file = try Files.open(
-                path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "make the worker's lock '\(path)'")
+                path, .readWrite, [.create, .noFollow], permissions: .ownerReadWrite,
+                to: "make the worker's lock '\(path)'")
             guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
                 // Another task registers the same worker, or a claim is just looking: both are over soon.
                 guard errno == EWOULDBLOCK else { throw SystemError("lock '\(path)'") }
@@ -62,9 +65,9 @@ final class WorkerLocks: WorkerLiveness {
         isLocked(path(of: worker))
     }
 
-    private func isLocked(_ path: String) -> Bool {
+    private func isLocked(_ path: FilePath) -> Bool {
         do {
-            let file = try Files.open(path, O_RDWR | O_NOFOLLOW, to: "look for a worker")
+            let file = try Files.open(path, .readWrite, to: "look for a worker")
             guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else { return true }
             try Files.remove(path)
             return false
@@ -76,13 +79,13 @@ final class WorkerLocks: WorkerLiveness {
 
     func forgetEnded() throws(AttachmentError) {
         do throws(SystemError) {
-            for name in try Files.names(in: directory) { _ = isLocked(directory + "/" + name) }
+            for name in try Files.names(in: directory) { _ = isLocked(directory.appending(name)) }
         } catch {
             throw AttachmentError(error)
         }
     }
 
-    private func path(of worker: WorkerID) -> String {
+    private func path(of worker: WorkerID) -> FilePath {
         let isPlain = worker.rawValue.utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
@@ -91,7 +94,7 @@ final class WorkerLocks: WorkerLiveness {
         let name =
             isPlain && (1...64).contains(worker.rawValue.utf8.count)
             ? worker.rawValue
-            : "sha256_" + SHA256.hash(data: Array(worker.rawValue.utf8)).map(FileBlobStore.hexadecimal).joined()
-        return directory + "/" + name
+            : "sha256_" + SHA256.hash(data: Array(worker.rawValue.utf8)).hexadecimal
+        return directory.appending(name)
     }
 }

@@ -1,4 +1,6 @@
 internal import Attachments
+internal import SystemPackage
+internal import Platform
 internal import Crypto
 internal import FoundationEssentials
 internal import Glibc
@@ -25,7 +27,7 @@ struct KeyFile: KeyStorage {
         let data: Data
         let version: KeyVersion
         do {
-            let file = try Files.open(path, O_RDONLY | O_NOFOLLOW, to: "read the keys")
+            let file = try Files.open(FilePath(path), .readOnly, to: "read the keys")
             var status = stat()
             guard unsafe fstat(file.number, &status) == 0 else { throw SystemError("look at the keys") }
             guard status.st_mode & 0o077 == 0 else { throw StoreError.exposedKeys(path: path) }
@@ -48,10 +50,12 @@ struct KeyFile: KeyStorage {
 
     func change(_ body: ([TokenKey]) -> [TokenKey]) throws(StoreError) {
         do {
-            let directory = URL(filePath: path).deletingLastPathComponent().path
+            let file = FilePath(path)
+            let directory = file.removingLastComponent()
             try Files.makeDirectories(directory)
             let lock = try Files.open(
-                path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, to: "lock the keys")
+                FilePath(path + ".lock"), .readWrite, [.create, .noFollow], permissions: .ownerReadWrite,
+                to: "lock the keys")
             while flock(lock.number, LOCK_EX) != 0 {
                 guard errno == EINTR else { throw SystemError("lock the keys") }
             }
@@ -60,11 +64,11 @@ struct KeyFile: KeyStorage {
             let lines = keys.map { key in
                 Line(kid: key.kid, createdAt: key.createdAt, key: unsafe key.key.withUnsafeBytes { unsafe Data($0) })
             }
-            let temporary = path + ".new"
+            let temporary = FilePath(path + ".new")
             try Files.remove(temporary)
             try Files.write(Array(try JSONEncoder().encode(lines)), to: temporary)
-            guard unsafe rename(temporary, path) == 0 else { throw SystemError("put the keys in place") }
-            try Files.syncDirectory(directory)
+            try Files.rename(temporary, to: file, to: "put the keys in place")
+            try Files.syncDirectory(directory.isEmpty ? "." : directory)
         } catch let error as SystemError {
             throw StoreError(error, at: path)
         } catch let error as StoreError {

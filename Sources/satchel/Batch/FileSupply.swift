@@ -1,7 +1,8 @@
 import Attachments
 import Foundation
-import Glibc
 import Ingest
+import Platform
+import SystemPackage
 
 /// The files of a batch, found one after the other: those of `--files-from`, then those beneath each directory.
 struct FileSupply: Sendable {
@@ -88,23 +89,21 @@ struct FileSupply: Sendable {
 
     /// Nil of what is no directory, or has no file whose name isn't hidden.
     private static func anyName(in directory: Data) -> String? {
-        guard let stream = unsafe withPath(directory, { unsafe opendir($0) }) else { return nil }
-        defer { unsafe closedir(stream) }
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if !name.hasPrefix(".") { return name }
+        let path = FilePath(bytes: directory)
+        guard let opened = try? Files.open(path, .readOnly, .directory, to: "look into a directory") else { return nil }
+        var found: String?
+        try? Files.forEachName(in: opened) { name in
+            if name.first != UInt8(ascii: ".") { found = String(decoding: name, as: UTF8.self) }
+            return found == nil
         }
-        return nil
+        return found
     }
 
     /// What stands before the paths beneath `argument`; empty for the only directory.
     private func prefix(of argument: Data) -> Data {
         let slash = Data("/".utf8)
         if listed.isEmpty && roots.count == 1 { return Data() }
-        var status = stat()
-        guard unsafe withPath(argument, { unsafe stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        guard Files.isDirectory(FilePath(bytes: argument)) else {
             // A file: what it is found as is its last component.
             return argument.lastIndex(of: slash[0]).map { Data(argument[...$0]) } ?? Data()
         }

@@ -2,6 +2,8 @@ import Attachments
 import Foundation
 import Glibc
 import Ingest
+import Platform
+import SystemPackage
 
 /// Puts renditions into a directory that mirrors the sources' tree: `2024/IMG_0042.HEIC.main.jpg`.
 ///
@@ -58,8 +60,9 @@ struct Mirror {
         let stem = stem(of: shown)
         for (role, rendition) in renditions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             let name = stem + Data(Self.suffix(role, rendition.mediaType).utf8)
-            let target = Data(root.path(percentEncoded: false).utf8) + Data("/".utf8) + name
-            if Self.size(of: target) != rendition.bytes {
+            let target = FilePath(root.path(percentEncoded: false)).pushing(FilePath(bytes: name))
+            let there = try? Files.facts(of: target)
+            if there?.bytes != rendition.bytes || there?.isFile != true {
                 let blob = try await records.blob(of: role, of: attachment, tenant: .local)
                 do throws(WriteFailure) {
                     guard let blob else { throw WriteFailure(reason: "its bytes are not in the store any more") }
@@ -98,72 +101,61 @@ struct Mirror {
         2 + (RenditionRole.allCases.map(\.rawValue.utf8.count).max() ?? 0)
         + (MediaType.allCases.map(\.fileExtension.utf8.count).max() ?? 0)
 
-    private static func size(of path: Data) -> Int64? {
-        var status = stat()
-        guard unsafe withPath(path, { unsafe lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return nil
-        }
-        return Int64(status.st_size)
-    }
-
-    /// `O_TMPFILE` of Linux on x86-64 and arm64; the header's macro is too complex to be imported.
-    private static let unnamed: Int32 = 0o20_000_000 | O_DIRECTORY
-
     /// Why one file can't be written, as a clause.
     private struct WriteFailure: Error {
         var reason: String
-
-        init(reason: String) {
-            self.reason = reason
-        }
-
-        /// The kernel's word for what went wrong just now.
-        init() {
-            reason = SystemErrorText.current
-        }
     }
+
+    private func copy(_ blob: BlobName, to target: FilePath) async throws(WriteFailure) {
+        do throws(SystemError) {
+            try Files.makeDirectories(
+                target.removingLastComponent(), permissions: Self.directoryPermissions, durably: false)
+        } catch {
+            throw WriteFailure(reason: error.reason)
+        }
+        if try await !copyUnnamed(blob, to: target) { try await copyUnderAName(blob, to: target) }
+    }
+
+    private static let directoryPermissions = FilePermissions(rawValue: 0o755)
+    private static let filePermissions = FilePermissions(rawValue: 0o644)
 
     /// A copy has no name before it is whole, so that one that is cut off leaves nothing.
-    private func copy(_ blob: BlobName, to target: Data) async throws(WriteFailure) {
-        let slash = target.lastIndex(of: UInt8(ascii: "/")) ?? target.startIndex
-        let directory = Data(target[..<slash])
-        try Self.makeDirectories(directory)
-        let number = unsafe withPath(directory) { unsafe open($0, Self.unnamed | O_WRONLY | O_CLOEXEC, 0o644) }
-        guard number >= 0 else { return try await copyUnderAName(blob, to: target, in: directory) }
-        let output = Descriptor(owning: number)
+    ///
+    /// - Returns: False where there are no such files, or links to them are refused.
+    private func copyUnnamed(_ blob: BlobName, to target: FilePath) async throws(WriteFailure) -> Bool {
+        guard
+            let output = try? Files.open(
+                target.removingLastComponent(), .writeOnly, .unnamed, permissions: Self.filePermissions,
+                to: "write a file")
+        else { return false }
         try await fill(output, from: blob)
-        var linked = Self.link(output, to: target)
+        var code = Files.link(output, to: target)
         // What an earlier profile made makes way.
-        while linked != 0, errno == EEXIST {
-            guard unsafe withPath(target, { unsafe unlink($0) }) == 0 || errno == ENOENT else { throw WriteFailure() }
-            linked = Self.link(output, to: target)
+        while code == EEXIST {
+            do { try Files.remove(target) } catch { throw WriteFailure(reason: error.reason) }
+            code = Files.link(output, to: target)
         }
-        // Where links are refused, a name from the beginning.
-        if linked != 0 { try await copyUnderAName(blob, to: target, in: directory) }
+        return code == 0
     }
 
-    private static func link(_ file: borrowing Descriptor, to target: Data) -> Int32 {
-        unsafe withPath(target) {
-            unsafe linkat(AT_FDCWD, "/proc/self/fd/\(file.number)", AT_FDCWD, $0, AT_SYMLINK_FOLLOW)
+    /// Of whatever else is wrong this tells.
+    private func copyUnderAName(_ blob: BlobName, to target: FilePath) async throws(WriteFailure) {
+        let temporary = target.removingLastComponent().appending(".satchel-\(UUID().uuidString)")
+        let output: Descriptor
+        do throws(SystemError) {
+            output = try Files.open(
+                temporary, .writeOnly, [.create, .exclusiveCreate], permissions: Self.filePermissions,
+                to: "write a file")
+        } catch {
+            throw WriteFailure(reason: error.reason)
         }
-    }
-
-    /// For file systems without unnamed files; of whatever else is wrong this tells.
-    private func copyUnderAName(
-        _ blob: BlobName, to target: Data, in directory: Data
-    ) async throws(WriteFailure) {
-        let temporary = directory + Data("/.satchel-\(UUID().uuidString)".utf8)
-        let number = unsafe withPath(temporary) { unsafe open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644) }
-        guard number >= 0 else { throw WriteFailure() }
-        let output = Descriptor(owning: number)
         do throws(WriteFailure) {
             try await fill(output, from: blob)
-            let renamed = unsafe withPath(temporary) { from in
-                unsafe withPath(target) { to in unsafe rename(from, to) }
+            do throws(SystemError) { try Files.rename(temporary, to: target, to: "name a file") } catch {
+                throw WriteFailure(reason: error.reason)
             }
-            guard renamed == 0 else { throw WriteFailure() }
         } catch {
-            _ = unsafe withPath(temporary) { unsafe unlink($0) }
+            _ = try? Files.remove(temporary)
             throw error
         }
     }
@@ -172,40 +164,15 @@ struct Mirror {
     private func fill(_ output: borrowing Descriptor, from blob: BlobName) async throws(WriteFailure) {
         do {
             try await blobs.write(blob, to: output)
+            try Files.sync(output, "a file")
         } catch let error as CopyFailure {
             throw WriteFailure(reason: error.cause.reason)
+        } catch let error as SystemError {
+            throw WriteFailure(reason: error.reason)
         } catch let error as AttachmentError where error.code != .notInStore {
             throw WriteFailure(reason: error.description)
         } catch {
             throw WriteFailure(reason: "its bytes are not in the store any more")
         }
-        guard fsync(output.number) == 0 else { throw WriteFailure() }
-    }
-
-    private static func makeDirectories(_ path: Data) throws(WriteFailure) {
-        for (index, byte) in path.enumerated() where index > 0 && (byte == UInt8(ascii: "/")) {
-            try makeDirectory(path.prefix(index))
-        }
-        try makeDirectory(path)
-    }
-
-    private static func makeDirectory(_ path: Data) throws(WriteFailure) {
-        let made = unsafe withPath(path) { unsafe mkdir($0, 0o755) }
-        guard made != 0, errno != EEXIST else { return }
-        // A file system that can't be written to refuses before it looks whether there is something.
-        let reason = WriteFailure()
-        var status = stat()
-        guard unsafe withPath(path, { unsafe stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw reason
-        }
-    }
-}
-
-/// Runs `body` with a path's bytes as a C string; a path need not be UTF-8.
-func withPath<Value>(_ path: Data, _ body: (UnsafePointer<CChar>) -> Value) -> Value {
-    let characters = path.map { CChar(bitPattern: $0) } + [0]
-    return unsafe characters.withUnsafeBufferPointer { buffer in
-        guard let base = buffer.baseAddress else { preconditionFailure("the terminator is always there") }
-        return unsafe body(base)
     }
 }

@@ -1,6 +1,7 @@
 import Attachments
 import Glibc
 import Ingest
+import Platform
 
 extension BlobStore {
     /// Bytes that are read at once from a store that isn't here.
@@ -17,21 +18,14 @@ extension BlobStore {
             var next: Int64 = 0
             while true {
                 let piece = try await read(next..<next + Self.piece, of: name)
-                try unsafe piece.withUnsafeBytes { try unsafe writeAll($0, to: target) }
+                do {
+                    try unsafe piece.withUnsafeBytes { try unsafe Files.write($0, to: target, to: "write a file") }
+                } catch let error as SystemError {
+                    throw CopyFailure.target(error)
+                }
                 next += Int64(piece.count)
                 if piece.count < Self.piece { return }
             }
         }
-    }
-}
-
-private func writeAll(_ bytes: UnsafeRawBufferPointer, to target: borrowing Descriptor) throws(CopyFailure) {
-    var rest = unsafe bytes[...]
-    while unsafe !rest.isEmpty {
-        let slice = unsafe UnsafeRawBufferPointer(rebasing: rest)
-        let written = unsafe write(target.number, slice.baseAddress, slice.count)
-        if written < 0 && errno == EINTR { continue }
-        guard written > 0 else { throw .target(SystemError("write a file")) }
-        unsafe rest = rest.dropFirst(written)
     }
 }

@@ -2,7 +2,8 @@ import API
 import Foundation
 import Glibc
 import HTTPServer
-import Stores
+import Platform
+import SystemPackage
 
 /// What `satchel serve` would find on this machine.
 struct ServiceFindings {
@@ -42,7 +43,7 @@ struct ServiceFindings {
         {
             place.deleteLastPathComponent()
         }
-        guard let free = FileStagingArea.freeBytes(at: place.path(percentEncoded: false)) else {
+        guard let free = try? Files.freeBytes(at: FilePath(place.path(percentEncoded: false))) else {
             return Finding(grade: .bad, subject: "disk", detail: "the room at '\(configuration.store)' can't be told")
         }
         let least = configuration.settings.intake.freeBytes

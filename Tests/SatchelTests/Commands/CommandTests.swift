@@ -206,17 +206,24 @@ import Testing
 
     @Test func `the stages of a job sum up to its seconds`() throws {
         let user = try CommandLineUser()
-        try user.sample("jpeg/progressive.jpg", as: "a.jpg")
-        let line = try user.run("add", "a.jpg", "--format", "jsonl")
-        let object = try #require(try JSONSerialization.jsonObject(with: line.output) as? [String: Any])
-        let shown = try user.run("show", try #require(object["attachment_id"] as? String))
-        let record = try JSON.decode(AttachmentRecord.self, from: shown.output)
-        let whole = (try #require(record.finishedAt) - record.createdAt).inSeconds
-        let told = record.steps.reduce(0) { $0 + $1.seconds }
-        // Steps are rounded to milliseconds. What no step counts is the claim and the record itself.
-        #expect(told <= whole + 0.005, "\(told) of \(whole) s: \(record.steps)")
-        #expect(whole - told < max(0.25, whole / 2), "\(told) of \(whole) s: \(record.steps)")
-        #expect(record.steps.map(\.name) == ["wait", "identify", "thumbnail", "main", "placeholder", "commit"])
+        // What no step counts is the claim and the record itself. On a busy machine these wait at times: a stage that is
+        // never counted is missing from the best of several.
+        var least: (share: Double, told: String) = (.infinity, "")
+        for number in 0..<5 where least.share >= 0.5 {
+            try user.sample("jpeg/progressive.jpg", as: "\(number).jpg")
+            let line = try user.run("add", "\(number).jpg", "--format", "jsonl")
+            let object = try #require(try JSONSerialization.jsonObject(with: line.output) as? [String: Any])
+            let shown = try user.run("show", try #require(object["attachment_id"] as? String))
+            let record = try JSON.decode(AttachmentRecord.self, from: shown.output)
+            let whole = (try #require(record.finishedAt) - record.createdAt).inSeconds
+            let told = record.steps.reduce(0) { $0 + $1.seconds }
+            // Steps are rounded to milliseconds.
+            #expect(told <= whole + 0.005, "\(told) of \(whole) s: \(record.steps)")
+            #expect(record.steps.map(\.name) == ["wait", "identify", "thumbnail", "main", "placeholder", "commit"])
+            let missing = (whole - told) / whole
+            if missing < least.share { least = (missing, "\(told) of \(whole) s: \(record.steps)") }
+        }
+        #expect(least.share < 0.5, "\(least.told)")
     }
 
     @Test func `doctor names every layer of the confinement`() throws {
