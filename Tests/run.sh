@@ -15,10 +15,27 @@
 #
 # The tests are run as they were built, without SwiftPM, which would plan the whole package for each part anew.
 #
+# Some mount file systems and open networks of their own. Whoever isn't root gets namespaces for that, in which that user is root and
+# has rights over nothing else.
+#
 # Each has minutes, too, of which it takes a fraction on two idle cores. What runs over is ended and named, with the tests
 # that it had not finished.
 set -u
 cd "$(dirname "$0")/.." || exit
+if [ "$(id -u)" != 0 ] && [ -z "${SATCHEL_TESTS_APART:-}" ]; then
+    apart() { unshare --user --map-root-user --mount -- "$@"; }
+    if ! apart true; then
+        echo "Some tests mount file systems: run them where users may have namespaces (sysctl" \
+            "kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns), or as root." >&2
+        exit 1
+    fi
+    export SATCHEL_TESTS_APART=1
+    apart Tests/run.sh "$@"
+    exit
+fi
+# Hundreds of stores are open at once; a user's 1,024 files are too few.
+# shellcheck disable=SC3045
+ulimit -n 65536 2>/dev/null || ulimit -n "$(ulimit -H -n)"
 [ $# -gt 0 ] || set -- test check
 parts=""
 for part in "$@"; do

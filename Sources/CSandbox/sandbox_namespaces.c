@@ -23,6 +23,16 @@ bool sandbox_user_exists(uint32_t first, uint32_t count) {
     return found;
 }
 
+bool sandbox_root_is_root(void) {
+    FILE *map = fopen("/proc/self/uid_map", "re");
+    if (!map) return true;
+    unsigned inside, outside, length;
+    bool is_user = false;
+    while (!is_user && fscanf(map, "%u %u %u", &inside, &outside, &length) == 3) is_user = inside == 0 && outside != 0;
+    fclose(map);
+    return !is_user;
+}
+
 static int write_file(const char *path, const char *text) {
     int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0) return errno;
@@ -109,7 +119,7 @@ static bool empty_root(void) {
 struct sandbox_namespaces sandbox_enter_namespaces(uint32_t wanted, uint32_t first, uint32_t count) {
     struct sandbox_namespaces result = {0};
     if (wanted & sandbox_namespace_user)
-        result.user = geteuid() == 0 ? enter_user_namespace_as_root(first, count) : enter_user_namespace_as_user();
+        result.user = count > 0 ? enter_user_namespace_as_root(first, count) : enter_user_namespace_as_user();
     if (wanted & sandbox_namespace_network) result.network = unshare(CLONE_NEWNET) == 0 ? 0 : errno;
     if (wanted & sandbox_namespace_ipc) result.ipc = unshare(CLONE_NEWIPC) == 0 ? 0 : errno;
     if (wanted & sandbox_namespace_mount) {

@@ -64,7 +64,8 @@ extension SandboxConfiguration {
         if startedAsRoot {
             note(.user, user == nil ? EPERM : userCode, holds: getuid() == user && geteuid() == user && getuid() != 0)
         } else {
-            reports.append(SandboxLayerReport(.user, .needless, reason: "the service is not root"))
+            let reason = geteuid() == 0 ? "root here is an ordinary user outside" : "the service is not root"
+            reports.append(SandboxLayerReport(.user, .needless, reason: reason))
         }
         let capabilityCode = apply(.capabilities, sandbox_drop_capabilities)
         note(.capabilities, capabilityCode, holds: sandbox_has_no_capabilities())
@@ -119,12 +120,13 @@ extension SandboxConfiguration {
     static func enter(
         policy: SandboxPolicy, environmentIsFixed: Bool, withholding withheld: Set<SandboxLayer>
     ) -> (sandbox: SandboxConfiguration, users: Range<UInt32>?) {
-        let root = geteuid() == 0
         var users: Range<UInt32>?
-        if root {
+        if geteuid() == 0 {
             let candidates = [Self.users, Self.nobody..<(Self.nobody + 1)]
             users = candidates.first { sandbox_user_exists($0.lowerBound, UInt32($0.count)) }
         }
+        // Root that is an ordinary user outside and has no other ids to give is as confined as that user.
+        let root = geteuid() == 0 && (users != nil || sandbox_root_is_root())
         var reports = [SandboxLayerReport(.environment, environmentIsFixed ? .holds : .missing)]
         if withheld.contains(.environment) {
             reports = [SandboxLayerReport(.environment, .missing, reason: "withheld")]

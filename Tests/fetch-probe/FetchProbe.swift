@@ -74,7 +74,12 @@ import Synchronization
                 await outcome(Fetcher(guardedBy: allowing, into: spool, userAgent: "probe"), url))
         }
         report.heardControls = canary.heard - heard
-        report.left = try FileManager.default.contentsOfDirectory(atPath: CommandLine.arguments[1]).count
+        // A file goes with the last task that has it, which may be a moment later.
+        let end = ContinuousClock.now + .seconds(20)
+        let spooled = CommandLine.arguments[1]
+        func left() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: spooled).count }
+        while try left() > 0, .now < end { try await Task.sleep(for: .milliseconds(10)) }
+        report.left = try left()
         FileHandle.standardOutput.write(try JSONEncoder().encode(report))
     }
 

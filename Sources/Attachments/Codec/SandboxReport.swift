@@ -2,7 +2,7 @@
 public enum SandboxLayer: String, Hashable, Sendable, Codable, CaseIterable {
     // Required: no start without.
 
-    /// A user id of its own, where the service runs as root.
+    /// A user id of its own, where the service runs as root and has others to give.
     case user
     /// No capabilities, in no set.
     case capabilities

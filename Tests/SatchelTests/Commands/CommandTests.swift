@@ -233,6 +233,30 @@ import Testing
         for layer in SandboxLayer.allCases { #expect(result.outputText.contains(layer.title)) }
     }
 
+    /// As in a container of one user, who is root there.
+    @Test func `root that is an ordinary user outside is confined as that user`() throws {
+        let user = try CommandLineUser()
+        let place = user.home.url.appending(path: "apart").path(percentEncoded: false)
+        let built = try Repository.product("satchel").deletingLastPathComponent().path(percentEncoded: false)
+        // The products are seen where everybody may look.
+        let result = try Program.tool("unshare").run([
+            "--mount", "sh", "-c",
+            """
+            mkdir -p "$0/bin" "$0/home" && chmod 777 "$0/home" && chmod 755 "$0" "$0/.." && mount --bind "$1" "$0/bin" || exit 70
+            as='' && [ "$(awk '$1 == 0 { print $2 }' /proc/self/uid_map)" != 0 ] \
+                || as='setpriv --reuid 65534 --regid 65534 --clear-groups unshare --user --map-root-user'
+            HOME="$0/home" SATCHEL_STORE="$0/home/store" exec $as "$0/bin/satchel" doctor
+            """, place, built,
+        ])
+        #expect(result.status == 0, "\(result.outputText)\(result.errorText)")
+        let line = try #require(result.outputText.split(separator: "\n").first { $0.contains(SandboxLayer.user.title) })
+        #expect(line.contains("not needed: root here is an ordinary user outside"), "\(line)")
+        for layer in SandboxLayer.allCases where layer != .user {
+            let line = result.outputText.split(separator: "\n").first { $0.contains(layer.title) }
+            #expect(line?.contains("holds") == true, "\(line ?? "")")
+        }
+    }
+
     @Test func `doctor says which libraries decode, and what they don't read but newer ones do`() throws {
         let lines = try CommandLineUser().run("doctor").outputText.split(separator: "\n")
         for name in CodecLibrary.Name.allCases {
