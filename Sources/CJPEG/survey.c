@@ -122,15 +122,20 @@ static int missing_rows(const struct jpeg_decompress_struct *info) {
 }
 
 /// Whether more of the data follows the first marker in `bytes`, up to the end marker: then it stands where none belongs. Behind
-/// a picture's own end come other pictures, films or nothing.
-static int is_stray(const unsigned char *bytes, size_t count) {
+/// a picture's own end come other pictures, films or nothing. Where the data has restarts (`restarts`), those are a part of it.
+static int is_stray(const unsigned char *bytes, size_t count, int restarts) {
     /// Fewer may be what was left over.
     enum { least = 64 };
     size_t first = count;
     for (size_t at = 0; at + 1 < count; at++) {
         if (bytes[at] != 0xff || bytes[at + 1] == 0 || bytes[at + 1] == 0xff) continue;
+        int is_restart = restarts && bytes[at + 1] >= JPEG_RST0 && bytes[at + 1] < JPEG_RST0 + 8;
         if (first == count) {
+            // What ran short is an interval, which a restart ends.
+            if (is_restart) return 0;
             first = at++;
+        } else if (is_restart) {
+            at++;
         } else {
             return bytes[at + 1] == JPEG_EOI && at - first >= least;
         }
@@ -177,7 +182,8 @@ int satchel_jpeg_survey(
         .missing = missing_rows(&info),
         .is_cut = failure.is_cut,
         .ends_early = failure.is_short,
-        .has_stray_marker = failure.is_short && is_stray(bytes + count - failure.behind, failure.behind),
+        .has_stray_marker =
+            failure.is_short && is_stray(bytes + count - failure.behind, failure.behind, info.restart_interval > 0),
         .left_over = failure.left_over,
         .has_several_scans = has_several_scans,
     };
