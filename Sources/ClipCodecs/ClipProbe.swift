@@ -93,14 +93,15 @@ struct ProbedClip: ~Copyable {
             guard isExpected || demuxer.format?.hasSignature == true else { return nil }
             if let reason = demuxer.lackOfIndex { throw FFmpegFailure(refusal: .corrupt(reason: reason)) }
             if let refusal = chosen.refusal { throw FFmpegFailure(refusal: refusal) }
-            // A transport stream's table of what is in it is no accident.
-            if !isExpected, demuxer.format == .mpegTS, unsafe demuxer.raw.pointee.nb_programs > 0 {
-                throw FFmpegFailure(
-                    refusal: .corrupt(
-                        reason: "none of its pictures could be decoded: what says how they are coded is missing"))
-            }
-            guard isExpected else { return nil }
-            throw FFmpegFailure(refusal: .corrupt(reason: "the file ends before its first packet"))
+            // A transport stream's table of what is in it is no accident, and libmagic doesn't know each for what it is.
+            let isListed = unsafe demuxer.format == .mpegTS && demuxer.raw.pointee.nb_programs > 0
+            guard isExpected || isListed else { return nil }
+            let hasPictures = try demuxer.hasPacket(of: chosen.unknownPictures)
+            throw FFmpegFailure(
+                refusal: .corrupt(
+                    reason: hasPictures
+                        ? "none of its pictures could be decoded: what says how they are coded is missing"
+                        : "the file ends before its first packet"))
         }
         if let picture = chosen.picture {
             for size in [picture.coded, picture.upright] {
@@ -186,6 +187,8 @@ private struct Streams {
     var picture: PictureFacts?
     var audio: AudioFacts?
     var cover: Int?
+    /// Streams of pictures in an accepted coding of which not even the size is known.
+    var unknownPictures: [Int] = []
     /// What the profile would have kept of it and can't be decoded.
     var losses: [Loss] = []
     var notes: [String] = []
@@ -228,6 +231,7 @@ private struct Streams {
                 hasAcceptedCoding = true
                 if picture == nil || (isDefault && !pictureIsDefault) {
                     guard let facts = unsafe PictureFacts(stream, name: name, index: index, in: demuxer) else {
+                        unknownPictures.append(index)
                         continue
                     }
                     picture = facts

@@ -194,6 +194,16 @@ import StillCodecs
         }
     }
 
+    /// Whether there is anything of any of these streams, from the first packet of all on.
+    func hasPacket(of streams: [Int]) throws(FFmpegFailure) -> Bool {
+        guard !streams.isEmpty, rewind() else { return false }
+        let packet = try Packet()
+        while try read(packet) {
+            if streams.contains(packet.stream) { return true }
+        }
+        return false
+    }
+
     /// Why no picture of a stream could be decoded: it may have none that can do without those before it.
     func pictureless(_ index: Int) throws(FFmpegFailure) -> AttachmentError {
         // A container that marks none says by that that all are keyframes; a parser knows better.
