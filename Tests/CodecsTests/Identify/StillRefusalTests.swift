@@ -170,7 +170,7 @@ import Testing
             def begin(data): open(args[0] + '/f', 'wb').write(data + (b'' if data[-1:] in b'\\n}' else bytes(4096)))
             def tool(kind, *call): subprocess.run(call, check=True); os.rename(args[0] + '/f.' + kind, args[0] + '/f')
             def ffmpeg(kind): tool(kind, 'ffmpeg', '-v', 'error', '-i', photo, args[0] + '/f.' + kind)
-            def magick(kind): tool(kind, 'convert-im6', photo, args[0] + '/f.' + kind)
+            def magick(kind): tool(kind, 'convert', photo, args[0] + '/f.' + kind)
             \(script)
             """)
         guard case .unsupportedFeature(let reason, let advice) = error else {
