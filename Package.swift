@@ -74,6 +74,17 @@ var targets: [Target] = [
             .product(name: "HashTreeCollections", package: "swift-collections"),
             .product(name: "SystemPackage", package: "swift-system"),
         ]),
+    .target(
+        name: "S3",
+        dependencies: [
+            "Attachments", "Platform",
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            .product(name: "Crypto", package: "swift-crypto"),
+        ]),
     .target(name: "Payloads", dependencies: ["Attachments"]),
     .target(
         name: "HTTPServer",
@@ -129,7 +140,7 @@ var targets: [Target] = [
 
     // Tests, one target per seam; the fault codec takes the codec's place and misbehaves on command, the fetch probe
     // runs the fetcher inside a network namespace.
-    .target(name: "TestSupport", dependencies: ["Attachments"], path: "Tests/Support"),
+    .target(name: "TestSupport", dependencies: ["Attachments"], path: "Tests/Support", exclude: ["s3"]),
     // The origin and the service that tests talk to; apart, so that the codec side's tests build without NIO.
     .target(
         name: "ServiceTestSupport",
@@ -183,10 +194,21 @@ var targets: [Target] = [
     .testTarget(
         name: "StoresTests",
         dependencies: [
-            "Attachments", "Platform", "Stores", "TestSupport",
+            "Attachments", "Platform", "Stores", "S3", "TestSupport",
             .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            .product(name: "Crypto", package: "swift-crypto"),
+        ]),
+    .testTarget(
+        name: "S3Tests",
+        dependencies: [
+            "Attachments", "S3", "TestSupport", "ServiceTestSupport",
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
             .product(name: "Crypto", package: "swift-crypto"),
         ]),
     // Follows the program's calls from outside, to kill it at one of them or to write them all down.

@@ -1,0 +1,81 @@
+internal import AsyncHTTPClient
+public import Attachments
+
+extension S3Client {
+    /// Objects in the order of their keys' bytes, at most 1,000 a request and as many requests as it takes.
+    ///
+    /// - Parameters:
+    ///   - prefix: What keys begin with, the configuration's prefix included.
+    ///   - start: Only keys that come after this one.
+    ///   - limit: At most so many; then `next` is the last one's key.
+    public func list(
+        _ prefix: String, after start: String? = nil, limit: Int
+    ) async throws(S3Error) -> Page<S3Object> {
+        var objects: [S3Object] = []
+        var token: String?
+        while true {
+            let part = try await listOnce(prefix, after: start, token: token, limit: min(limit - objects.count, 1000))
+            objects += part.objects
+            guard let next = part.next else { return Page(elements: objects, next: nil) }
+            guard objects.count < limit else { return Page(elements: objects, next: objects.last?.key) }
+            guard next != token else { throw .malformedAnswer(reason: "a list doesn't go on") }
+            token = next
+        }
+    }
+
+    private struct Part {
+        var objects: [S3Object]
+        var next: String?
+    }
+
+    private func listOnce(
+        _ prefix: String, after start: String?, token: String?, limit: Int
+    ) async throws(S3Error) -> Part {
+        var query = [
+            // XML can't write every character of a key.
+            (name: "encoding-type", value: "url"), (name: "list-type", value: "2"),
+            (name: "max-keys", value: "\(limit)"),
+            (name: "prefix", value: prefix),
+        ]
+        if let token {
+            query.append((name: "continuation-token", value: token))
+        } else if let start {
+            query.append((name: "start-after", value: start))
+        }
+        return try await send(S3Request(operation: "listing", method: "GET", key: nil, query: query)) { answer in
+            let tree = try await Self.document("ListBucketResult", in: answer, atMost: 8 << 20)
+            let objects = try tree.all("Contents").map { entry throws(S3Error) in
+                guard let key = entry["Key"].flatMap({ Self.decoded($0.text) }), key.hasPrefix(prefix),
+                    let bytes = entry["Size"].flatMap({ Int64($0.text) }), bytes >= 0
+                else { throw .malformedAnswer(reason: "an object of a list has no key or size") }
+                return S3Object(
+                    key: key, bytes: bytes, modifiedAt: entry["LastModified"].flatMap { Instant(timestamp: $0.text) })
+            }
+            guard tree["IsTruncated"]?.text == "true" else { return Part(objects: objects, next: nil) }
+            guard let next = tree["NextContinuationToken"]?.text, !next.isEmpty, objects.count <= limit else {
+                throw S3Error.malformedAnswer(reason: "a list says that it goes on, but not where")
+            }
+            return Part(objects: objects, next: next)
+        }
+    }
+
+    /// A key of a list, which is encoded as forms are; nil where it is not.
+    private static func decoded(_ text: String) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                let digits = rest.prefix(2)
+                guard digits.count == 2, let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16) else {
+                    return nil
+                }
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            default: bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,71 @@
+public import Attachments
+internal import FoundationEssentials
+internal import Glibc
+internal import Platform
+
+/// Keeps sources as objects, `sources/<xx>/<uuid>`, where `xx` are the uuid's last two digits; they are opened as copies in the
+/// scratch of this machine that have no name and go with their descriptor.
+public struct S3SourceStore: SourceStore {
+    private let client: S3Client
+    /// A directory for copies.
+    private let scratch: String
+
+    public init(_ client: S3Client, scratch: String) {
+        self.client = client
+        self.scratch = scratch
+    }
+
+    public func put(_ file: HashedFile) async throws(AttachmentError) -> SourceName {
+        let id = UUID.version7().uuidString.lowercased()
+        let name = SourceName(rawValue: "sources/\(id.suffix(2))/\(id)")
+        do throws(S3Error) {
+            try await client.put(file, as: key(name))
+        } catch {
+            throw AttachmentError(error, of: Self.what)
+        }
+        return name
+    }
+
+    public func open(_ name: SourceName) async throws(AttachmentError) -> Descriptor {
+        guard name.isKey else { throw .notInStore(what: Self.what) }
+        do throws(S3Error) {
+            let scratch = scratch
+            let copy = try await BlockingWork.run { () throws(S3Error) in try ScratchCopy(in: scratch) }
+            _ = try await client.fetch(key(name), into: copy.writer.number)
+            return try copy.takeReader()
+        } catch {
+            throw AttachmentError(error, of: Self.what)
+        }
+    }
+
+    public func remove(_ names: [SourceName]) async throws(AttachmentError) {
+        do throws(S3Error) {
+            try await client.delete(names.filter(\.isKey).map(key))
+        } catch {
+            throw AttachmentError(error, of: Self.what)
+        }
+    }
+
+    /// In the order of the keys.
+    public func list(
+        after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<StoredObject<SourceName>> {
+        try await client.stored(in: "sources/", after: cursor, limit: limit) { text in
+            let name = SourceName(rawValue: text)
+            return name.isKey ? name : nil
+        }
+    }
+
+    private func key(_ name: SourceName) -> String { client.configuration.prefix + name.rawValue }
+
+    private static let what = "The source's copy"
+}
+
+extension SourceName {
+    /// Whether it is one of this store's, so that none leads elsewhere.
+    fileprivate var isKey: Bool {
+        let parts = rawValue.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 3 && parts[0] == "sources" && String(parts[2]).isUUID && parts[2].hasSuffix(parts[1])
+            && parts[1].utf8.count == 2
+    }
+}
