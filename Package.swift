@@ -13,6 +13,7 @@ var targets: [Target] = [
     .systemLibrary(name: "CHEIF"),
     .systemLibrary(name: "CJXL"),
     .systemLibrary(name: "CMagic", pkgConfig: "libmagic"),
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq"),
     .target(
         name: "CJPEG", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))],
         linkerSettings: [.linkedLibrary("jpeg")]),
@@ -65,6 +66,7 @@ var targets: [Target] = [
             .product(name: "NIOHTTP1", package: "swift-nio"),
             .product(name: "Crypto", package: "swift-crypto"),
         ]),
+    .target(name: "Postgres", dependencies: ["CPostgres"]),
     .target(
         name: "Stores",
         dependencies: [
@@ -78,6 +80,7 @@ var targets: [Target] = [
         name: "S3",
         dependencies: [
             "Attachments", "Platform",
+            .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
@@ -151,6 +154,9 @@ var targets: [Target] = [
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
         ],
         path: "Tests/ServiceTestSupport"),
+    // PostgreSQL's server, as tests start it.
+    .target(
+        name: "PostgresTestSupport", dependencies: ["CPostgres", "TestSupport"], path: "Tests/PostgresTestSupport"),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     .executableTarget(
         name: "fault-codec", dependencies: ["Attachments", "Confinement", "FaultInjection"], path: "Tests/fault-codec"),
@@ -191,6 +197,7 @@ var targets: [Target] = [
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
         ],
         exclude: ["Fetching/HostileURLs.txt"]),
+    .testTarget(name: "PostgresTests", dependencies: ["Postgres", "PostgresTestSupport", "TestSupport"]),
     .testTarget(
         name: "StoresTests",
         dependencies: [

@@ -23,9 +23,9 @@ demand() { # executable, libraries
     done
 }
 refuse satchel 'lib(vips|av(codec|format|filter|util)|swscale|swresample|magic)\.'
-refuse satchel-codec 'libsqlite3\.'
+refuse satchel-codec 'lib(sqlite3|pq)\.'
 # What it would map, every process for a photograph would have to copy.
-refuse satchel-stills 'lib(sqlite3|av(codec|format|filter|util)|swscale|swresample|heif|jxl)\.'
+refuse satchel-stills 'lib(sqlite3|pq|av(codec|format|filter|util)|swscale|swresample|heif|jxl)\.'
 demand satchel-codec libavcodec libavformat libavfilter libheif libjxl
 
 # What each target may import of this package and of the libraries; DESIGN's table, as a list.
@@ -54,8 +54,9 @@ allow Platform Attachments Metrics SystemPackage
 allow Ingest Attachments Platform SystemPackage CSandbox AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
 allow CodecPool Attachments Platform CSandbox
 allow Jobs Attachments Platform Ingest CodecPool AsyncHTTPClient NIOCore NIOHTTP1 Crypto
+allow Postgres CPostgres
 allow Stores Attachments Platform SystemPackage GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
-allow S3 Attachments Platform AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
+allow S3 Attachments Platform SystemPackage AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
 allow Payloads Attachments
 allow HTTPServer HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes NIOHTTPTypesHTTP1 NIOSSL \
     NIOCertificateReloading SwiftASN1 Logging ServiceLifecycle

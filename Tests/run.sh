@@ -41,7 +41,8 @@ parts=""
 for part in "$@"; do
     case "$part" in
         test)
-            parts="$parts AttachmentsTests PlatformTests PayloadsTests CodecsTests StoresTests S3Tests IngestTests CodecPoolTests
+            parts="$parts AttachmentsTests PlatformTests PayloadsTests CodecsTests PostgresTests StoresTests S3Tests IngestTests
+                CodecPoolTests
                 JobsTests HTTPServerTests APITests ServeTests+SatchelClientTests SatchelTests"
             ;;
         check) parts="$parts DurabilityTests openapi-client schemathesis benchmarks" ;;

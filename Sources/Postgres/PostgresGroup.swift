@@ -1,0 +1,67 @@
+internal import Synchronization
+
+/// Requests of one kind that come while the last batch of that kind is under way, and form the next: one commit for all of
+/// them. One that comes alone waits for nobody.
+public final class PostgresGroup<Request: Sendable, Answer: Sendable>: Sendable {
+    /// More would make the first of a group wait for too long.
+    public static var largest: Int { 128 }
+
+    private struct Entry: Sendable {
+        let request: Request
+        let answer: CheckedContinuation<Result<Answer, PostgresError>, Never>
+    }
+
+    private struct State {
+        var waiting: [Entry] = []
+        var isUnderWay = false
+    }
+
+    private let state = Mutex(State())
+    private let perform: @Sendable ([Request]) async throws(PostgresError) -> [Answer]
+
+    /// - Parameter perform: A batch of these requests: all or none, with an answer for each in their order. What it throws
+    ///   for several it is asked again for each alone, so that a bad one takes back only itself.
+    public init(_ perform: @escaping @Sendable ([Request]) async throws(PostgresError) -> [Answer]) {
+        self.perform = perform
+    }
+
+    /// The answer to a request, once its batch is done. A cancelled task gets it as well.
+    public func callAsFunction(_ request: Request) async throws(PostgresError) -> Answer {
+        try await withCheckedContinuation { answer in
+            let isFirst = state.withLock { state in
+                state.waiting.append(Entry(request: request, answer: answer))
+                defer { state.isUnderWay = true }
+                return !state.isUnderWay
+            }
+            if isFirst { Task { await work() } }
+        }.get()
+    }
+
+    private func work() async {
+        while true {
+            let group = state.withLock { state -> [Entry] in
+                let group = Array(state.waiting.prefix(Self.largest))
+                state.waiting.removeFirst(group.count)
+                state.isUnderWay = !group.isEmpty
+                return group
+            }
+            guard !group.isEmpty else { return }
+            await perform(group)
+        }
+    }
+
+    private func perform(_ group: [Entry]) async {
+        do throws(PostgresError) {
+            let answers = try await perform(group.map(\.request))
+            precondition(answers.count == group.count, "each request has one answer")
+            for (entry, answer) in zip(group, answers) { entry.answer.resume(returning: .success(answer)) }
+        } catch {
+            // Where the database is away it is so for each.
+            guard group.count > 1, case .statement = error else {
+                for entry in group { entry.answer.resume(returning: .failure(error)) }
+                return
+            }
+            for entry in group { await perform([entry]) }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import Postgres
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(4))) struct FaultTests {
+    @Test func `a connection that the server ends is made anew, and its batch done again`() async throws {
+        let database = try Database(Database.numbers, writers: 1)
+        try await database.pool.insert(1)
+        try database.server.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database.name)'", in: "postgres")
+        try await database.pool.insert(2)
+        #expect(try database.count() == 2)
+        // In the middle of one.
+        let insert = Task {
+            try await database.pool.batch([
+                PostgresStatement("INSERT INTO numbers VALUES (3)"),
+                PostgresStatement("SELECT pg_sleep(CASE WHEN (SELECT word FROM numbers WHERE n = 1) = '' THEN 60 END)"),
+            ])
+        }
+        try await eventually("it sleeps") {
+            try !database.server.execute(
+                "SELECT 1 FROM pg_stat_activity WHERE datname = '\(database.name)' AND wait_event = 'PgSleep'",
+                in: "postgres"
+            ).isEmpty
+        }
+        try database.server.execute("UPDATE numbers SET word = 'on' WHERE n = 1", in: database.name)
+        try database.server.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database.name)' AND wait_event = 'PgSleep'",
+            in: "postgres")
+        _ = try await insert.value
+        #expect(try database.count() == 3)
+    }
+
+    @Test func `writers go on through crashes of the server, and nothing that was acknowledged is lost`() async throws {
+        let server = try PostgresServer(isDurable: true)
+        let database = try Database(on: server, Database.numbers)
+        let acknowledged = Shared<Set<Int>>([])
+        let isOver = Shared(false)
+        let failures = Shared<[PostgresError]>([])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<4 {
+                group.addTask {
+                    var number = writer
+                    while !isOver.value {
+                        do throws(PostgresError) {
+                            // To be repeated: the node names the row.
+                            _ = try await database.pool.batch([
+                                PostgresStatement(
+                                    "INSERT INTO numbers VALUES ($1) ON CONFLICT DO NOTHING", [.int(number)])
+                            ])
+                            acknowledged.change { _ = $0.insert(number) }
+                            number += 4
+                        } catch {
+                            failures.change { $0.append(error) }
+                        }
+                    }
+                }
+            }
+            for round in 1...3 {
+                let before = acknowledged.value.count
+                try await eventually("writes go on, \(round)") { acknowledged.value.count > before + 20 }
+                try server.crash()
+                try server.start()
+            }
+            let before = acknowledged.value.count
+            try await eventually("writes go on") { acknowledged.value.count > before + 20 }
+            isOver.change { $0 = true }
+            try await group.waitForAll()
+        }
+        let kept = try Set(
+            server.execute("SELECT n FROM numbers", in: database.name).compactMap { $0[0].flatMap { Int($0) } })
+        #expect(acknowledged.value.isSubset(of: kept))
+        #expect(failures.value == [])
+    }
+
+    @Test func `a server that answers nobody is given up at the deadline`() async throws {
+        let server = try PostgresServer()
+        let database = try Database(on: server, Database.numbers, writers: 1)
+        try await database.pool.insert(1)
+        try server.pause()
+        let begin = ContinuousClock.now
+        let error = await #expect(throws: PostgresError.self) {
+            try await database.pool.batch([PostgresStatement("INSERT INTO numbers VALUES (2)")], within: .seconds(1))
+        }
+        #expect(error == .timedOut(after: .seconds(1), isOutcomeKnown: false))
+        #expect(ContinuousClock.now - begin < .seconds(30))
+        try server.resume()
+        try await database.pool.insert(3)
+        #expect(try database.count() >= 2)
+    }
+
+    @Test func `a connection isn't waited for longer than it may take`() async throws {
+        let server = try PostgresServer()
+        try server.pause()
+        let parameters = try PostgresParameters(server.networkURL("postgres", ""), application: "tests")
+        let error = await #expect(throws: PostgresError.self) { try await PostgresConnection.connect(parameters) }
+        #expect(error == .unreachable(reason: "no answer within 2 s"))
+        try server.resume()
+    }
+
+    @Test func `the server ends a statement that takes too long, and a transaction that sleeps`() async throws {
+        let database = try Database(Database.numbers, writers: 1)
+        let error = await #expect(throws: PostgresError.self) {
+            try await database.pool.batch([
+                PostgresStatement("SET LOCAL statement_timeout = 50"), PostgresStatement("SELECT pg_sleep(60)"),
+            ])
+        }
+        #expect(error?.isFailure("57014") == true)
+        let settings = try await database.pool.rows(
+            """
+            SELECT current_setting('statement_timeout') AS s, current_setting('idle_in_transaction_session_timeout') AS i,
+                current_setting('application_name') AS a, current_setting('tcp_keepalives_idle') AS k
+            """)
+        #expect(try settings.first?.text("s") == "10s")
+        #expect(try settings.first?.text("i") == "5s")
+        #expect(try settings.first?.text("a") == "tests")
+    }
+
+    @Test func `without a server a batch waits for one, and then says what would help`() async throws {
+        let server = try PostgresServer()
+        let database = try Database(on: server, Database.numbers)
+        try server.crash()
+        let begin = ContinuousClock.now
+        let error = await #expect(throws: PostgresError.self) { try await database.pool.insert(1) }
+        guard case .unreachable = error else { throw Unexpected() }
+        #expect(ContinuousClock.now - begin >= PostgresPool.patience)
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct ConnectingTests {
+    private func refusal(_ url: String) async throws -> PostgresError? {
+        await #expect(throws: PostgresError.self) {
+            try await PostgresConnection.connect(PostgresParameters(url, application: "tests"))
+        }
+    }
+
+    private static let guarded = Result {
+        let server = try PostgresServer(rules: [
+            "host all guarded 127.0.0.1/32 scram-sha-256", "host all barred 127.0.0.1/32 reject",
+        ])
+        try server.execute("CREATE ROLE guarded LOGIN PASSWORD 'right'; CREATE ROLE barred LOGIN", in: "postgres")
+        return server
+    }
+
+    @Test func `each reason for which there is no connection has a sentence`() async throws {
+        let server = try Self.guarded.get()
+        let cases: [(String, (PostgresError) -> Bool)] = [
+            (
+                server.networkURL(user: "guarded:wrong"),
+                { if case .wrongPassword = $0 { true } else { false } }
+            ),
+            (server.networkURL(user: "guarded"), { $0 == .noPassword }),
+            (server.networkURL(user: "barred"), { if case .refused = $0 { true } else { false } }),
+            (server.networkURL(user: "unknown"), { if case .refused = $0 { true } else { false } }),
+            (server.networkURL("nowhere"), { if case .noDatabase = $0 { true } else { false } }),
+            (
+                server.networkURL("postgres", "sslmode=require&connect_timeout=60"),
+                { if case .certificate = $0 { true } else { false } }
+            ),
+            ("postgres://u@no-such-host.invalid/d", { if case .unknownHost = $0 { true } else { false } }),
+            ("postgres://u@127.0.0.1:1/d", { if case .unreachable = $0 { true } else { false } }),
+            ("postgres:///d?host=/nowhere", { if case .unreachable = $0 { true } else { false } }),
+        ]
+        for (url, isExpected) in cases {
+            let error = try #require(try await refusal(url))
+            #expect(isExpected(error), "\(error)")
+            let text = "\(error)"
+            #expect(text.hasSuffix(".") && !text.contains("\n") && !text.contains("wrong\""), "\(text)")
+        }
+        let connection = try await PostgresConnection.connect(
+            PostgresParameters(server.networkURL(user: "guarded:right"), application: "tests"))
+        await connection.close()
+    }
+
+    @Test func `a URL that can't be read is refused without telling it`() throws {
+        for url in [
+            "postgres://u:secret@h/d?nonsense=secret", "postgres://u:secret@[h/d", "secret", "host=a pass word=secret",
+        ] {
+            let error = #expect(throws: PostgresError.self) { try PostgresParameters(url, application: "tests") }
+            #expect(error.map { "\($0)".contains("secret") } == false, "\(String(describing: error))")
+        }
+        let parameters = try PostgresParameters("postgres://u:secret@h/d", application: "tests")
+        #expect("\(parameters)" == "postgres://u@h/d")
+    }
+
+    @Test func `the first of several hosts that takes writes is used`() async throws {
+        let server = try PostgresServer()
+        let standby = try PostgresServer(settings: ["default_transaction_read_only=on"])
+        func url(_ hosts: String, _ ports: String) -> String {
+            "host=\(hosts) port=\(ports) user=satchel dbname=postgres connect_timeout=60"
+        }
+        let connection = try await PostgresConnection.connect(
+            PostgresParameters(
+                url("127.0.0.1,127.0.0.1,127.0.0.1", "1,\(standby.port),\(server.port)"), application: "tests"))
+        await connection.close()
+        #expect(try await refusal(url("127.0.0.1", "\(standby.port)")) == .readOnly)
+    }
+
+    @Test func `a certificate that nobody vouches for is refused`() async throws {
+        let directory = try TemporaryDirectory()
+        for name in ["server", "other"] {
+            try Program.makeCertificate(
+                name, certificate: directory.path + "/\(name).pem", key: directory.path + "/\(name).key")
+        }
+        _ = try Program.tool("chmod").run(["-R", "a+rX", directory.path])
+        // The server takes a key that only its own account, or root, can read.
+        _ = try Program.tool("chmod").run(["600", directory.path + "/server.key"])
+        _ = try Program.tool("chown").run(["postgres", directory.path + "/server.key"])
+        let server = try PostgresServer(settings: [
+            "ssl=on", "ssl_cert_file=\(directory.path)/server.pem", "ssl_key_file=\(directory.path)/server.key",
+        ])
+        func url(_ root: String) -> String {
+            server.networkURL(
+                "postgres", "connect_timeout=60&sslmode=verify-full&sslrootcert=\(directory.path)/\(root).pem")
+        }
+        let connection = try await PostgresConnection.connect(PostgresParameters(url("server"), application: "tests"))
+        let rows = try await connection.batch(
+            [PostgresStatement("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")], within: .seconds(10))
+        #expect(try rows[0].first?.bool("ssl") == true)
+        await connection.close()
+        guard case .certificate = try await refusal(url("other")) else { throw Unexpected() }
+        guard case .certificate = try await refusal(url("missing")) else { throw Unexpected() }
+    }
+}
