@@ -89,26 +89,22 @@ import Testing
     @Test(arguments: ["size=600k", "nr_inodes=14"])
     func `a full disk, or one without inodes, is one clear sentence and loses nothing`(option: String) throws {
         let user = try CommandLineUser()
-        let disk = user.home.url.appending(path: "disk")
-        try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
-        let mounted = try Program.tool("mount").run(["-t", "tmpfs", "-o", option, "tmpfs", disk.path])
-        try #require(mounted.status == 0, "this test needs to mount a small disk: \(mounted.errorText)")
-        defer { _ = try? Program.tool("umount").run([disk.path]) }
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         for number in 0..<30 { try user.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
-        let store = disk.appending(path: "store").path
-        let full = try user.run("batch", "in", "--store", store)
-        #expect(full.status == 1 || full.status == 2)
-        #expect(full.errorText.contains("Free some space or inodes"), "\(full.errorText)")
-        #expect(!full.errorText.contains("SQLite") && !full.errorText.contains("Fatal"), "\(full.errorText)")
-        // With room, the same command carries on and everything comes out.
-        let grown = try Program.tool("mount").run(["-o", "remount,size=200m,nr_inodes=10000", disk.path])
-        try #require(grown.status == 0)
-        let rest = try user.run("batch", "in", "--store", store)
-        #expect(rest.status == 0, "\(rest.errorText)")
-        #expect(try user.run("store", "gc", "--store", store).status == 0)
-        let verified = try user.run("store", "verify", "--store", store)
-        #expect(verified.status == 0 && !verified.outputText.contains("unused"), "\(verified.outputText)")
+        try MemoryDisk.mounted(at: user.home.url.appending(path: "disk"), options: option) { disk in
+            let store = disk.url.appending(path: "store").path
+            let full = try user.run("batch", "in", "--store", store)
+            #expect(full.status == 1 || full.status == 2)
+            #expect(full.errorText.contains("Free some space or inodes"), "\(full.errorText)")
+            #expect(!full.errorText.contains("SQLite") && !full.errorText.contains("Fatal"), "\(full.errorText)")
+            // With room, the same command carries on and everything comes out.
+            try disk.remount("size=200m,nr_inodes=10000")
+            let rest = try user.run("batch", "in", "--store", store)
+            #expect(rest.status == 0, "\(rest.errorText)")
+            #expect(try user.run("store", "gc", "--store", store).status == 0)
+            let verified = try user.run("store", "verify", "--store", store)
+            #expect(verified.status == 0 && !verified.outputText.contains("unused"), "\(verified.outputText)")
+        }
     }
 
     @Test func `a strict job delivers all or nothing, a lenient one what it can`() throws {
