@@ -77,16 +77,19 @@ public struct Store: Sendable {
     ///   - create: Whether to make the store where there is nothing.
     ///   - exclusively: Asks to have the store alone; ``isExclusive`` tells whether that worked. For cleaning only: a
     ///     sweep then takes everything that no record refers to, however young.
+    ///   - bytes: What keeps blobs and sources; nil for the directory itself. Such a store has no backup.
     ///   - clock: Where time comes from.
     public static func open(
-        at directory: String, keys: String, create: Bool = true, exclusively: Bool = false,
+        at directory: String, keys: String, create: Bool = true, exclusively: Bool = false, bytes: ByteStores? = nil,
         clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) throws(StoreError) -> Store {
-        try Store(directory: directory, keys: keys, create: create, exclusively: exclusively, clock: clock)
+        try Store(
+            directory: directory, keys: keys, create: create, exclusively: exclusively, bytes: bytes, clock: clock)
     }
 
     private init(
-        directory: String, keys: String, create: Bool, exclusively: Bool, clock: @escaping @Sendable () -> Instant
+        directory: String, keys: String, create: Bool, exclusively: Bool, bytes: ByteStores?,
+        clock: @escaping @Sendable () -> Instant
     ) throws(StoreError) {
         var directory = directory
         while directory.count > 1, directory.hasSuffix("/") { directory.removeLast() }
@@ -121,18 +124,19 @@ public struct Store: Sendable {
             for name in Self.directories where try Files.facts(of: path.appending(name)) == nil {
                 try Files.makeDirectory(path.appending(name))
             }
-            let blobs = FileBlobStore(directory: path, removals: removals)
-            let sources = FileSourceStore(directory: path.appending("spool"), removals: removals)
+            let blobs = bytes?.blobs ?? FileBlobStore(directory: path, removals: removals)
+            let sources = bytes?.sources ?? FileSourceStore(directory: path.appending("spool"), removals: removals)
             self.keys = try KeyRing(path: keys)
             let records = try SQLiteRecordStore(
                 path: database.string, workers: WorkerLocks(directory: path.appending("workers")),
                 revocations: path.appending("revocations"),
-                keys: self.keys, garbage: StoreGarbage(blobs: blobs, sources: sources), clock: clock)
+                keys: self.keys, garbage: StoreGarbage(blobs: blobs, sources: sources), blobsAreFiles: bytes == nil,
+                clock: clock)
             schemaVersion = records.schemaVersion
             self.records = records
             self.blobs = blobs
             self.sources = sources
-            self.removals = removals
+            self.removals = bytes == nil ? removals : nil
             staging = FileStagingArea(directory: path.appending("staging"), scratch: path.appending("spool"))
             self.directory = directory
         } catch let error as SystemError {

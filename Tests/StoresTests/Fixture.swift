@@ -2,6 +2,7 @@ import Attachments
 import Foundation
 import Glibc
 import Platform
+import S3
 import Synchronization
 import SystemPackage
 import TestSupport
@@ -27,8 +28,16 @@ final class TestClock: Sendable {
 enum Backend: String, CaseIterable, CustomTestStringConvertible {
     case files
     case memory
+    /// SQLite's records, with the bytes in a bucket.
+    case bucket
 
     var testDescription: String { rawValue }
+
+    /// Where a test asks little of what keeps the bytes, a bucket is for runs that try every case.
+    static var allCases: [Backend] { Sweep.isFull ? keepingBytes : [.files, .memory] }
+
+    /// For tests of what keeps bytes.
+    static let keepingBytes: [Backend] = [.files, .memory, .bucket]
 }
 
 /// A store in a directory of its own, or in memory.
@@ -37,21 +46,28 @@ struct Fixture: ~Copyable {
     let clock = TestClock()
     let store: Store
     private let memory: StoreMemory?
+    /// Nil where the bytes are no bucket's.
+    private let prefix: String?
 
     /// - Parameter onDisk: For tests of what only a disk shows, such as how writes gather while one waits for it.
     init(_ backend: Backend = .files, onDisk: Bool = false) throws {
         let directory = try TemporaryDirectory(inMemory: !onDisk)
         let memory = backend == .memory ? try StoreMemory() : nil
-        store = try Self.open(directory.path, memory, clock)
+        let prefix = backend == .bucket ? UUID().uuidString.lowercased() : nil
+        store = try Self.open(directory.path, memory, prefix, clock)
         self.memory = memory
+        self.prefix = prefix
         self.directory = directory
     }
 
     private static func open(
-        _ path: String, _ memory: StoreMemory?, _ clock: TestClock, exclusively: Bool = false
+        _ path: String, _ memory: StoreMemory?, _ prefix: String?, _ clock: TestClock, exclusively: Bool = false
     ) throws -> Store {
         if let memory { return try Store(in: memory) { clock.now } }
-        return try Store.open(at: path + "/store", keys: path + "/keys", exclusively: exclusively) { clock.now }
+        let bytes = try prefix.map { try ByteStores.bucket(prefix: $0, scratch: path + "/store/spool") }
+        return try Store.open(
+            at: path + "/store", keys: path + "/keys", exclusively: exclusively, bytes: bytes
+        ) { clock.now }
     }
 
     var records: any RecordStore { store.records }
@@ -61,7 +77,21 @@ struct Fixture: ~Copyable {
 
     /// Opens the same store once more, as another process would.
     func reopened(exclusively: Bool = false) throws -> Store {
-        try Self.open(directory.path, memory, clock, exclusively: exclusively)
+        try Self.open(directory.path, memory, prefix, clock, exclusively: exclusively)
+    }
+}
+
+extension ByteStores {
+    /// A part of the gateway's bucket.
+    static func bucket(prefix: String, scratch: String) throws -> ByteStores {
+        let gateway = try S3Gateway.shared()
+        let client = try S3Client(
+            // Tests of this target keep every thread; then a request waits for its turn again and again.
+            S3Configuration(
+                "s3://\(S3Gateway.bucket)/\(prefix)", endpoint: gateway.endpoint, usesPathStyle: true,
+                time: .seconds(600), connectTime: .seconds(60), idleTime: .seconds(300)),
+            credentials: S3Credentials(accessKey: gateway.accessKey, secretKey: gateway.secretKey))
+        return ByteStores(blobs: S3BlobStore(client), sources: S3SourceStore(client, scratch: scratch))
     }
 }
 

@@ -105,10 +105,13 @@ private struct Drive: ~Copyable {
 
     /// Nil where the store is in a directory.
     let memory: StoreMemory?
+    /// Nil where the bytes are no bucket's.
+    let prefix: String?
 
     init(seed: UInt64, _ backend: Backend) throws {
         let directory = try TemporaryDirectory(inMemory: true)
         memory = backend == .memory ? try StoreMemory() : nil
+        prefix = backend == .bucket ? UUID().uuidString.lowercased() : nil
         self.directory = directory
         generator = SeededGenerator(seed: seed)
     }
@@ -122,7 +125,10 @@ private struct Drive: ~Copyable {
     private func open(exclusively: Bool = false) throws -> Store {
         let clock = clock
         if let memory { return try Store(in: memory) { clock.now } }
-        return try Store.open(at: path, keys: directory.path + "/keys", exclusively: exclusively) { clock.now }
+        let bytes = try prefix.map { try ByteStores.bucket(prefix: $0, scratch: path + "/spool") }
+        return try Store.open(
+            at: path, keys: directory.path + "/keys", exclusively: exclusively, bytes: bytes
+        ) { clock.now }
     }
 
     private var current: Store {

@@ -25,7 +25,7 @@ struct TestBucket {
         var configuration = try S3Configuration(
             "s3://\(bucket)/\(UUID().uuidString.lowercased())",
             endpoint: "\(scheme)://127.0.0.1:\(port ?? gateway.port)",
-            usesPathStyle: true)
+            usesPathStyle: true, time: .seconds(240), connectTime: .seconds(60), idleTime: .seconds(60))
         change(&configuration)
         self.configuration = configuration
         client = try S3Client(
