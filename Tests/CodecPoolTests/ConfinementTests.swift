@@ -12,7 +12,7 @@ extension Isolation {
             try await withPool(.faulty()) { _, report in
                 for layer in SandboxLayer.allCases where layer.isRequired {
                     let state = report.layers.first { $0.layer == layer }?.state
-                    #expect(state == .holds || (layer == .user && state == .needless && !ProcessStatus.canChangeUser))
+                    #expect(state == .holds || (layer == .user && state == .needless && !Privileges.canChangeUser))
                 }
                 for extra in report.extras {
                     print("extra: \(extra.layer.title): \(extra.state.rawValue) \(extra.reason)")
@@ -99,12 +99,12 @@ extension Isolation {
                 #expect(process["NoNewPrivs"] == "1")
                 for set in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
                     // Without CAP_SETPCAP, which only root has, the bounding set stays; it grants nothing any more.
-                    guard set != "CapBnd" || ProcessStatus.canChangeUser else { continue }
+                    guard set != "CapBnd" || Privileges.canChangeUser else { continue }
                     #expect(UInt64(process[set], radix: 16) == 0, "\(set) is \(process[set])")
                 }
                 let users = process["Uid"].split(whereSeparator: \.isWhitespace).compactMap { UInt32($0) }
                 #expect(users.count == 4)
-                if ProcessStatus.canChangeUser {
+                if Privileges.canChangeUser {
                     #expect(users.allSatisfy { $0 != 0 })
                     #expect(users.allSatisfy { $0 != getuid() && $0 >= 65534 })
                     #expect(process["Groups"].isEmpty)
@@ -142,7 +142,7 @@ extension Isolation {
             let withheld = ["--withhold=\(layer.rawValue)"]
             for policy in SandboxPolicy.allCases {
                 // Where there is no other user to become, an id of its own is needless and can't be missing.
-                if layer == .user, !ProcessStatus.canChangeUser { continue }
+                if layer == .user, !Privileges.canChangeUser { continue }
                 let pool = CodecPool(try .faulty(at: alias.executable, sandbox: policy, arguments: withheld))
                 switch await Self.started(pool) {
                 case .success(let report):

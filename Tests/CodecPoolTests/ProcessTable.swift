@@ -31,13 +31,6 @@ struct ProcessStatus {
         all.filter { $0.parent == parent }
     }
 
-    /// Whether this process is root with other users to become; in a namespace of one ordinary user it is that user.
-    static let canChangeUser: Bool = {
-        let map = (try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8)) ?? ""
-        let first = map.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
-        return getuid() == 0 && (first.count > 3 || first.prefix(2) == [0, 0])
-    }()
-
     /// The processes, other than this one, that have `path` open.
     static func holding(_ path: String) -> [Int32] {
         all.map(\.number).filter { number in

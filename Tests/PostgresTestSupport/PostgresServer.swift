@@ -41,7 +41,7 @@ public final class PostgresServer: Sendable {
         port = try Self.freePort()
         self.settings = settings + (isDurable ? [] : ["fsync=off", "synchronous_commit=off", "full_page_writes=off"])
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        if getuid() == 0 {
+        if Privileges.canChangeUser {
             _ = try Program.tool("chown").run([Self.account, directory])
         }
         let made = try Program.tool(Self.guise[0]).run(
@@ -67,7 +67,8 @@ public final class PostgresServer: Sendable {
 
     /// The server won't run as root.
     private static var guise: [String] {
-        getuid() == 0 ? ["setpriv", "--reuid", account, "--regid", account, "--clear-groups"] : ["env"]
+        if Privileges.canChangeUser { return ["setpriv", "--reuid", account, "--regid", account, "--clear-groups"] }
+        return getuid() == 0 ? ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--"] : ["env"]
     }
 
     private static let account = FileManager.default.fileExists(atPath: "/var/lib/postgresql") ? "postgres" : "nobody"
