@@ -1,5 +1,6 @@
 internal import CPostgres
 internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
 /// A connection to a PostgreSQL server in pipeline mode: what belongs together is sent together, and nothing waits but
@@ -180,8 +181,8 @@ public actor PostgresConnection {
         flush()
     }
 
-    /// Looks at the deadline, and at the socket: where a server is killed, dispatch on Linux may miss a hang-up that comes
-    /// together with data.
+    /// Looks at the deadline, and at the socket, as sources of dispatch on Linux were seen to miss what came: a hang-up together
+    /// with data, and answers to beginning connections.
     private func tick() {
         guard !isTicking else { return }
         isTicking = true
@@ -190,7 +191,7 @@ public actor PostgresConnection {
         }
     }
 
-    private static let interval = DispatchTimeInterval.milliseconds(200)
+    private static let interval = DispatchTimeInterval.milliseconds(50)
 
     private func look() {
         isTicking = false
@@ -325,6 +326,23 @@ public actor PostgresConnection {
             source.setCancelHandler { answer.resume(returning: fired.isReady.load(ordering: .relaxed)) }
             polled = source
             source.resume()
+            look(at: socket, toRead: toRead, fired)
+        }
+    }
+
+    /// Looks by itself, as ``look()`` does.
+    private func look(at socket: Int32, toRead: Bool, _ fired: Fired) {
+        executor.queue.asyncAfter(deadline: .now() + Self.interval) { [weak self] in
+            self?.assumeIsolated { connection in
+                guard let polled = connection.polled, !polled.isCancelled, !fired.isReady.load(ordering: .relaxed)
+                else {
+                    return
+                }
+                var state = pollfd(fd: socket, events: Int16(toRead ? POLLIN : POLLOUT), revents: 0)
+                guard unsafe poll(&state, 1, 0) != 0 else { return connection.look(at: socket, toRead: toRead, fired) }
+                fired.isReady.store(true, ordering: .relaxed)
+                polled.cancel()
+            }
         }
     }
 
