@@ -1,6 +1,5 @@
 internal import CPostgres
 internal import Dispatch
-internal import Glibc
 internal import Synchronization
 
 /// A connection to a PostgreSQL server in pipeline mode: what belongs together is sent together, and nothing waits but
@@ -16,9 +15,9 @@ public actor PostgresConnection {
     private var prepared: [String: String] = [:]
     /// Sent with the next statements: what opens a transaction.
     private var prelude: PostgresStatement?
-    /// While it is being connected: what is waited for, and whether there is time left.
+    /// While it is being connected: what is waited for, and who is told.
     private var polled: (any DispatchSourceProtocol)?
-    private var isInTime = true
+    private var connecting: CheckedContinuation<PostgresError?, Never>?
     private var heed: (@Sendable (String) -> Void)?
     private nonisolated let open = Atomic<Bool>(false)
 
@@ -181,8 +180,8 @@ public actor PostgresConnection {
         flush()
     }
 
-    /// Looks at the deadline, and at the socket, as sources of dispatch on Linux were seen to miss what came: a hang-up together
-    /// with data, and answers to beginning connections.
+    /// Looks at the deadline, and at the socket: where a server is killed, sources of dispatch on Linux were seen to miss a
+    /// hang-up that comes together with data.
     private func tick() {
         guard !isTicking else { return }
         isTicking = true
@@ -280,25 +279,23 @@ public actor PostgresConnection {
 
     // MARK: Connecting
 
+    /// From step to step on the queue alone: a task would have to wait for a thread of its own between two, however little
+    /// time is left.
     private func connect(_ options: [String: String]) async throws(PostgresError) {
         link = PostgresLink(options)
-        executor.queue.asyncAfter(deadline: .now() + parameters.patience.interval) { [weak self] in
-            self?.assumeIsolated { connection in
-                connection.isInTime = false
-                connection.polled?.cancel()
-            }
-        }
-        defer { polled = nil }
         if link.isBad { throw PostgresError(connecting: link.message) }
-        // As if it had said that it wants to write.
-        var wanted = PGRES_POLLING_WRITING
-        while wanted != PGRES_POLLING_OK {
-            guard await isReady(link.socket, toRead: wanted == PGRES_POLLING_READING) else {
-                throw .unreachable(reason: "no answer within \(parameters.patience.components.seconds) s")
+        let error: PostgresError? = await withCheckedContinuation { answer in
+            connecting = answer
+            executor.queue.asyncAfter(deadline: .now() + parameters.patience.interval) { [weak self] in
+                self?.assumeIsolated { connection in
+                    let reason = "no answer within \(connection.parameters.patience.components.seconds) s"
+                    connection.endConnecting(with: .unreachable(reason: reason))
+                }
             }
-            wanted = link.poll()
-            if wanted == PGRES_POLLING_FAILED { throw PostgresError(connecting: link.message) }
+            // As if it had said that it wants to write.
+            wait(toRead: false)
         }
+        if let error { throw error }
         guard link.version >= PostgresParameters.oldestVersion else { throw .tooOld(version: link.version) }
         guard link.enterPipeline() else { throw .unreachable(reason: "it knows no pipeline") }
         watch = SocketWatch(
@@ -309,45 +306,35 @@ public actor PostgresConnection {
         open.store(true, ordering: .releasing)
     }
 
-    /// Waits for the socket, which libpq may close afterwards: so each time with a source of its own.
-    private func isReady(_ socket: Int32, toRead: Bool) async -> Bool {
-        guard isInTime else { return false }
-        let queue = executor.queue
-        return await withCheckedContinuation { answer in
-            let source: any DispatchSourceProtocol =
-                toRead
-                ? DispatchSource.makeReadSource(fileDescriptor: socket, queue: queue)
-                : DispatchSource.makeWriteSource(fileDescriptor: socket, queue: queue)
-            let fired = Fired()
-            source.setEventHandler {
-                fired.isReady.store(true, ordering: .relaxed)
-                source.cancel()
-            }
-            source.setCancelHandler { answer.resume(returning: fired.isReady.load(ordering: .relaxed)) }
-            polled = source
-            source.resume()
-            look(at: socket, toRead: toRead, fired)
-        }
+    private func endConnecting(with error: PostgresError?) {
+        guard let answer = connecting else { return }
+        connecting = nil
+        polled?.cancel()
+        polled = nil
+        answer.resume(returning: error)
     }
 
-    /// Looks by itself, as ``look()`` does.
-    private func look(at socket: Int32, toRead: Bool, _ fired: Fired) {
-        executor.queue.asyncAfter(deadline: .now() + Self.interval) { [weak self] in
-            self?.assumeIsolated { connection in
-                guard let polled = connection.polled, !polled.isCancelled, !fired.isReady.load(ordering: .relaxed)
-                else {
-                    return
-                }
-                var state = pollfd(fd: socket, events: Int16(toRead ? POLLIN : POLLOUT), revents: 0)
-                guard unsafe poll(&state, 1, 0) != 0 else { return connection.look(at: socket, toRead: toRead, fired) }
-                fired.isReady.store(true, ordering: .relaxed)
-                polled.cancel()
-            }
-        }
+    /// Waits for the socket, which libpq may close afterwards: so each time with a source of its own, that has let go of it
+    /// before libpq goes on.
+    private func wait(toRead: Bool) {
+        let source: any DispatchSourceProtocol =
+            toRead
+            ? DispatchSource.makeReadSource(fileDescriptor: link.socket, queue: executor.queue)
+            : DispatchSource.makeWriteSource(fileDescriptor: link.socket, queue: executor.queue)
+        source.setEventHandler { source.cancel() }
+        source.setCancelHandler { [weak self] in self?.assumeIsolated { $0.goOnConnecting() } }
+        polled = source
+        source.resume()
     }
 
-    private final class Fired: Sendable {
-        let isReady = Atomic<Bool>(false)
+    private func goOnConnecting() {
+        guard connecting != nil else { return }
+        switch link.poll() {
+        case PGRES_POLLING_OK: endConnecting(with: nil)
+        case PGRES_POLLING_READING: wait(toRead: true)
+        case PGRES_POLLING_WRITING: wait(toRead: false)
+        default: endConnecting(with: PostgresError(connecting: link.message))
+        }
     }
 
     // MARK: Listening

@@ -205,12 +205,12 @@ public final class PostgresServer: Sendable {
         "postgres://\(user)@127.0.0.1:\(port)/\(database)?\(options)"
     }
 
-    /// A new database.
+    /// A new database. Files are copied: a third of what it costs to log them.
     ///
     /// - Parameter template: One to copy, which nobody uses.
     public func makeDatabase(like template: String = "template0") throws -> String {
         let name = "test_\(databases.add(1, ordering: .relaxed).newValue)"
-        _ = try execute("CREATE DATABASE \(name) TEMPLATE \(template)", in: "postgres")
+        _ = try execute("CREATE DATABASE \(name) TEMPLATE \(template) STRATEGY FILE_COPY", in: "postgres")
         return name
     }
 
