@@ -72,7 +72,8 @@ import Testing
             server.execute("SELECT n FROM numbers", in: database.name).compactMap { $0[0].flatMap { Int($0) } })
         #expect(acknowledged.value.isSubset(of: kept))
         // A busy machine may take longer to recover than a batch waits.
-        #expect(failures.value.allSatisfy(\.isPassing), "\(failures.value)")
+        let lasting = failures.value.filter { !$0.isPassing }
+        #expect(lasting == [])
     }
 
     @Test func `a server that answers nobody is given up at the deadline`() async throws {

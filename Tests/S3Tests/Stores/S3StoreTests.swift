@@ -151,7 +151,7 @@ import Testing
             let root = directory.url.path(percentEncoded: false)
             let port = try FreePort.find()
             try """
-            daemon off; master_process off; pid \(root)/pid; error_log \(root)/error.log; events {}
+            user root root; daemon off; master_process off; pid \(root)/pid; error_log \(root)/error.log; events {}
             http {
                 access_log off; client_body_temp_path \(root)/a; proxy_temp_path \(root)/b; fastcgi_temp_path \(root)/c;
                 uwsgi_temp_path \(root)/d; scgi_temp_path \(root)/e;
