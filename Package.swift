@@ -70,7 +70,7 @@ var targets: [Target] = [
     .target(
         name: "Stores",
         dependencies: [
-            "Attachments", "Platform", "Postgres", "CSandbox",
+            "Attachments", "Platform", "CSandbox",
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "HashTreeCollections", package: "swift-collections"),
@@ -201,7 +201,7 @@ var targets: [Target] = [
     .testTarget(
         name: "StoresTests",
         dependencies: [
-            "Attachments", "Platform", "Postgres", "Stores", "S3", "TestSupport", "PostgresTestSupport",
+            "Attachments", "Platform", "Stores", "S3", "TestSupport",
             .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),

@@ -107,13 +107,11 @@ private struct Drive: ~Copyable {
     let memory: StoreMemory?
     /// Nil where the bytes are no bucket's.
     let prefix: String?
-    let database: RecordDatabase?
 
     init(seed: UInt64, _ backend: Backend) throws {
         let directory = try TemporaryDirectory(inMemory: true)
-        memory = backend.keepsBytesInMemory ? try StoreMemory() : nil
+        memory = backend == .memory ? try StoreMemory() : nil
         prefix = backend == .bucket ? UUID().uuidString.lowercased() : nil
-        database = backend == .postgres ? try RecordDatabase() : nil
         self.directory = directory
         generator = SeededGenerator(seed: seed)
     }
@@ -126,7 +124,6 @@ private struct Drive: ~Copyable {
 
     private func open(exclusively: Bool = false) throws -> Store {
         let clock = clock
-        if let memory, let database { return try database.open(bytesIn: memory, clock) }
         if let memory { return try Store(in: memory) { clock.now } }
         let bytes = try prefix.map { try ByteStores.bucket(prefix: $0, scratch: path + "/spool") }
         return try Store.open(
@@ -343,11 +340,6 @@ private struct Drive: ~Copyable {
     private mutating func crash() async throws {
         if memory != nil {
             store = nil
-            if let database {
-                try database.killNodes()
-                // A node is new with each opening, whatever its workers are called.
-                for work in model.jobs.keys { model.jobs[work]?.worker = nil }
-            }
             model.living = []
             store = try open()
             return try await check()
