@@ -38,7 +38,7 @@ public final class PostgresServer: Sendable {
         bin = try Self.programs()
         // Short: a socket's path has 107 bytes at most.
         directory = "/tmp/satchel-pg-\(UUID().uuidString.prefix(8).lowercased())"
-        port = try Self.freePort()
+        port = try FreePort.find()
         self.settings = settings + (isDurable ? [] : ["fsync=off", "synchronous_commit=off", "full_page_writes=off"])
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         if Privileges.canChangeUser {
@@ -87,22 +87,6 @@ public final class PostgresServer: Sendable {
         throw Missing(
             description:
                 "PostgreSQL's server isn't installed: ./install-dependencies.sh test, or apt-get install postgresql")
-    }
-
-    private static func freePort() throws -> Int {
-        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(number) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe bind(number, pointer, length) == 0 ? getsockname(number, pointer, &length) : -1
-            }
-        }
-        guard status == 0 else { throw Missing(description: "there is no free port") }
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 
     // MARK: Its life

@@ -1,11 +1,11 @@
-import Attachments
+import Foundation
 import Glibc
 
 /// A port of the loopback where nobody listens.
-enum FreePort {
-    static func find() throws -> Int {
+public enum FreePort {
+    public static func find() throws -> Int {
         let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard number >= 0 else { throw SystemError("make a socket") }
+        guard number >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
         defer { close(number) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -16,7 +16,7 @@ enum FreePort {
                 unsafe bind(number, $0, size) == 0 && getsockname(number, $0, &size) == 0
             }
         }
-        guard isFound else { throw SystemError("find a free port") }
+        guard isFound else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
         return Int(UInt16(bigEndian: address.sin_port))
     }
 }
