@@ -70,7 +70,7 @@ var targets: [Target] = [
     .target(
         name: "Stores",
         dependencies: [
-            "Attachments", "Platform", "CSandbox",
+            "Attachments", "Platform", "Postgres", "CSandbox",
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "HashTreeCollections", package: "swift-collections"),
@@ -201,7 +201,7 @@ var targets: [Target] = [
     .testTarget(
         name: "StoresTests",
         dependencies: [
-            "Attachments", "Platform", "Stores", "S3", "TestSupport",
+            "Attachments", "Platform", "Postgres", "Stores", "S3", "TestSupport", "PostgresTestSupport",
             .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),

@@ -55,7 +55,7 @@ allow Ingest Attachments Platform SystemPackage CSandbox AsyncHTTPClient NIOCore
 allow CodecPool Attachments Platform CSandbox
 allow Jobs Attachments Platform Ingest CodecPool AsyncHTTPClient NIOCore NIOHTTP1 Crypto
 allow Postgres CPostgres
-allow Stores Attachments Platform SystemPackage GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
+allow Stores Attachments Platform SystemPackage Postgres GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
 allow S3 Attachments Platform SystemPackage AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
 allow Payloads Attachments
 allow HTTPServer HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes NIOHTTPTypesHTTP1 NIOSSL \

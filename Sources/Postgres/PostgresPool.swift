@@ -23,8 +23,14 @@ public final class PostgresPool: Sendable {
     /// that says what took so long.
     public static let deadline: Duration = PostgresParameters.statementTimeout + .seconds(2)
 
-    public init(_ parameters: PostgresParameters, writers: Int = 4, readers: Int = 2) {
+    private let limit: Duration
+
+    /// - Parameter limit: Of each attempt at a batch, and of each round trip of a transaction, where it is given none.
+    public init(
+        _ parameters: PostgresParameters, writers: Int = 4, readers: Int = 2, limit: Duration = deadline
+    ) {
         self.parameters = parameters
+        self.limit = limit
         self.writers = Line(writers)
         self.readers = Line(readers)
     }
@@ -45,18 +51,20 @@ public final class PostgresPool: Sendable {
     ///
     /// - Parameter limit: Of each attempt.
     public func batch(
-        _ statements: [PostgresStatement], on use: Use = .write, within limit: Duration = deadline
+        _ statements: [PostgresStatement], on use: Use = .write, within limit: Duration? = nil
     ) async throws(PostgresError) -> [PostgresRows] {
-        try await repeating(on: use) { _, connection throws(PostgresError) in
+        let limit = limit ?? self.limit
+        return try await repeating(on: use) { _, connection throws(PostgresError) in
             try await connection.batch(statements, within: limit)
         }
     }
 
     /// One statement that changes nothing, without a transaction of its own.
     public func rows(
-        _ sql: String, _ values: [PostgresValue] = [], on use: Use = .read, within limit: Duration = deadline
+        _ sql: String, _ values: [PostgresValue] = [], on use: Use = .read, within limit: Duration? = nil
     ) async throws(PostgresError) -> PostgresRows {
-        try await repeating(on: use) { _, connection throws(PostgresError) in
+        let limit = limit ?? self.limit
+        return try await repeating(on: use) { _, connection throws(PostgresError) in
             // Behind a pooler the time of a statement is bounded within a transaction only.
             let statement = [PostgresStatement(sql, values)]
             return try await self.parameters.isPooled
@@ -71,9 +79,10 @@ public final class PostgresPool: Sendable {
     ///   - limit: Of each round trip.
     ///   - body: What it asks, it asks the transaction that it gets.
     public func transaction<Value: Sendable>(
-        _ isolation: PostgresIsolation = .readCommitted, on use: Use = .write, within limit: Duration = deadline,
+        _ isolation: PostgresIsolation = .readCommitted, on use: Use = .write, within limit: Duration? = nil,
         _ body: (PostgresTransaction) async throws -> Value
     ) async throws -> Value {
+        let limit = limit ?? self.limit
         let result: Result<Value, any Error> = try await repeating(on: use) {
             attempt, connection throws(PostgresError) in
             let transaction = PostgresTransaction(

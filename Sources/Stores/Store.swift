@@ -58,14 +58,22 @@ public struct Store: Sendable {
     public init(
         in memory: StoreMemory, clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) throws(StoreError) {
+        try self.init(bytesIn: memory, schemaVersion: "memory") { keys, garbage in
+            MemoryRecordStore(memory.records, tokens: keys, garbage: garbage, clock: clock)
+        }
+    }
+
+    /// Opens a store whose records are elsewhere, and whose bytes are in memory.
+    init(
+        bytesIn memory: StoreMemory, schemaVersion: String, records: (KeyRing, any GarbageCollector) -> any RecordStore
+    ) throws(StoreError) {
         directory = memory.directory
         blobs = memory.blobs
         sources = memory.sources
         staging = MemoryStagingArea(scratch: FilePath(memory.directory).appending("spool"))
         keys = try KeyRing(path: memory.directory + "/keys")
-        records = MemoryRecordStore(
-            memory.records, tokens: keys, garbage: StoreGarbage(blobs: blobs, sources: sources), clock: clock)
-        schemaVersion = "memory"
+        self.records = records(keys, StoreGarbage(blobs: memory.blobs, sources: memory.sources))
+        self.schemaVersion = schemaVersion
         removals = nil
         place = .memory(memory)
     }

@@ -2,6 +2,8 @@ import Attachments
 import Foundation
 import Glibc
 import Platform
+import Postgres
+import PostgresTestSupport
 import S3
 import Synchronization
 import SystemPackage
@@ -22,6 +24,69 @@ final class TestClock: Sendable {
     func advance(_ duration: Duration) {
         time.withLock { $0 = $0 + duration }
     }
+
+    private let latest = Mutex(Instant(milliseconds: 0))
+
+    /// As a database server's that never goes back, which all its nodes share.
+    var server: Instant {
+        let now = now
+        return latest.withLock { latest in
+            latest = max(latest, now)
+            return latest
+        }
+    }
+}
+
+/// A database with the schema of the records, on the server of this process.
+struct RecordDatabase: Sendable {
+    let server: PostgresServer
+    let name: String
+
+    init() throws {
+        server = try .shared()
+        name = try server.makeDatabase(like: try Self.template.get())
+    }
+
+    /// Made once, and copied for each.
+    private static let template = Result {
+        let server = try PostgresServer.shared()
+        let name = try server.makeDatabase()
+        let statements = [PostgresSchema.versions, PostgresSchema.noVersion] + PostgresSchema.first
+        try server.execute(statements.joined(separator: ";"), in: name)
+        try server.execute(
+            "UPDATE schema SET version = \(PostgresSchema.version), least_node = \(PostgresSchema.version)", in: name)
+        return name
+    }
+
+    /// A node of its own with each opening.
+    func open(bytesIn memory: StoreMemory, _ clock: TestClock) throws -> Store {
+        // Beside busy loops a statement, or the next one of a transaction, may take its time.
+        let patient = ["statement_timeout", "idle_in_transaction_session_timeout"].map { "-c%20\($0)%3D600000" }
+        let parameters = try PostgresParameters(
+            server.url(name) + "&options=" + patient.joined(separator: "%20"), application: "tests")
+        return try Store(bytesIn: memory, schemaVersion: "\(PostgresSchema.version)") { keys, garbage in
+            PostgresRecordStore(
+                PostgresPool(parameters, limit: .seconds(600)), keys: keys, garbage: garbage,
+                clock: .fixed { clock.server },
+                // Nodes say goodbye or are killed by the test, however busy the machine is, and there is no outage that
+                // others would have to come back from first.
+                timing: PostgresNode.Timing(deadAfter: .seconds(300), steadiness: .zero))
+        }
+    }
+
+    /// All rows of all tables but those of the nodes.
+    func dump() throws -> [String] {
+        let tables = try server.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'nodes' ORDER BY 1", in: name)
+        return try tables.compactMap { $0[0] }.flatMap { table in
+            try server.execute("SELECT t::text FROM \(table) t ORDER BY 1", in: name).map { "\(table): \($0[0] ?? "")" }
+        }
+    }
+
+    /// As if all nodes had been killed, and that had been noticed.
+    func killNodes() throws {
+        try server.execute("DELETE FROM nodes", in: name)
+    }
 }
 
 /// A kind of store: every suite runs over all of them, but where a test is about one alone. Others join here.
@@ -30,17 +95,25 @@ enum Backend: String, CaseIterable, CustomTestStringConvertible {
     case memory
     /// SQLite's records, with the bytes in a bucket.
     case bucket
+    /// Records in PostgreSQL, bytes in memory.
+    case postgres
 
     var testDescription: String { rawValue }
 
     /// Where a test asks little of what keeps the bytes, a bucket is for runs that try every case.
-    static var allCases: [Backend] { Sweep.isFull ? keepingBytes : [.files, .memory] }
+    static var allCases: [Backend] { [.files, .memory, .postgres] + (Sweep.isFull ? [.bucket] : []) }
 
     /// For tests of what keeps bytes.
     static let keepingBytes: [Backend] = [.files, .memory, .bucket]
+
+    /// Nodes of a database have to ask.
+    var countsRevocations: Bool { self != .postgres }
+
+    /// Whether the bytes are in memory.
+    var keepsBytesInMemory: Bool { self == .memory || self == .postgres }
 }
 
-/// A store in a directory of its own, or in memory.
+/// A store in a directory, in memory, or in a database of its own.
 struct Fixture: ~Copyable {
     let directory: TemporaryDirectory
     let clock = TestClock()
@@ -48,21 +121,26 @@ struct Fixture: ~Copyable {
     private let memory: StoreMemory?
     /// Nil where the bytes are no bucket's.
     private let prefix: String?
+    let database: RecordDatabase?
 
     /// - Parameter onDisk: For tests of what only a disk shows, such as how writes gather while one waits for it.
     init(_ backend: Backend = .files, onDisk: Bool = false) throws {
         let directory = try TemporaryDirectory(inMemory: !onDisk)
-        let memory = backend == .memory ? try StoreMemory() : nil
+        let memory = backend.keepsBytesInMemory ? try StoreMemory() : nil
         let prefix = backend == .bucket ? UUID().uuidString.lowercased() : nil
-        store = try Self.open(directory.path, memory, prefix, clock)
+        let database = backend == .postgres ? try RecordDatabase() : nil
+        store = try Self.open(directory.path, memory, prefix, database, clock)
         self.memory = memory
         self.prefix = prefix
+        self.database = database
         self.directory = directory
     }
 
     private static func open(
-        _ path: String, _ memory: StoreMemory?, _ prefix: String?, _ clock: TestClock, exclusively: Bool = false
+        _ path: String, _ memory: StoreMemory?, _ prefix: String?, _ database: RecordDatabase?, _ clock: TestClock,
+        exclusively: Bool = false
     ) throws -> Store {
+        if let memory, let database { return try database.open(bytesIn: memory, clock) }
         if let memory { return try Store(in: memory) { clock.now } }
         let bytes = try prefix.map { try ByteStores.bucket(prefix: $0, scratch: path + "/store/spool") }
         return try Store.open(
@@ -77,7 +155,7 @@ struct Fixture: ~Copyable {
 
     /// Opens the same store once more, as another process would.
     func reopened(exclusively: Bool = false) throws -> Store {
-        try Self.open(directory.path, memory, prefix, clock, exclusively: exclusively)
+        try Self.open(directory.path, memory, prefix, database, clock, exclusively: exclusively)
     }
 }
 

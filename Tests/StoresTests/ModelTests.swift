@@ -107,10 +107,14 @@ private struct Drive: ~Copyable {
     let memory: StoreMemory?
     /// Nil where the bytes are no bucket's.
     let prefix: String?
+    let database: RecordDatabase?
 
     init(seed: UInt64, _ backend: Backend) throws {
         let directory = try TemporaryDirectory(inMemory: true)
-        memory = backend == .memory ? try StoreMemory() : nil
+        let memory = backend.keepsBytesInMemory ? try StoreMemory() : nil
+        let database = backend == .postgres ? try RecordDatabase() : nil
+        self.memory = memory
+        self.database = database
         prefix = backend == .bucket ? UUID().uuidString.lowercased() : nil
         self.directory = directory
         generator = SeededGenerator(seed: seed)
@@ -124,6 +128,7 @@ private struct Drive: ~Copyable {
 
     private func open(exclusively: Bool = false) throws -> Store {
         let clock = clock
+        if let memory, let database { return try database.open(bytesIn: memory, clock) }
         if let memory { return try Store(in: memory) { clock.now } }
         let bytes = try prefix.map { try ByteStores.bucket(prefix: $0, scratch: path + "/spool") }
         return try Store.open(
@@ -340,6 +345,11 @@ private struct Drive: ~Copyable {
     private mutating func crash() async throws {
         if memory != nil {
             store = nil
+            if let database {
+                try database.killNodes()
+                // A node is new with each opening, whatever its workers are called.
+                for work in model.jobs.keys { model.jobs[work]?.worker = nil }
+            }
             model.living = []
             store = try open()
             return try await check()

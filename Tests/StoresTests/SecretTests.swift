@@ -97,6 +97,11 @@ extension Fixture {
             #expect(held.count > 256 && !held.contains(secret))
             return
         }
+        if let database {
+            let rows = try database.dump()
+            #expect(!rows.isEmpty && !rows.contains { $0.contains(secret) })
+            return
+        }
         for isWrittenBack in [false, true] {
             if isWrittenBack { try sqlite.pool.writeWithoutTransaction { _ = try $0.checkpoint(.full) } }
             var searched = 0

@@ -1,6 +1,7 @@
 import Attachments
 import GRDB
 import TestSupport
+import PostgresTestSupport
 import Testing
 
 @testable import Stores
@@ -141,6 +142,7 @@ extension Fixture {
                 table.label == "lastInstant" ? nil : "\(table.label ?? ""): \(table.value)"
             }
         }
+        if let database { return try database.dump() }
         return try await sqlite.read { database, _ in
             let tables = try database.texts(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'store'")
@@ -152,6 +154,9 @@ extension Fixture {
 
     fileprivate func webhookIDs() async throws -> [String] {
         if let memory = records as? MemoryRecordStore { return memory.read { tables, _ in tables.calls.map(\.key) } }
+        if let database {
+            return try database.server.execute("SELECT id FROM callbacks", in: database.name).compactMap { $0[0] }
+        }
         return try await sqlite.read { database, _ in try database.texts("SELECT id FROM callbacks") }
     }
 }

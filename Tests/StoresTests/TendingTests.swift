@@ -143,7 +143,7 @@ import Testing
             #expect(mode & 0o077 == 0, "\(path) has mode \(String(mode, radix: 8))")
             looked += 1
         }
-        #expect(looked > (backend == .memory ? 2 : 260))
+        #expect(looked > (backend.keepsBytesInMemory ? 2 : 260))
     }
 
     @Test func `a directory with something else in it is not taken for a store`() throws {

@@ -1,0 +1,323 @@
+public import Attachments
+internal import FoundationEssentials
+internal import Postgres
+
+/// A claim's wish to last longer.
+struct Heartbeat: Sendable {
+    var claim: ClaimID
+    var duration: Duration
+    /// The store's time, where a test has one.
+    var now: Instant?
+}
+
+extension PostgresRecordStore {
+    public func claim(
+        _ room: ClaimRoom, from source: ClaimSource, by worker: WorkerID, for duration: Duration
+    ) async throws(AttachmentError) -> [Claim] {
+        guard room.all > 0 else { return [] }
+        do {
+            // A run that claims lives; a lane's jobs belong to the node.
+            if case .run(let run) = source { try await announce(run.rawValue) } else { try await node.live() }
+        } catch {
+            throw AttachmentError(postgres: error)
+        }
+        let ids = (0..<room.all).map { _ in ClaimID.generate() }
+        return try await write { work in
+            try await work.giveBack(ids)
+            try await work.rescue(in: source)
+            return try await work.claim(room, from: source, for: duration, as: ids)
+        }
+    }
+
+    public func heartbeat(_ claim: Claim, for duration: Duration) async throws -> Instant {
+        var now: Instant?
+        if case .fixed(let clock) = clock { now = clock() }
+        let end: Int64?
+        do {
+            end = try await heartbeats(Heartbeat(claim: claim.id, duration: duration, now: now))
+        } catch {
+            throw AttachmentError(postgres: error)
+        }
+        guard let end else { throw ClaimError.lost }
+        return Instant(milliseconds: end)
+    }
+
+    /// The ends of claims that were prolonged, nil for those that were lost: one statement for all.
+    static func beat(_ requests: [Heartbeat], in pool: PostgresPool) async throws(PostgresError) -> [Int64?] {
+        let rows = try await pool.batch([
+            PostgresStatement(
+                """
+                UPDATE queue SET claimed_until = coalesce(beats.now, \(PostgresClock.sql)) + beats.duration
+                FROM (
+                    SELECT queue.job, beats.* FROM unnest($1::uuid[], $2::bigint[], $3::bigint[])
+                        AS beats (claim, duration, now)
+                    JOIN queue ON queue.claim = beats.claim ORDER BY queue.job FOR NO KEY UPDATE OF queue
+                ) AS beats
+                WHERE queue.job = beats.job AND queue.claim = beats.claim
+                RETURNING queue.claim, queue.claimed_until
+                """,
+                [
+                    .uuids(requests.map(\.claim.rawValue)), .ints(requests.map { $0.duration.wholeMilliseconds }),
+                    .ints(requests.map { $0.now?.milliseconds }),
+                ])
+        ])[0]
+        var ends: [String: Int64] = [:]
+        for row in rows { ends[try row.text("claim")] = try row.int64("claimed_until") }
+        return requests.map { ends[$0.claim.rawValue.lowercased()] }
+    }
+
+    public func release(_ claim: Claim, after delay: Duration, countsAttempt: Bool) async throws {
+        try await writeUnderClaim { work in
+            let job = try await work.held(claim)
+            // Handed back unbegun, it gets a fresh budget like one that was interrupted.
+            try await work.run(
+                """
+                UPDATE queue SET state = 'pending', claim = NULL, node = NULL, claimed_until = NULL, due_at = $2,
+                    attempt = attempt - $3, interrupted = interrupted OR $4
+                WHERE job = $1
+                """,
+                [
+                    .int(job.key), .int((work.now + delay).milliseconds), .int(countsAttempt ? 0 : 1),
+                    .bool(!countsAttempt),
+                ])
+        }
+    }
+
+    public func move(_ claim: Claim, to lane: JobLane) async throws {
+        try await writeUnderClaim { work in
+            let job = try await work.held(claim)
+            let rank = try await work.rank(of: work.submission(job), in: lane, key: job.key, beside: 0)
+            try await work.run(
+                """
+                UPDATE queue SET state = 'pending', lane = $2, rank = $3, claim = NULL, node = NULL, claimed_until = NULL,
+                    attempt = attempt - 1
+                WHERE job = $1
+                """, [.int(job.key), .text(lane.rawValue), .int(rank)])
+        }
+    }
+
+    public func cancel(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord? {
+        try await write { work in
+            guard let job = try await work.lock(id, of: tenant) else { return nil }
+            if let queue = job.queue {
+                let submission = try await work.submission(job)
+                try await work.retain(submission, of: job)
+                try await work.enqueueWebhook(submission, of: job)
+                try await work.release(sourcesOf: job.key)
+                _ = try await work.transaction.send([
+                    PostgresStatement("DELETE FROM queue WHERE job = $1", [.int(job.key)]),
+                    PostgresStatement(
+                        """
+                        UPDATE jobs SET state = 'cancelled', attempt = $2, deadline_at = $3, finished_at = $4, expires_at = $5
+                        WHERE key = $1
+                        """,
+                        [
+                            .int(job.key), .int(queue.attempt), .int(queue.deadlineAt?.milliseconds),
+                            .int(work.now.milliseconds), .int(submission.recordExpiry(from: work.now)?.milliseconds),
+                        ]),
+                    PostgresStatement(
+                        """
+                        UPDATE attachments SET state = 'cancelled', finished_at = $2, source = NULL
+                        WHERE job = $1 AND state = 'pending'
+                        """, [.int(job.key), .int(work.now.milliseconds)]),
+                ])
+                if job.run.isEmpty { work.change(tenant, jobs: -1) }
+            }
+            return try await work.jobRecord(job.key)
+        }
+    }
+}
+
+extension PostgresWork {
+    /// Takes the jobs of a source from claims that ran out and from nodes that are dead.
+    fileprivate func rescue(in source: ClaimSource) async throws {
+        guard store.node.isSteady else { return }
+        try await run(
+            """
+            WITH lost AS MATERIALIZED (
+                SELECT job FROM queue
+                WHERE state = 'running' AND run = $1
+                    AND (claimed_until <= $2
+                        OR node <> $3 AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = queue.node AND nodes.\(store.node.isAlive)))
+                ORDER BY job FOR NO KEY UPDATE SKIP LOCKED)
+            UPDATE queue SET state = 'pending', interrupted = true, claim = NULL, node = NULL, claimed_until = NULL
+            FROM lost WHERE queue.job = lost.job
+            """, [.text(source.run), .int(now.milliseconds), .uuid(store.node.id)])
+    }
+
+    /// Where an earlier attempt may have been committed whose answer was lost: nobody has begun what it claimed.
+    fileprivate func giveBack(_ ids: [ClaimID]) async throws {
+        guard transaction.mayHaveCommitted else { return }
+        try await run(
+            """
+            UPDATE queue SET state = 'pending', attempt = attempt - 1, interrupted = true, claim = NULL, node = NULL,
+                claimed_until = NULL
+            WHERE claim = ANY($1::uuid[])
+            """, [.uuids(ids.map(\.rawValue))])
+    }
+
+    private static func isWaiting(_ priority: Int) -> String {
+        """
+        queue.run = $1 AND ($2::text IS NULL OR queue.lane = $2) AND queue.priority = \(priority)
+            AND queue.state = 'pending' AND queue.due_at <= $3
+        """
+    }
+
+    /// The first jobs of a line of one priority, locked. Where some tenants are busy, the first of each other one: who asks
+    /// again gets the next.
+    private static func line(_ priority: Int, except busy: String, isBusy: Bool, limit: String) -> String {
+        guard isBusy else {
+            return """
+                SELECT job, rank, interrupted FROM queue WHERE \(isWaiting(priority))
+                ORDER BY rank, job LIMIT \(limit) FOR NO KEY UPDATE SKIP LOCKED
+                """
+        }
+        return """
+            SELECT queue.job, queue.rank, queue.interrupted FROM queue WHERE \(isWaiting(priority)) AND queue.job IN (
+                WITH RECURSIVE tenants (tenant) AS (
+                    (SELECT min(tenant COLLATE "C") FROM queue WHERE run = $1 AND lane = $2 AND priority = \(priority))
+                    UNION ALL
+                    SELECT (SELECT min(queue.tenant COLLATE "C") FROM queue
+                        WHERE run = $1 AND lane = $2 AND priority = \(priority) AND queue.tenant > tenants.tenant)
+                    FROM tenants WHERE tenants.tenant IS NOT NULL)
+                SELECT first.job FROM tenants CROSS JOIN LATERAL (
+                    SELECT job, rank FROM queue
+                    WHERE \(isWaiting(priority)) AND queue.tenant = tenants.tenant ORDER BY rank, job LIMIT 1) AS first
+                WHERE tenants.tenant <> ALL(\(busy)) ORDER BY first.rank, first.job LIMIT \(limit))
+            ORDER BY rank, job LIMIT \(limit) FOR NO KEY UPDATE SKIP LOCKED
+            """
+    }
+
+    /// Takes the jobs to be done next, by one statement.
+    fileprivate func claim(
+        _ room: ClaimRoom, from source: ClaimSource, for duration: Duration, as ids: [ClaimID]
+    ) async throws -> [Claim] {
+        var lane: JobLane?
+        if case .lane(let one) = source { lane = one }
+        func busy(_ priority: JobPriority) -> [String?] {
+            lane == nil ? [] : room.busy[priority, default: []].map(\.rawValue)
+        }
+        let (interactive, bulk) = (busy(.interactive), busy(.bulk))
+        let rows = try await run(
+            """
+            WITH first AS MATERIALIZED (
+                \(Self.line(0, except: "$8::text[]", isBusy: !interactive.isEmpty, limit: "$4::int"))),
+            second AS MATERIALIZED (
+                \(Self.line(
+                    1, except: "$9::text[]", isBusy: !bulk.isEmpty,
+                    limit: "greatest(0, least($5::int, $4::int - (SELECT count(*) FROM first)))"))),
+            taken AS (
+                SELECT *, row_number() OVER (ORDER BY place, rank, job) AS number
+                FROM (SELECT 0 AS place, * FROM first UNION ALL SELECT 1, * FROM second) AS both_lines)
+            UPDATE queue SET state = 'running', attempt = attempt + 1, claim = ($6::uuid[])[taken.number], node = $7,
+                claimed_until = $10, interrupted = false
+            FROM taken WHERE queue.job = taken.job
+                -- So that both have a type where no line asks for them.
+                AND cardinality($8::text[]) + cardinality($9::text[]) >= 0
+            RETURNING queue.*, taken.number, taken.interrupted AS was_interrupted
+            """,
+            [
+                .text(source.run), .text(lane?.rawValue), .int(now.milliseconds), .int(room.all), .int(room.bulk),
+                .uuids(ids.map(\.rawValue)), .uuid(store.node.id), .texts(interactive), .texts(bulk),
+                .int((now + duration).milliseconds),
+            ])
+        guard !rows.isEmpty else { return [] }
+        if let lane { try await advance(lane, past: rows) }
+        let ordered = try rows.map { (try $0.int("number"), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+        return try await claims(of: ordered, until: now + duration)
+    }
+
+    /// Notes how far the lines of a lane have got when these jobs are claimed.
+    private func advance(_ lane: JobLane, past rows: PostgresRows) async throws {
+        var reached: [Int: Int64] = [:]
+        for row in rows {
+            let priority = try row.int("priority")
+            reached[priority] = try max(reached[priority] ?? 0, row.int64("rank"))
+        }
+        for (priority, rank) in reached.sorted(by: { $0.key < $1.key }) {
+            try await run(
+                """
+                INSERT INTO virtual_time (lane, priority, slot, rank) VALUES ($1, $2, $3, $4)
+                ON CONFLICT (lane, priority, slot) DO UPDATE SET rank = greatest(virtual_time.rank, excluded.rank)
+                """, [.text(lane.rawValue), .int(priority), .int(store.node.slot), .int(rank)])
+        }
+    }
+
+    /// All that the work needs, of rows of the queue that were claimed just now.
+    private func claims(of rows: [PostgresRow], until end: Instant) async throws -> [Claim] {
+        let keys = PostgresValue.ints(try rows.map { try $0.int64("job") })
+        let facts = try await transaction.send([
+            PostgresStatement(
+                """
+                SELECT jobs.key, jobs.tenant, jobs.id, jobs.run, profiles.body FROM jobs
+                    JOIN profiles ON profiles.key = jobs.profile
+                WHERE jobs.key = ANY($1::bigint[])
+                """, [keys]),
+            PostgresStatement(
+                """
+                SELECT attachments.job, attachments.id, attachments.ordinal FROM attachments
+                    JOIN queue ON queue.job = attachments.job AND queue.generation = attachments.generation
+                WHERE attachments.job = ANY($1::bigint[]) ORDER BY attachments.job, attachments.ordinal
+                """, [keys]),
+        ])
+        var jobs: [Int64: PostgresRow] = [:]
+        for row in facts[0] { jobs[try row.int64("key")] = row }
+        // An attachment that was deleted meanwhile is no longer wanted.
+        var wanted: [Int64: [(id: AttachmentID, ordinal: Int)]] = [:]
+        for row in facts[1] {
+            wanted[try row.int64("job"), default: []].append(
+                (AttachmentID(rawValue: try row.text("id")), try row.int("ordinal")))
+        }
+        var claims: [Claim] = []
+        for row in rows {
+            let key = try row.int64("job")
+            guard let job = jobs[key] else { continue }
+            let queued = try Queued(row)
+            var submission = try JobSubmission(
+                stored: queued.submission, profile: job.text("body"), of: TenantID(rawValue: job.text("tenant")),
+                JobID(rawValue: job.text("id")), run: job.text("run"))
+            try queued.headers?.open(into: &submission, keys: store.keys)
+            let isLate = try row.bool("was_interrupted")
+            var deadline = queued.deadlineAt
+            if isLate {
+                deadline = submission.deadline(from: now)
+                try await run(
+                    "UPDATE queue SET deadline_at = $2 WHERE job = $1", [.int(key), .int(deadline?.milliseconds)])
+            }
+            let attachments = wanted[key] ?? []
+            submission.attachments = attachments.map { submission.attachments[$0.ordinal] }
+            claims.append(
+                Claim(
+                    id: ClaimID(rawValue: try row.text("claim")), tenant: submission.tenant, job: submission.id,
+                    generation: try row.int("generation"), attempt: queued.attempt, claimedUntil: end,
+                    deadlineAt: deadline, isLate: isLate, lane: queued.lane, submission: submission,
+                    attachments: attachments.map(\.id)))
+        }
+        return claims
+    }
+
+    /// Claims a job that was recorded just now; nil where another one comes before it.
+    func claimAtOnce(_ key: Int64, _ new: NewJob, for offer: ClaimOffer) async throws -> Claim? {
+        let lane = new.submission.lane
+        for priority in JobPriority.inOrder where priority.rank <= new.submission.priority.rank {
+            let first = try await run(
+                """
+                SELECT job FROM queue
+                WHERE run = '' AND lane = $1 AND priority = $2 AND state = 'pending' AND due_at <= $3
+                ORDER BY rank, job LIMIT 1
+                """, [.text(lane.rawValue), .int(priority.rank), .int(now.milliseconds)]
+            ).first
+            guard let first else { continue }
+            guard try first.int64("job") == key else { return nil }
+            let end = now + offer.duration
+            let rows = try await run(
+                """
+                UPDATE queue SET state = 'running', attempt = attempt + 1, claim = $2, node = $3, claimed_until = $4
+                WHERE job = $1 AND state = 'pending' RETURNING *, false AS was_interrupted
+                """, [.int(key), .uuid(new.claim.rawValue), .uuid(store.node.id), .int(end.milliseconds)])
+            try await advance(lane, past: rows)
+            return try await claims(of: Array(rows), until: end).first
+        }
+        return nil
+    }
+}
