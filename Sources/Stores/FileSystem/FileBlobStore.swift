@@ -87,12 +87,7 @@ public struct FileBlobStore: BlobStore {
 
     /// No sync follows: a name that comes back after a power cut is an orphan, which the next sweep removes.
     public func remove(_ names: [BlobName]) async throws(AttachmentError) {
-        let paths = names.compactMap(path)
-        guard !paths.isEmpty else { return }
-        try await BlockingWork.files { () throws(SystemError) in
-            if removals?.isHeld ?? false { return }
-            for path in paths { try Files.remove(path) }
-        }
+        try await removals.remove(names.compactMap(path))
     }
 
     /// Whole directories at a time.

@@ -42,12 +42,7 @@ public struct FileSourceStore: SourceStore {
     }
 
     public func remove(_ names: [SourceName]) async throws(AttachmentError) {
-        let paths = try names.map(path)
-        guard !paths.isEmpty else { return }
-        try await BlockingWork.files { () throws(SystemError) in
-            if removals?.isHeld ?? false { return }
-            for path in paths { try Files.remove(path) }
-        }
+        try await removals.remove(names.map(path))
     }
 
     public func list(

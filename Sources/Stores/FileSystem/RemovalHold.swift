@@ -58,3 +58,14 @@ final class RemovalHold: Sendable {
         }
     }
 }
+
+extension RemovalHold? {
+    /// Removes files, what isn't there included; none while somebody holds them, which leaves them to a sweep.
+    func remove(_ paths: [FilePath]) async throws(AttachmentError) {
+        guard !paths.isEmpty else { return }
+        try await BlockingWork.files { () throws(SystemError) in
+            if self?.isHeld ?? false { return }
+            for path in paths { try Files.remove(path) }
+        }
+    }
+}

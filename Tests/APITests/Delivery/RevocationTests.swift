@@ -26,31 +26,15 @@ private final class Flag: Sendable {
             let port = live.port
             let content = try await live.deliver([.main: Data(repeating: 1, count: 60_000_000)])
             let (id, path) = try await live.lease(to: content, .main)
-            let reading = Mutex(0)
-            let whole = Task {
-                try await onThread {
-                    let client = try RawClient(port: port, receiveBuffer: 65_536)
-                    client.send("GET \(start)\(path.dropFirst()) HTTP/1.1\r\nHost: x\r\n\r\n")
-                    var count = 0
-                    do {
-                        while true {
-                            let read = try client.receive(upTo: 20_000).count
-                            if read == 0 { break }
-                            count += read
-                            reading.withLock { $0 = count }
-                            usleep(pause)
-                        }
-                    } catch RawClient.Failure.reset {}
-                    return count
-                }
-            }
-            try await eventually { reading.withLock { $0 } > 100_000 }
+            let reader = SlowReader(port: port)
+            let whole = Task { try await reader.read(start + path.dropFirst(), pause: pause) }
+            try await eventually { reader.bytes > 100_000 }
             // Another's access that is taken back leaves it alone.
             let (other, _) = try await live.lease(to: content, .main)
             _ = try await live.store.records.revoke(other, in: .owner(live.tenant))
-            let before = reading.withLock { $0 }
+            let before = reader.bytes
             try await Task.sleep(for: .milliseconds(600))
-            #expect(reading.withLock { $0 } > before)
+            #expect(reader.bytes > before)
             _ = try await live.store.records.revoke(id, in: .owner(live.tenant))
             // The slower client would read for two more minutes, the other for seconds.
             #expect(try await whole.value < 60_000_000)
@@ -107,19 +91,7 @@ private final class Flag: Sendable {
             let port = live.port
             let content = try await live.deliver([.main: Data(repeating: 1, count: 8_000_000)])
             let path = try await live.leasePath(to: content, .main, for: .seconds(4))
-            let slow = Task {
-                try await onThread {
-                    let client = try RawClient(port: port, receiveBuffer: 65_536)
-                    client.send("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-                    var count = 0
-                    while true {
-                        let read = try client.receive(upTo: 20_000).count
-                        if read == 0 { return count }
-                        count += read
-                        usleep(15_000)
-                    }
-                }
-            }
+            let slow = Task { try await SlowReader(port: port).read(path, pause: 15_000) }
             #expect(try await RawClient.ask(port, "HEAD", path).status == 200)
             try await Task.sleep(for: .milliseconds(4200))
             #expect(try await RawClient.ask(port, "HEAD", path).status == 404)

@@ -127,29 +127,13 @@ private final class StreamedBlobs: BlobStore {
             let port = live.port
             let content = try await live.deliver([.main: Data(repeating: 1, count: 60_000_000)])
             let (id, path) = try await live.lease(to: content, .main)
-            let reading = Mutex(0)
-            let whole = Task {
-                try await onThread {
-                    let client = try RawClient(port: port, receiveBuffer: 65_536)
-                    client.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
-                    var count = 0
-                    do {
-                        while true {
-                            let read = try client.receive(upTo: 20_000).count
-                            if read == 0 { break }
-                            count += read
-                            reading.withLock { $0 = count }
-                            usleep(5_000)
-                        }
-                    } catch RawClient.Failure.reset {}
-                    return count
-                }
-            }
-            try await eventually { reading.withLock { $0 } > 100_000 }
+            let reader = SlowReader(port: port)
+            let whole = Task { try await reader.read(path, pause: 5_000) }
+            try await eventually { reader.bytes > 100_000 }
             let (other, _) = try await live.lease(to: content, .main)
             _ = try await live.store.records.revoke(other, in: .owner(live.tenant))
-            let before = reading.withLock { $0 }
-            try await eventually { reading.withLock { $0 } > before + 1_000_000 }
+            let before = reader.bytes
+            try await eventually { reader.bytes > before + 1_000_000 }
             _ = try await live.store.records.revoke(id, in: .owner(live.tenant))
             #expect(try await whole.value < 60_000_000)
             #expect(try await RawClient.ask(port, "GET", path).status == 404)
