@@ -27,6 +27,10 @@ release: dependencies ## Build satchel and its codecs for use.
 demo: release ## Prepare the sample files, and show what came of it.
 	@Media/demo.sh $(RELEASE)/satchel
 
+.PHONY: demo-scaled
+demo-scaled: release ## Show two nodes on PostgreSQL and a bucket, one of which is killed.
+	@Media/demo-scaled.py $(RELEASE)/satchel
+
 .PHONY: test
 test: dependencies lint ## Run the tests that a contributor runs.
 	$(SWIFT) build --build-tests

@@ -124,7 +124,7 @@ var targets: [Target] = [
     .executableTarget(
         name: "satchel",
         dependencies: [
-            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "API", "HTTPServer",
+            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "S3", "API", "HTTPServer",
             .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -148,7 +148,7 @@ var targets: [Target] = [
     .target(
         name: "ServiceTestSupport",
         dependencies: [
-            "Platform", "TestSupport",
+            "Platform", "TestSupport", "PostgresTestSupport",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -268,7 +268,8 @@ var targets: [Target] = [
     .testTarget(
         name: "ServeTests",
         dependencies: [
-            "Attachments", "Stores", "TestSupport", "ServiceTestSupport", "satchel", "satchel-codec", "satchel-stills",
+            "Attachments", "Stores", "TestSupport", "ServiceTestSupport", "PostgresTestSupport", "satchel",
+            "satchel-codec", "satchel-stills",
             "fault-codec",
         ]),
     .testTarget(

@@ -64,7 +64,7 @@ allow API Attachments Platform Ingest CodecPool Jobs Stores Payloads HTTPServer 
     NIOPosix NIOHTTP1 Crypto Logging Metrics CoreMetrics ServiceLifecycle
 # UserNotifications behind `#if canImport`: the same library serves the phone.
 allow SatchelClient CoreGraphics Foundation FoundationNetworking UserNotifications
-allow satchel Foundation SystemPackage Attachments Platform Ingest CodecPool Jobs Stores API HTTPServer AsyncHTTPClient NIOCore NIOHTTP1 \
+allow satchel Foundation SystemPackage Attachments Platform Ingest CodecPool Jobs Stores S3 API HTTPServer AsyncHTTPClient NIOCore NIOHTTP1 \
     NIOSSL ArgumentParser Configuration Yams Logging Metrics ServiceLifecycle
 [ $status = 0 ] && echo "No import crosses a line."
 exit $status

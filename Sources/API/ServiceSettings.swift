@@ -5,6 +5,7 @@ public import HTTPServer
 public struct ServiceSettings: Sendable {
     /// Where content URLs begin: `https://media.example.com`, without a slash at the end. Never taken from `Host`.
     public var publicURL: String
+    public var role = NodeRole.all
     /// Whether a request needs an API key. Only a service on loopback may do without.
     public var keysRequired = true
     /// Content is answered with `X-Accel-Redirect` beneath this prefix, such as `/satchel-blobs/`; nil sends the bytes.

@@ -57,7 +57,8 @@ public struct PostgresParameters: Sendable, CustomStringConvertible {
     /// Without a password.
     public var description: String {
         let user = options["user"].map { $0 + "@" } ?? ""
-        return "postgres://\(user)\(options["host"] ?? "")/\(options["dbname"] ?? "")"
+        let hosts = hosts.map { ($0["host"] ?? $0["hostaddr"] ?? "") + ($0["port"].map { ":" + $0 } ?? "") }
+        return "postgres://\(user)\(hosts.joined(separator: ","))/\(options["dbname"] ?? "")"
     }
 
     private static func parse(_ url: String) throws(PostgresError) -> [(String, String)] {

@@ -21,7 +21,8 @@ internal import Synchronization
 ///
 /// A store in memory has a directory too, which goes with it: for what is being received, and for its keys.
 public struct Store: Sendable {
-    /// Absolute, or as it was given.
+    /// Absolute, or as it was given; where records and bytes are elsewhere, what is being received and made on this machine
+    /// lies here.
     public let directory: String
     public let records: any RecordStore
     public internal(set) var blobs: any BlobStore
@@ -39,6 +40,7 @@ public struct Store: Sendable {
     private enum Place: Sendable {
         case directory(StoreLock)
         case memory(StoreMemory)
+        case elsewhere
     }
 
     /// The directory in which a spool receives what ``sources`` take.
@@ -48,7 +50,7 @@ public struct Store: Sendable {
     public var isExclusive: Bool {
         switch place {
         case .directory(let lock): lock.isExclusive
-        case .memory: false
+        case .memory, .elsewhere: false
         }
     }
 
@@ -76,6 +78,25 @@ public struct Store: Sendable {
         self.schemaVersion = schemaVersion
         removals = nil
         place = .memory(memory)
+    }
+
+    /// Opens a store whose records and bytes are elsewhere.
+    ///
+    /// - Parameter scratch: A directory, with `spool` and `staging` in it.
+    init(
+        scratch: String, keys: String, bytes: ByteStores, schemaVersion: String,
+        records: (KeyRing, any GarbageCollector) -> any RecordStore
+    ) throws(StoreError) {
+        directory = scratch
+        blobs = bytes.blobs
+        sources = bytes.sources
+        let path = FilePath(scratch)
+        staging = FileStagingArea(directory: path.appending("staging"), scratch: path.appending("spool"))
+        self.keys = try KeyRing(path: keys)
+        self.records = records(self.keys, StoreGarbage(blobs: bytes.blobs, sources: bytes.sources))
+        self.schemaVersion = schemaVersion
+        removals = nil
+        place = .elsewhere
     }
 
     /// Opens a store, and makes or updates it where that is needed.

@@ -18,6 +18,10 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case damagedKeys(path: String, reason: String)
     /// The database answered with an error.
     case database(path: String, reason: String)
+    /// The database that was named can't be used; `reason` is a sentence with what would help.
+    case unusableDatabase(reason: String)
+    /// Nothing, or an older version's schema, is in the database.
+    case notMigrated(path: String)
     /// Another process uses what is wanted alone.
     case inUse(path: String)
     /// There is something in the store at `path` that would be lost.
@@ -47,6 +51,9 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             "The key file '\(path)' can't be used: \(reason). Restore it, or delete it, which revokes all access."
         case .database(let path, let reason):
             "The records in '\(path)' can't be used: \(reason)."
+        case .unusableDatabase(let reason): reason
+        case .notMigrated(let path):
+            "There is no store of this version in '\(path)'. Run 'satchel store migrate' with it once, then try again."
         case .inUse(let path):
             "Another process uses '\(path)'. Wait for it to end, or stop it, then try again."
         case .notEmpty(let path):

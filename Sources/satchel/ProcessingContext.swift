@@ -18,7 +18,7 @@ struct ProcessingContext {
         _ storeOptions: StoreOptions, _ codecOptions: CodecOptions, fetch: FetchOptions? = nil,
         timeLimit: Duration? = nil, expecting decoderSet: DecoderSet
     ) async throws -> ProcessingContext {
-        let store = try openStore(storeOptions, create: true)
+        let store = try await openStore(storeOptions, create: true)
         let codecs = CodecPool(try codecOptions.poolConfiguration)
         try await startCodecs(codecs, decoderSet)
         let spool = try Spool(at: store.scratch)
@@ -32,24 +32,6 @@ struct ProcessingContext {
 
     func close() async {
         await codecs.shutdown()
-    }
-}
-
-/// Opens the store of the options, with one sentence when it can't be.
-func openStore(_ options: StoreOptions, create: Bool = false, exclusively: Bool = false) throws -> Store {
-    do {
-        if options.isInMemory {
-            guard create else {
-                throw CommandFailure(
-                    "a store in memory goes with its process: this command would find nothing.", status: 2)
-            }
-            return try Store(in: StoreMemory())
-        }
-        return try Store.open(
-            at: options.directory.path(percentEncoded: false), keys: options.keysFile.path(percentEncoded: false),
-            create: create, exclusively: exclusively)
-    } catch let error as StoreError {
-        throw CommandFailure(error.description, status: 2)
     }
 }
 

@@ -5,8 +5,9 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SharedStoreTests {
-    @Test func `the commands work beside a running service, each on its own things`() async throws {
-        let harness = try ServiceHarness()
+    @Test(arguments: StoreKind.allCases)
+    func `the commands work beside a running service, each on its own things`(kind: StoreKind) async throws {
+        let harness = try ServiceHarness(kind)
         let origin = try await LocalOrigin(LocalOrigin.photographs)
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         for number in 0..<12 { try harness.file("in/\(number).jpg", photo + Data("\(number)".utf8)) }
@@ -39,8 +40,9 @@ import Testing
         #expect(try await harness.run("rm", id).status == 1)
     }
 
-    @Test func `two services on one store share the work`() async throws {
-        let harness = try ServiceHarness()
+    @Test(arguments: StoreKind.allCases)
+    func `two services on one store share the work`(kind: StoreKind) async throws {
+        let harness = try ServiceHarness(kind)
         let origin = try await LocalOrigin(LocalOrigin.photographs)
         let key = try await harness.makeKey()
         let first = try await harness.serve("--fetch-allow", "127.0.0.1", "--codecs", "1", key: key)
@@ -55,10 +57,13 @@ import Testing
             #expect(try await server.finished("job-\(number)")["state"] as? String == "delivered")
         }
         #expect(origin.requests.count == 20, "something was done twice")
-        let shares = try [first, second].map { server in
-            try server.log.count { $0["message"] as? String == "job" }
+        func shares() throws -> [Int] {
+            try [first, second].map { server in try server.log.count { $0["message"] as? String == "job" } }
         }
-        #expect(shares.reduce(0, +) == 20 && shares.allSatisfy { $0 > 0 }, "\(shares)")
+        // Its line follows a job's record.
+        try await eventually("each is told once") { try shares().reduce(0, +) >= 20 }
+        let told = try shares()
+        #expect(told.reduce(0, +) == 20 && told.allSatisfy { $0 > 0 }, "\(told)")
         // What one leaves behind when it is killed the other finishes.
         for number in 20..<24 {
             _ = try await first.submit("job-\(number)", origin.url("/slow/1/\(number).jpg"))
@@ -70,8 +75,9 @@ import Testing
         }
     }
 
-    @Test func `whenever it is killed, what was acknowledged is delivered exactly once`() async throws {
-        let harness = try ServiceHarness()
+    @Test(arguments: StoreKind.allCases)
+    func `whenever it is killed, what was acknowledged is delivered exactly once`(kind: StoreKind) async throws {
+        let harness = try ServiceHarness(kind)
         let key = try await harness.makeKey("--role", "admin")
         let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         var acknowledged: Set<String> = []
@@ -122,13 +128,15 @@ import Testing
             .outputText
         #expect(attachments.split(separator: "\n").count == 201)
         #expect(try await server.stop().status == 0)
-        // Alone now, a sweep takes whatever nobody refers to.
         #expect(try await harness.run("store", "gc").status == 0)
         let verified = try await harness.run("store", "verify")
-        #expect(verified.status == 0 && !verified.outputText.contains("unused"), "\(verified.outputText)")
+        #expect(verified.status == 0, "\(verified.outputText)")
+        // Alone now, a sweep takes whatever nobody refers to; in a bucket it waits until it is old, as somebody may be at it.
+        #expect(kind == .cluster || !verified.outputText.contains("unused"), "\(verified.outputText)")
         for place in ["spool", "staging"] {
             let left = try FileManager.default.contentsOfDirectory(atPath: harness.store + "/" + place)
-            #expect(left.isEmpty, "\(place): \(left)")
+            // What was cut off while it was received waits beside others as unused objects do.
+            #expect(left.allSatisfy { kind == .cluster && $0.hasSuffix(".part") }, "\(place): \(left)")
         }
     }
 }

@@ -1,24 +1,62 @@
 public import Foundation
+internal import PostgresTestSupport
 public import TestSupport
 import Testing
 
-/// Where a service is tried: a directory with a store, keys and files of its own, and the real program.
+/// What keeps the store of a service.
+public enum StoreKind: String, CaseIterable, Sendable {
+    /// A directory, for processes of one machine.
+    case directory
+    /// PostgreSQL and a bucket, for nodes on any number of machines.
+    case cluster
+}
+
+/// Where a service is tried: a directory with keys and files of its own, a store, and the real program.
 public struct ServiceHarness: ~Copyable, Sendable {
     public let home: TemporaryDirectory
     public let satchel: Program
+    public let kind: StoreKind
 
-    public init() throws {
+    public init(_ kind: StoreKind = .directory) throws {
         let executable = try Repository.product("satchel")
-        home = try TemporaryDirectory(inMemory: true)
-        satchel = Program(
-            executable,
-            environment: [
-                "SATCHEL_STORE": home.path + "/store", "SATCHEL_ACCESS_KEYS": home.path + "/keys/access.keys",
-                "SATCHEL_PROFILES": "", "SATCHEL_CONFIG": "", "HOME": home.path,
-            ],
-            in: home.url)
+        let cluster = try kind == .cluster ? Self.cluster() : [:]
+        let home = try TemporaryDirectory(inMemory: true)
+        let environment = [
+            "SATCHEL_STORE": home.path + "/store", "SATCHEL_ACCESS_KEYS": home.path + "/keys/access.keys",
+            "SATCHEL_PROFILES": "", "SATCHEL_CONFIG": "", "HOME": home.path,
+            "SATCHEL_SPOOL": kind == .cluster ? home.path + "/store" : "",
+        ]
+        let satchel = Program(executable, environment: environment.merging(cluster) { $1 }, in: home.url)
+        if kind == .cluster { try Self.migrate(satchel) }
+        self.home = home
+        self.satchel = satchel
+        self.kind = kind
     }
 
+    private static func migrate(_ satchel: Program) throws {
+        let made = try satchel.run(["store", "migrate"])
+        guard made.status == 0 else { throw Unmade(errors: made.errorText) }
+    }
+
+    /// The database has no schema.
+    public struct Unmade: Error, CustomStringConvertible {
+        var errors: String
+        public var description: String { errors }
+    }
+
+    /// A database and a part of a bucket that nobody else has, on the servers of this process.
+    public static func cluster() throws -> [String: String] {
+        let server = try PostgresServer.shared()
+        let gateway = try S3Gateway.shared()
+        return [
+            "SATCHEL_STORE": server.url(try server.makeDatabase()),
+            "SATCHEL_BLOBS": "s3://\(S3Gateway.bucket)/\(UUID().uuidString.lowercased())",
+            "SATCHEL_S3_ENDPOINT": gateway.endpoint, "SATCHEL_S3_PATH_STYLE": "true",
+            "AWS_ACCESS_KEY_ID": gateway.accessKey, "AWS_SECRET_ACCESS_KEY": gateway.secretKey,
+        ]
+    }
+
+    /// Where a store in a directory lies, and where a node of another receives and makes.
     public var store: String { home.path + "/store" }
 
     /// Runs a command beside the service.

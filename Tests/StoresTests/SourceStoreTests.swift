@@ -58,7 +58,8 @@ import Testing
         #expect(listed.count == 25)
         #expect(Dictionary(listed.map { ($0.name, $0.bytes) }) { $1 } == expected)
         let capacity = try await fixture.store.capacity()
-        #expect(capacity.waiting == expected.values.reduce(0, +))
+        // What waits in a bucket takes no room here.
+        #expect(capacity.waiting == (backend == .bucket ? 0 : expected.values.reduce(0, +)))
     }
 
     @Test(arguments: ["../secret", "/etc/passwd", "", ".", "..", "a\0b", "a/b"], Backend.keepingBytes)

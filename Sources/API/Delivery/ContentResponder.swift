@@ -13,10 +13,12 @@ final class ContentResponder: DirectResponder {
 
     private let contents: ContentCache
     private let date = DateText()
+    private let role: NodeRole
     private var tally: ContentTally
 
     init(loop: any EventLoop, service: Service) {
         tally = ContentTally(service.metrics)
+        role = service.settings.role
         contents = ContentCache(loop: loop, opener: ContentOpener(service: service))
     }
 
@@ -32,6 +34,7 @@ final class ContentResponder: DirectResponder {
 
     /// Answers now, or as soon as it is known what the path opens.
     func respond(to head: HTTPRequestHead, _ exchange: DirectExchange) {
+        guard role.takesRequests else { return answer(head, with: .onlyWorks, exchange) }
         let path = head.uri.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(head.uri[..<$0]) } ?? head.uri
         if let entry = contents.entry(path) { return answer(head, with: entry, exchange) }
         contents.open(path) { [self] result in

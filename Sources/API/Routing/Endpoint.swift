@@ -28,6 +28,9 @@ struct Endpoint: Hashable, Sendable {
         self.startsWork = startsWork
     }
 
+    /// Whether it is about this node alone, and not about the store that it shares: which a worker answers too.
+    var isOperational: Bool { [.alive, .ready, .metrics].contains(self) }
+
     /// As people write it: `GET /v1/jobs/{id}`.
     var name: String { "\(method.rawValue) \(path)" }
 

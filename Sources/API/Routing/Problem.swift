@@ -58,6 +58,10 @@ extension Problem {
         .serviceUnavailable, "draining", "The service is about to end. Send the request again, elsewhere or later.",
         headers: [.retryAfter: "5"])
 
+    /// Asked of a node that takes no requests.
+    static let onlyWorks = Problem(
+        .notFound, "not_found", "This node only works. Ask one that takes requests (role: api or all).")
+
     static let notFound = Problem(
         .notFound, "not_found", "There is nothing here for this key. Check the id; what was deleted or expired is gone."
     )

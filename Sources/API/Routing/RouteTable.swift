@@ -10,15 +10,19 @@ struct RouteTable {
     private let router: Router<ServiceContext>
     private let authentication: Authentication
     private let health: ServiceHealth
+    private let role: NodeRole
 
-    init(_ router: Router<ServiceContext>, _ authentication: Authentication, _ health: ServiceHealth) {
+    init(_ router: Router<ServiceContext>, _ authentication: Authentication, _ service: Service) {
         self.router = router
         self.authentication = authentication
-        self.health = health
+        health = service.health
+        role = service.settings.role
     }
 
     func on(_ endpoint: Endpoint, _ handler: @escaping Handler) {
-        router.on(RouterPath(endpoint.path), method: endpoint.method) { [authentication, health] request, context in
+        router.on(RouterPath(endpoint.path), method: endpoint.method) {
+            [authentication, health, role] request, context in
+            guard role.takesRequests || endpoint.isOperational else { throw Problem.onlyWorks }
             // What was accepted is carried out, here or by another.
             if endpoint.startsWork, health.isDraining { throw Problem.draining }
             var context = context

@@ -7,7 +7,7 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     let router = Router(context: ServiceContext.self)
     router.add(middleware: RequestObservation(metrics: service.metrics, isLogging: service.settings.logsRequests))
     router.add(middleware: ProblemMiddleware())
-    let table = RouteTable(router, Authentication(service), service.health)
+    let table = RouteTable(router, Authentication(service), service)
     JobRoutes(service: service).add(to: table)
     EventRoutes(service: service).add(to: table)
     AttachmentRoutes(service: service).add(to: table)

@@ -28,4 +28,21 @@ public protocol SourceStore: Sendable {
     func list(
         after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<StoredObject<SourceName>>
+
+    /// Bytes of all sources, where they take room on this machine; else none.
+    func localBytes() async throws(AttachmentError) -> Int64
+}
+
+extension SourceStore {
+    /// Costs a look at every source.
+    public func localBytes() async throws(AttachmentError) -> Int64 {
+        var bytes: Int64 = 0
+        var cursor: String?
+        repeat {
+            let page = try await list(after: cursor, limit: 500)
+            bytes += page.elements.reduce(0) { $0 + $1.bytes }
+            cursor = page.next
+        } while cursor != nil
+        return bytes
+    }
 }

@@ -56,6 +56,8 @@ public struct S3SourceStore: SourceStore {
         }
     }
 
+    public func localBytes() -> Int64 { 0 }
+
     private func key(_ name: SourceName) -> String { client.configuration.prefix + name.rawValue }
 
     private static let what = "The source's copy"

@@ -4,18 +4,14 @@ public import Attachments
 public struct StoreCapacity: Hashable, Sendable {
     /// Bytes that are free where sources are received and outputs are staged.
     public var free: Int64
-    /// Bytes of sources that wait.
+    /// Bytes of sources that wait on this machine.
     public var waiting: Int64
 }
 
 extension Store {
-    /// Costs a look at every source that waits.
+    /// Costs a look at every source that waits here.
     public func capacity() async throws(AttachmentError) -> StoreCapacity {
-        var capacity = StoreCapacity(free: try await freeBytes(), waiting: 0)
-        try await Self.forEachPage(of: sources.list) { page throws(AttachmentError) in
-            capacity.waiting += page.reduce(0) { $0 + $1.bytes }
-        }
-        return capacity
+        StoreCapacity(free: try await freeBytes(), waiting: try await sources.localBytes())
     }
 
     /// Bytes that are free where sources are received and outputs are staged.

@@ -12,13 +12,13 @@ enum PostgresSchema {
 
     /// Makes or updates the schema, under a row that only one process at a time has locked. Idempotent.
     ///
-    /// - Throws: `newerSchema`, `database`.
+    /// - Throws: `newerSchema`, `unusableDatabase`.
     static func migrate(_ pool: PostgresPool) async throws(StoreError) {
         do {
             try await makeVersions(pool)
             try await pool.transaction { transaction in try await update(transaction, pool.parameters.description) }
         } catch {
-            throw error as? StoreError ?? .database(path: pool.parameters.description, reason: "\(error)")
+            throw error as? StoreError ?? .unusableDatabase(reason: "\(error)")
         }
     }
 
@@ -48,7 +48,7 @@ enum PostgresSchema {
 
     /// Looks whether this program may use what is there.
     ///
-    /// - Throws: `missing` where nothing was made yet, `newerSchema`, `database`.
+    /// - Throws: `notMigrated` where nothing was made yet, or by an older version; `newerSchema`, `unusableDatabase`.
     static func check(_ pool: PostgresPool) async throws(StoreError) {
         let path = pool.parameters.description
         do throws(PostgresError) {
@@ -59,10 +59,10 @@ enum PostgresSchema {
             if least > version { throw PostgresError.tooOld(version: found) }
         } catch {
             switch error {
-            case .unexpectedColumn: throw .missing(path: path)
+            case .unexpectedColumn: throw .notMigrated(path: path)
             case .tooOld: throw .newerSchema(path: path)
-            case .statement where error.isFailure("42P01"): throw .missing(path: path)
-            default: throw .database(path: path, reason: "\(error)")
+            case .statement where error.isFailure("42P01"): throw .notMigrated(path: path)
+            default: throw .unusableDatabase(reason: "\(error)")
             }
         }
     }

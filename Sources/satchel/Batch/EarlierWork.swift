@@ -21,9 +21,13 @@ struct EarlierWork {
 
     /// Makes no store.
     init(_ options: StoreOptions, profile: Profile, retryFailed: Bool) async throws {
-        let isThere = FileManager.default.fileExists(
-            atPath: options.directory.appending(path: "records.sqlite").path(percentEncoded: false))
-        store = isThere && !options.isInMemory ? try openStore(options) : nil
+        let isThere =
+            switch options.location {
+            case .memory: false
+            case .directory(let path): FileManager.default.fileExists(atPath: path + "/records.sqlite")
+            case .database: true
+            }
+        store = isThere ? try await openStore(options) : nil
         self.retryFailed = retryFailed
         let digest = try profile.digest
         self.digest = digest

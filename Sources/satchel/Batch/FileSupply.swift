@@ -43,7 +43,7 @@ struct FileSupply: Sendable {
         roots = tree.sources.map { Data($0.utf8) }
         listed = try list.map { try Self.paths(from: $0, separator: separator) } ?? []
         filter = PathFilter(include: tree.include.all(), exclude: tree.exclude.all())
-        leavingOut = [store.isInMemory ? nil : store.directory, tree.output.map { URL(filePath: $0) }].compactMap {
+        leavingOut = [store.directory, tree.output.map { URL(filePath: $0) }].compactMap {
             $0.map { Data($0.path(percentEncoded: false).utf8) }
         }
         self.shard = shard

@@ -22,7 +22,7 @@ struct Cancel: AsyncParsableCommand {
     @OptionGroup(title: "Where") var tenant: TenantOptions
 
     func run() async throws {
-        let records = try openStore(store).records
+        let records = try await openStore(store).records
         for id in ids {
             guard let job = try await records.cancel(JobID(rawValue: id), of: tenant.id) else {
                 throw CommandFailure("there is no job '\(Data(id.utf8).displayPath)' in the store.")

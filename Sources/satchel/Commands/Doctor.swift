@@ -29,7 +29,7 @@ struct Doctor: AsyncParsableCommand {
     func run() async throws {
         var findings = machine()
         findings += await codec()
-        findings.append(storeFinding())
+        findings += await storeFindings()
         findings += ServiceFindings(file: config).all
         print(table(["", "WHAT", "HOW IT IS"], findings.map { [$0.grade.rawValue, $0.subject, $0.detail] }))
         if findings.contains(where: { $0.grade == .bad }) {
@@ -120,11 +120,18 @@ struct Doctor: AsyncParsableCommand {
         return "\(kind), \(state)" + (layer.reason.isEmpty ? "" : ": \(layer.reason)")
     }
 
-    private func storeFinding() -> Finding {
-        if store.isInMemory {
-            return Finding(grade: .good, subject: "store", detail: "in memory, goes with the process")
+    private func storeFindings() async -> [Finding] {
+        switch store.location {
+        case .memory: return [Finding(grade: .good, subject: "store", detail: "in memory, goes with the process")]
+        case .directory(let path): return [await directoryFinding(path)]
+        case .database(let url):
+            var configuration = ServiceFindings(file: config).read.configuration
+            configuration.store = url
+            return await ClusterFindings(configuration: configuration, url: url).all
         }
-        let path = store.directory.path(percentEncoded: false)
+    }
+
+    private func directoryFinding(_ path: String) async -> Finding {
         guard FileManager.default.fileExists(atPath: path) else {
             return Finding(grade: .good, subject: "store", detail: "\(path), will be made on first use")
         }
@@ -138,7 +145,7 @@ struct Doctor: AsyncParsableCommand {
             return Finding(grade: .good, subject: "store", detail: "\(path), empty, will be filled on first use")
         }
         do {
-            let opened = try openStore(store)
+            let opened = try await openStore(store)
             return Finding(grade: .good, subject: "store", detail: "\(path), schema \(opened.schemaVersion)")
         } catch {
             return Finding(grade: .bad, subject: "store", detail: (error as? CommandFailure)?.sentence ?? "\(error)")

@@ -44,7 +44,7 @@ struct Get: AsyncParsableCommand {
             throw CommandFailure(
                 "a terminal can't show the bytes: give --output FILE, or redirect the output.", status: 2)
         }
-        let store = try openStore(store)
+        let store = try await openStore(store)
         let blob = try await found(in: store.records)
         let target: Descriptor
         if let output {

@@ -38,7 +38,7 @@ struct GrantCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let store = try openStore(store)
+        let store = try await openStore(store)
         let duration = access.time?.duration ?? .seconds(3600)
         let granted: (GrantRecord, AccessToken)?
         if let from {

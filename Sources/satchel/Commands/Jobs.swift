@@ -32,7 +32,7 @@ struct Jobs: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let store = try openStore(store)
+        let store = try await openStore(store)
         var writer = ListWriter.jobs(format.format)
         let filter = RecordFilter(state: state)
         try await Listing(limit: limit, what: "jobs").run { cursor, count in

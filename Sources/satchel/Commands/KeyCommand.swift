@@ -65,7 +65,7 @@ struct KeyCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let store = try openStore(store, create: true)
+            let store = try await openStore(store, create: true)
             let (record, token) = try await reported { () async throws(AttachmentError) in
                 try await store.records.createKey(
                     named: name, for: TenantID(rawValue: tenant), roles: roles, lasting: time?.duration)
@@ -87,7 +87,7 @@ struct KeyCommand: AsyncParsableCommand {
         var format = RecordFormat.table
 
         func run() async throws {
-            let store = try openStore(store)
+            let store = try await openStore(store)
             let keys = try await reported { () async throws(AttachmentError) in
                 try await store.records.keys(of: tenant.map(TenantID.init(rawValue:)))
             }
@@ -124,7 +124,7 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup(title: "Where") var store: StoreOptions
 
         func run() async throws {
-            let store = try openStore(store)
+            let store = try await openStore(store)
             for id in ids {
                 let isKnown = try await reported { () async throws(AttachmentError) in
                     try await store.records.revokeKey(id)
@@ -154,7 +154,7 @@ struct KeyCommand: AsyncParsableCommand {
         var format = RecordFormat.table
 
         func run() async throws {
-            let store = try openStore(store)
+            let store = try await openStore(store)
             let rotated = try await reported { () async throws(AttachmentError) in
                 try await store.records.rotateKey(id, overlap: overlap.duration)
             }
@@ -177,7 +177,7 @@ extension KeyCommand {
         @OptionGroup(title: "Where") var store: StoreOptions
 
         func run() async throws {
-            let store = try openStore(store)
+            let store = try await openStore(store)
             do {
                 guard let secret = try store.webhookSecret(of: TenantID(rawValue: tenant)) else {
                     throw CommandFailure("there are no keys to derive a secret from; see access.keys.")

@@ -38,7 +38,7 @@ struct LeaseCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let store = try openStore(store)
+        let store = try await openStore(store)
         let attachment = AttachmentID(rawValue: id ?? "")
         if link {
             guard

@@ -42,7 +42,7 @@ struct List: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let store = try openStore(store)
+        let store = try await openStore(store)
         var writer = ListWriter.attachments(format.format)
         let filter = RecordFilter(state: state, kind: kind)
         let paths = PathFilter(include: path.all())

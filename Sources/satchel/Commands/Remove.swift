@@ -19,7 +19,7 @@ struct Remove: AsyncParsableCommand {
     @OptionGroup(title: "Where") var tenant: TenantOptions
 
     func run() async throws {
-        let store = try openStore(store)
+        let store = try await openStore(store)
         var unknown: [String] = []
         for id in ids {
             let isKnown = try await store.records.delete(AttachmentID(rawValue: id), of: tenant.id)

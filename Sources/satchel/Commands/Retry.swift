@@ -23,7 +23,7 @@ struct Retry: AsyncParsableCommand {
     @OptionGroup(title: "Where") var tenant: TenantOptions
 
     func run() async throws {
-        let records = try openStore(store).records
+        let records = try await openStore(store).records
         for id in ids {
             let shown = Data(id.utf8).displayPath
             switch try await records.retry(JobID(rawValue: id), of: tenant.id) {

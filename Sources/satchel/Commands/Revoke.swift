@@ -20,7 +20,7 @@ struct Revoke: AsyncParsableCommand {
     @OptionGroup(title: "Where") var tenant: TenantOptions
 
     func run() async throws {
-        let store = try openStore(store)
+        let store = try await openStore(store)
         for id in ids {
             guard try await store.records.revoke(id, in: .owner(tenant.id)) else {
                 throw CommandFailure("there is no lease, link or grant '\(Data(id.utf8).displayPath)' in the store.")

@@ -45,23 +45,15 @@ struct Serve: AsyncParsableCommand {
         Self.raiseDescriptorLimit()
         let metrics = MetricsRegistry()
         MetricsSystem.bootstrap(metrics)
-        let store: Store
-        do {
-            store =
-                configuration.store == StoreOptions.memory
-                ? try Store(in: StoreMemory())
-                : try Store.open(at: configuration.store, keys: configuration.accessKeys)
-        } catch {
-            throw CommandFailure(error.description, status: 2)
-        }
+        let store = try await configuration.openStore()
         var developmentKey: String?
         if configuration.settings.keysRequired {
             // No other process could make one for a store in memory.
-            if configuration.listen.isLoopback || configuration.store == StoreOptions.memory {
+            if configuration.listen.isLoopback || StoreLocation(configuration.store) == .memory {
                 developmentKey = try await DevelopmentKey.makeIfNeeded(in: store.records)
             } else if try await !store.records.hasKeys() {
                 throw CommandFailure(
-                    "there is no API key, so nobody could use the service on \(configuration.listen). Make one with 'satchel key create --store \(configuration.store)', and start it again.",
+                    "there is no API key, so nobody could use the service on \(configuration.listen). Make one with 'satchel key create --store \(StoreLocation(configuration.store))', and start it again.",
                     status: 2)
             }
         }

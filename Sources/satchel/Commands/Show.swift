@@ -21,7 +21,7 @@ struct Show: AsyncParsableCommand {
     @OptionGroup(title: "Where") var tenant: TenantOptions
 
     func run() async throws {
-        let store = try openStore(store)
+        let store = try await openStore(store)
         if let record = try await store.records.attachment(AttachmentID(rawValue: id), of: tenant.id) {
             print(try JSON.text(record, pretty: true))
         } else if let record = try await store.records.job(JobID(rawValue: id), of: tenant.id) {

@@ -30,7 +30,7 @@ struct StoreCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            let store = try openStore(store, exclusively: true)
+            let store = try await openStore(store, exclusively: true)
             let swept = try await reported { () async throws(AttachmentError) in try await store.sweep() }
             print(
                 "Removed \(Quantity.count(swept.expired, "expired file")), \(Quantity.count(swept.orphans, "file")) that nothing referred to (\(Quantity.bytes(swept.bytes))), and \(Quantity.count(swept.leftovers, "leftover")) of interrupted work."
@@ -48,7 +48,7 @@ struct StoreCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            let store = try openStore(store)
+            let store = try await openStore(store)
             let result = try await reported { () async throws(AttachmentError) in
                 try await store.verify()
             }
@@ -66,13 +66,21 @@ struct StoreCommand: AsyncParsableCommand {
 
     struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "migrate", abstract: "Bring the records to this version's schema. Every command does so too.")
+            commandName: "migrate", abstract: "Bring the records to this version's schema.",
+            discussion: """
+                Every command does so with a store in a directory. In PostgreSQL this one alone does, and makes the schema \
+                where there is none: run it with a role that owns the tables, before the nodes of a new version start.
+
+                  satchel store migrate --store postgres://owner@db.internal/satchel
+                """)
 
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            let store = try openStore(store)
-            print("The store at \(store.directory) has the schema \(store.schemaVersion).")
+            var configuration = StoreOptions.configured
+            if let store = store.store { configuration.store = store }
+            let version = try await configuration.migrateStore()
+            print("The store at \(store.location) has the schema \(version).")
         }
     }
 
@@ -93,7 +101,7 @@ struct StoreCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            let opened = try openStore(store)
+            let opened = try await openStore(store)
             let report: BackupReport
             do {
                 report = try await opened.backup(into: BackupDirectory(at: directory))
@@ -132,10 +140,12 @@ struct StoreCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            guard !store.isInMemory else { throw CommandFailure("a store in memory can't be restored.", status: 2) }
-            let (target, keys) = (
-                store.directory.path(percentEncoded: false), store.keysFile.path(percentEncoded: false)
-            )
+            guard case .directory(let target) = store.location else {
+                throw CommandFailure(
+                    "only a store in a directory is restored by this command; name one with --store. A database and a bucket are restored by their own tools.",
+                    status: 2)
+            }
+            let keys = store.keysFile.path(percentEncoded: false)
             let report: RestoreReport
             do {
                 report = try await BackupDirectory(existingAt: directory).restore(to: target, keys: keys)

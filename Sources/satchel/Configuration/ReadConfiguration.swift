@@ -2,6 +2,7 @@ import API
 import Attachments
 import Configuration
 import Foundation
+import S3
 
 /// What the settings come to: flags over the environment over the file over defaults.
 struct ReadConfiguration: Sendable {
@@ -107,7 +108,28 @@ struct ReadConfiguration: Sendable {
         case (_?, nil): complain("tls.key", nil, "tls.certificate is set, so it is needed too")
         default: break
         }
+        switch (StoreLocation(configuration.store), configuration.blobs) {
+        case (.database, nil):
+            complain("blobs", nil, "a store in PostgreSQL keeps its bytes in a bucket: name it, s3://bucket/prefix")
+        case (.directory, let blobs?), (.memory, let blobs?):
+            complain(
+                "blobs", blobs, "only a store in PostgreSQL keeps its bytes in a bucket; leave it out, or set store")
+        default: break
+        }
+        if case .memory = StoreLocation(configuration.store), configuration.settings.role != .all {
+            complain(
+                "role", configuration.settings.role.rawValue,
+                "no other node shares a store in memory; leave it 'all', or name another store")
+        }
+        if let blobs = configuration.blobs {
+            do throws(S3Error) {
+                _ = try configuration.bucket.configuration(of: blobs, [:])
+            } catch {
+                complain("blobs", blobs, error.reason)
+            }
+        }
         for (key, path) in [
+            ("s3.ca", configuration.bucket.certificateAuthorities),
             ("tls.certificate", configuration.tlsCertificate), ("tls.key", configuration.tlsKey),
             ("profiles", configuration.profiles),
         ] {

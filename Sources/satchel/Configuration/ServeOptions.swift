@@ -1,3 +1,4 @@
+import API
 import ArgumentParser
 import Foundation
 import Logging
@@ -11,8 +12,16 @@ struct ServeOptions: ParsableArguments {
         completion: .yaml)
     var config: String?
 
-    @Option(help: ArgumentHelp("The store's directory, made on first use.", valueName: "dir"), completion: .directory)
+    @Option(
+        help: ArgumentHelp(
+            "The store's directory, made on first use, or a database: postgres://user@host/name.", valueName: "store"),
+        completion: .directory)
     var store: String?
+
+    @Option(
+        help: ArgumentHelp("What this node does beside others of its store: all, api or worker.", valueName: "role"),
+        completion: .list(NodeRole.allCases.map(\.rawValue)))
+    var role: String?
 
     @Option(help: ArgumentHelp("Where to listen. Default: 127.0.0.1:8080.", valueName: "address:port"))
     var listen: String?
@@ -71,7 +80,8 @@ struct ServeOptions: ParsableArguments {
 
     private var flags: [ReadConfiguration.Flag] {
         let single: [(String, String?, String)] = [
-            ("store", store, "--store"), ("listen", listen, "--listen"), ("public_url", publicURL, "--public-url"),
+            ("store", store, "--store"), ("role", role, "--role"), ("listen", listen, "--listen"),
+            ("public_url", publicURL, "--public-url"),
             ("memory", memory, "--memory"), ("codecs", codecs, "--codecs"), ("profiles", profiles, "--profiles"),
             ("tls.certificate", tlsCertificate, "--tls-certificate"), ("tls.key", tlsKey, "--tls-key"),
             ("log.level", logLevel, "--log-level"), ("log.format", logFormat, "--log-format"),

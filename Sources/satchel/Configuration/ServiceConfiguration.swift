@@ -6,7 +6,14 @@ import Logging
 
 /// Everything that an operator decides about `satchel serve`. What each value means is said in ``Setting/all``.
 struct ServiceConfiguration: Sendable {
+    /// A directory, `memory:` or a URL of PostgreSQL: see ``StoreLocation``.
     var store = StoreOptions.defaultDirectory
+    /// `s3://bucket/prefix`; nil where the store keeps its bytes itself.
+    var blobs: String?
+    /// Where a node receives sources and stages outputs whose records and bytes are elsewhere.
+    var spool = StoreOptions.defaultSpool
+    var database = DatabaseSettings()
+    var bucket = BucketSettings()
     var accessKeys = StoreOptions.defaultKeys
     var listen = ListenAddress(host: "127.0.0.1", port: 8080)
     var grace: Duration = .seconds(25)

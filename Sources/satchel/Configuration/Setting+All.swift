@@ -3,17 +3,31 @@ import Attachments
 import HTTPServer
 import Ingest
 import Logging
+import Stores
 
 extension Setting {
     /// Every setting, in the order in which they are documented.
     static let all: [Setting] = [
         // Where.
         Setting(
-            "store", \.store, .path,
-            "The store's directory, made on first use; 'memory:' for one that goes with the process."),
+            "store", \.store, .store,
+            "The store's directory, made on first use; 'memory:' for one that goes with the process; or, for many nodes, a database: postgres://user@host/name, several hosts included, as libpq has it. Its password belongs into PGPASSWORD or the password file."
+        ),
+        Setting(
+            "blobs", \.blobs,
+            .text(named: "s3://bucket/prefix") { $0.hasPrefix("s3://") ? nil : "name a bucket: s3://bucket/prefix" },
+            "The bucket that keeps the bytes of a store in PostgreSQL. Credentials come as AWS's own tools take them: environment, web identity, shared file, container or instance."
+        ),
+        Setting(
+            "spool", \.spool, .path,
+            "Where a node of a store in PostgreSQL receives sources and stages outputs; it may be lost."),
         Setting(
             "access.keys", \.accessKeys, .path,
             "The file of the keys that access tokens are derived from; made on first use. Keep it outside the store and its backups; servers of one store share it."
+        ),
+        Setting(
+            "role", \.settings.role, .choice,
+            "What this node does beside others of the same store: take requests, work, or both. A worker answers /livez, /readyz and /metrics alone."
         ),
         Setting(
             "listen", \.listen, .listen,
@@ -36,6 +50,38 @@ extension Setting {
         Setting(
             "grace", \.grace, .seconds(0...3600),
             "After SIGTERM: for work that is underway to finish. What isn't done then is handed back."),
+
+        // How the database and the bucket are talked to.
+        Setting(
+            "postgres.connections", \.database.connections, .count(1...100),
+            "Of this node to the database, for writes; half as many more are for reads."),
+        Setting(
+            "postgres.pooled", \.database.isPooled, .flag,
+            "Whether a pooler in transaction mode, such as PgBouncer, is between: then nothing of a session is used."),
+        Setting(
+            "s3.endpoint", \.bucket.endpoint, .publicURL, default: "AWS's own",
+            "The bucket's server, where it isn't AWS."),
+        Setting(
+            "s3.region", \.bucket.region, .text(named: "region") { $0.isEmpty ? "name the bucket's region" : nil },
+            default: "AWS_REGION, else us-east-1", "The bucket's region."),
+        Setting(
+            "s3.path_style", \.bucket.usesPathStyle, .flag,
+            "Whether the bucket is named in the path, as servers of one's own often want it, and not in the host."),
+        Setting(
+            "s3.ca", \.bucket.certificateAuthorities, .path, default: "the system's",
+            "A PEM file of the certificates that alone are trusted for the bucket's server."),
+        Setting(
+            "s3.encryption", \.bucket.encryption, .choice,
+            "How the server is told to encrypt objects: as the bucket says, with its own keys, or with one of its key management service."
+        ),
+        Setting(
+            "s3.kms_key", \.bucket.key, .text(named: "key") { $0.isEmpty ? "name the key" : nil },
+            default: "the account's", "With s3.encryption kms: the key."),
+        Setting(
+            "s3.storage_class", \.bucket.storageClass,
+            .text(named: "class") { $0.isEmpty ? "name a storage class: STANDARD_IA" : nil },
+            default: "the bucket's", "Of new objects."),
+        Setting("s3.connections", \.bucket.connections, .count(1...1000), "To the bucket's server at once."),
 
         // Who.
         Setting(
@@ -184,6 +230,21 @@ extension ServiceConfiguration {
 }
 
 extension SettingKind<String> {
+    /// A password in it isn't shown.
+    static var store: Self {
+        SettingKind(name: "path or URL") { text throws(SettingComplaint) in
+            guard !text.isEmpty else { throw SettingComplaint("name a directory or a database") }
+            if case .database = StoreLocation(text) {
+                do throws(StoreError) { _ = try StoreDatabase(text) } catch {
+                    throw SettingComplaint("write postgres://user@host/database, as libpq reads it")
+                }
+            }
+            return text
+        } show: {
+            .text(StoreLocation($0).description)
+        }
+    }
+
     static var origin: Self {
         text(named: "origin") { text in
             do throws(AttachmentError) {

@@ -61,7 +61,7 @@ extension CompletionKind {
         .custom { words, _, prefix in
             let typed = TypedOptions(words)
             guard let options = try? StoreOptions.parse(typed["--store"].map { ["--store", $0] } ?? []),
-                let store = try? openStore(options)
+                let store = try? await openStore(options)
             else { return [] }
             let tenant = typed["--tenant"].map(TenantID.init(rawValue:)) ?? .local
             let found = (try? await find(store.records, tenant, prefix)) ?? []

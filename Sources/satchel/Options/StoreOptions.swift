@@ -6,19 +6,17 @@ import Stores
 struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The store's directory, made on first use, or 'memory:' for one that goes with the process. Default: $SATCHEL_STORE, else 'store' of the configuration file, else satchel under the XDG data directory.",
-            valueName: "dir"),
+            "The store's directory, made on first use, 'memory:' for one that goes with the process, or a database: postgres://user@host/name. Default: $SATCHEL_STORE, else 'store' of the configuration file, else satchel under the XDG data directory.",
+            valueName: "store"),
         completion: .directory)
     var store: String?
 
-    /// Whether nothing is to outlive the process: for a trial, or a batch whose results are its output.
-    var isInMemory: Bool { (store ?? Self.configured.store) == Self.memory }
+    var location: StoreLocation { StoreLocation(store ?? Self.configured.store) }
 
-    static let memory = "memory:"
-
-    var directory: URL {
-        if let store { return URL(filePath: store, directoryHint: .isDirectory) }
-        return URL(filePath: Self.configured.store, directoryHint: .isDirectory)
+    /// Of a store in a directory; nil for another.
+    var directory: URL? {
+        guard case .directory(let path) = location else { return nil }
+        return URL(filePath: path, directoryHint: .isDirectory)
     }
 
     /// The file of the keys that access tokens are derived from: outside the store, so that a copy of the store opens
@@ -30,7 +28,7 @@ struct StoreOptions: ParsableArguments {
 
     /// What the environment and the configuration file say, so that every command finds the store that the service
     /// uses.
-    private static let configured: ServiceConfiguration = {
+    static let configured: ServiceConfiguration = {
         let environment = ProcessInfo.processInfo.environment
         return ReadConfiguration(
             flags: [], environment: environment, file: ConfigurationFile.path(named: nil, environment)
@@ -38,6 +36,10 @@ struct StoreOptions: ParsableArguments {
     }()
 
     static let defaultDirectory = base("XDG_DATA_HOME", fallback: ".local/share").appending(path: "satchel")
+        .path(percentEncoded: false)
+
+    /// Lost without harm, so among the caches.
+    static let defaultSpool = base("XDG_CACHE_HOME", fallback: ".cache").appending(path: "satchel")
         .path(percentEncoded: false)
 
     static let defaultKeys = base("XDG_CONFIG_HOME", fallback: ".config").appending(path: "satchel/access.keys")

@@ -9,7 +9,7 @@ enum HealthChecks {
     static func all(
         of store: Store, spool: Spool, codecs: CodecPool, _ settings: ServiceSettings
     ) -> [ServiceHealth.Check] {
-        [
+        let common = [
             ServiceHealth.Check("store") {
                 do {
                     _ = try await store.records.now()
@@ -34,9 +34,12 @@ enum HealthChecks {
                 guard pending >= settings.intake.queue else { return nil }
                 return "\(pending) jobs wait, as many as intake.queue allows"
             },
+        ]
+        guard settings.role.works else { return common }
+        return common + [
             ServiceHealth.Check("codecs") {
                 await codecs.isWorking ? nil : "no codec process can be started; see 'satchel doctor'"
-            },
+            }
         ]
     }
 }

@@ -49,8 +49,11 @@ struct ServiceComposition: Sendable {
         let codecs = CodecPool(pool)
         do {
             // Both, so that the first clip doesn't wait for it, and what is missing shows at the start.
-            let sandbox = try await codecs.start(.common)
-            try await codecs.start(.full)
+            var sandbox: SandboxReport?
+            if configuration.settings.role.works {
+                sandbox = try await codecs.start(.common)
+                try await codecs.start(.full)
+            }
             let spool = try Spool(at: store.scratch)
             let fetcher = Fetcher(
                 guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)), into: spool,
@@ -81,7 +84,7 @@ struct ServiceComposition: Sendable {
             }
             let server = try SatchelServer(
                 service, listen: configuration.listen, tls: tls, grace: configuration.grace * 0.15,
-                onListening: { [configuration] port in
+                onListening: { [configuration, sandbox] port in
                     announce(port: port, configuration, store: store, sandbox: sandbox, logger: logger)
                 })
             return ServiceComposition(
@@ -103,14 +106,15 @@ struct ServiceComposition: Sendable {
         let grace = configuration.grace
         // They are shut down from the last to the first, each when those after it have ended: work first, while those
         // who wait for it still get their answers.
-        var lifecycle = ServiceGroupConfiguration(
-            services: [
-                HealthWatch(health: health),
-                Maintenance(store: store, interval: configuration.sweepInterval, logger: logger),
-                server,
-                WebhookCalls(sender: webhooks),
-                JobWork(jobs: jobs, grace: grace * 0.8, logger: logger),
-            ], logger: quietLogger)
+        var services: [any ServiceLifecycle.Service] = [HealthWatch(health: health)]
+        if configuration.settings.role.works {
+            services.append(Maintenance(store: store, interval: configuration.sweepInterval, logger: logger))
+        }
+        services.append(server)
+        if configuration.settings.role.works {
+            services += [WebhookCalls(sender: webhooks), JobWork(jobs: jobs, grace: grace * 0.8, logger: logger)]
+        }
+        var lifecycle = ServiceGroupConfiguration(services: services, logger: quietLogger)
         lifecycle.maximumGracefulShutdownDuration = grace
         let group = ServiceGroup(configuration: lifecycle)
         Interruption.responding { [health, logger] in
@@ -129,19 +133,21 @@ struct ServiceComposition: Sendable {
     }
 
     private static func announce(
-        port: Int, _ configuration: ServiceConfiguration, store: Store, sandbox: SandboxReport, logger: Logger
+        port: Int, _ configuration: ServiceConfiguration, store: Store, sandbox: SandboxReport?, logger: Logger
     ) {
-        let missing = sandbox.layers.filter { $0.state == .missing }
+        let missing = sandbox?.layers.filter { $0.state == .missing } ?? []
         let required = missing.filter(\.layer.isRequired)
+        let confinement = missing.isEmpty ? "full" : required.isEmpty ? "standard" : "MISSING"
         logger.notice(
             "listening",
             metadata: [
                 "address": "\(ListenAddress(host: configuration.listen.host, port: port))",
                 "tls": .stringConvertible(configuration.tlsCertificate != nil),
-                "public_url": "\(configuration.settings.publicURL)", "store": "\(store.directory)",
+                "public_url": "\(configuration.settings.publicURL)", "store": "\(StoreLocation(configuration.store))",
                 "codecs": .stringConvertible(configuration.codecs ?? 0),
                 "memory_bytes": .stringConvertible(configuration.memory ?? 0),
-                "sandbox": "\(missing.isEmpty ? "full" : required.isEmpty ? "standard" : "MISSING")",
+                "role": "\(configuration.settings.role.rawValue)",
+                "sandbox": "\(sandbox == nil ? "no codecs" : confinement)",
                 "sandbox_missing": .array(missing.map { "\($0.layer.title)" }), "version": "\(Version.current)",
             ])
     }

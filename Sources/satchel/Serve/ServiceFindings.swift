@@ -37,14 +37,19 @@ struct ServiceFindings {
 
     private func disk(_ configuration: ServiceConfiguration) -> Finding {
         // The nearest directory that is there, for a store that is still to be made.
-        let isInMemory = configuration.store == StoreOptions.memory
-        var place = isInMemory ? FileManager.default.temporaryDirectory : URL(filePath: configuration.store)
+        var place =
+            switch StoreLocation(configuration.store) {
+            case .memory: FileManager.default.temporaryDirectory
+            case .directory(let path): URL(filePath: path)
+            case .database: URL(filePath: configuration.spool)
+            }
+        let wanted = place.path(percentEncoded: false)
         while !FileManager.default.fileExists(atPath: place.path(percentEncoded: false)), place.pathComponents.count > 1
         {
             place.deleteLastPathComponent()
         }
         guard let free = try? Files.freeBytes(at: FilePath(place.path(percentEncoded: false))) else {
-            return Finding(grade: .bad, subject: "disk", detail: "the room at '\(configuration.store)' can't be told")
+            return Finding(grade: .bad, subject: "disk", detail: "the room at '\(wanted)' can't be told")
         }
         let least = configuration.settings.intake.freeBytes
         let isEnough = free >= least

@@ -1,0 +1,43 @@
+import S3
+
+/// How this node talks to the database that it shares with others.
+struct DatabaseSettings: Sendable {
+    /// At once, for writes; half as many more are for reads.
+    var connections = 4
+    /// Whether a pooler in transaction mode is between.
+    var isPooled = false
+}
+
+/// How this node talks to the bucket that it shares with others.
+struct BucketSettings: Sendable {
+    enum Encryption: String, CaseIterable, Sendable {
+        case none, s3, kms
+    }
+
+    var endpoint: String?
+    /// Nil: `AWS_REGION`, else `AWS_DEFAULT_REGION`, else `us-east-1`.
+    var region: String?
+    var usesPathStyle = false
+    var certificateAuthorities: String?
+    var encryption = Encryption.none
+    var key: String?
+    var storageClass: String?
+    var connections = 64
+
+    /// - Parameter location: `s3://bucket/prefix`.
+    func configuration(
+        of location: String, _ environment: [String: String]
+    ) throws(S3Error) -> S3Configuration {
+        func set(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        return try S3Configuration(
+            location, region: region ?? set("AWS_REGION") ?? set("AWS_DEFAULT_REGION") ?? "us-east-1",
+            endpoint: endpoint, usesPathStyle: usesPathStyle, certificateAuthorities: certificateAuthorities,
+            encryption: {
+                switch encryption {
+                case .none: .bucket
+                case .s3: .store
+                case .kms: .managed(key: key)
+                }
+            }(), storageClass: storageClass, connections: connections)
+    }
+}

@@ -1,0 +1,102 @@
+import API
+import Attachments
+import Foundation
+import S3
+import Stores
+
+/// What a node would find of the database and the bucket that it shares.
+struct ClusterFindings {
+    let configuration: ServiceConfiguration
+    /// As `--store` has it.
+    let url: String
+
+    /// From which difference clocks are worth a word.
+    private static let clockTolerance: Duration = .seconds(60)
+
+    var all: [Finding] {
+        get async { await database + bucket }
+    }
+
+    private var database: [Finding] {
+        get async {
+            let found: DatabaseExamination
+            do {
+                found = try await configuration.database(url).examine()
+            } catch {
+                return [Finding(grade: .bad, subject: "database", detail: "\(error)")]
+            }
+            var findings = [
+                Finding(
+                    grade: .good, subject: "database",
+                    detail:
+                        "\(StoreLocation(configuration.store)), PostgreSQL \(found.version), \(Self.milliseconds(found.roundTrip)) away, \(found.connections) of \(found.connectionLimit) connections in use"
+                )
+            ]
+            func add(_ grade: Finding.Grade, _ detail: String) {
+                findings.append(Finding(grade: grade, subject: "database", detail: detail))
+            }
+            if found.schema == nil { add(.bad, "it has no store yet: run 'satchel store migrate' with it once") }
+            for risk in found.risks { add(.bad, "\(risk): a crash may lose what was acknowledged") }
+            if !found.forbidden.isEmpty {
+                add(
+                    .bad,
+                    "this role may not read and write \(found.forbidden.joined(separator: ", ")): grant it SELECT, INSERT, UPDATE and DELETE"
+                )
+            }
+            if found.ownsSchema {
+                add(.extra, "this role owns the tables; one that reads and writes rows is enough for a service")
+            }
+            if !found.hasSynchronousStandby {
+                add(.extra, "no commit waits for a standby: a failover may lose what was acknowledged")
+            } else if found.standbys == 0 {
+                add(.bad, "commits wait for a standby, and none streams: nothing is acknowledged until one does")
+            }
+            return findings + Self.clock("database", found.clockOffset)
+        }
+    }
+
+    private var bucket: [Finding] {
+        get async {
+            guard let blobs = configuration.blobs else { return [] }
+            let found: BucketExamination
+            do {
+                found = try await S3Client(
+                    configuration.bucket.configuration(of: blobs, ProcessInfo.processInfo.environment)
+                ).examine()
+            } catch {
+                return [
+                    Finding(grade: .bad, subject: "bucket", detail: error.description)
+                ]
+            }
+            var findings = [
+                Finding(
+                    grade: .good, subject: "bucket",
+                    detail: "\(blobs), written, read and deleted; \(Self.milliseconds(found.roundTrip)) away")
+            ]
+            if found.endsUnfinishedUploads == false {
+                findings.append(
+                    Finding(
+                        grade: .extra, subject: "bucket",
+                        detail:
+                            "no rule of it aborts uploads in parts that nobody finished: add one, after 8 days, or they are paid for as long as it is there"
+                    ))
+            }
+            return findings + Self.clock("bucket", found.clockOffset)
+        }
+    }
+
+    private static func clock(_ subject: String, _ offset: Duration) -> [Finding] {
+        guard offset > clockTolerance || offset < .zero - clockTolerance else { return [] }
+        return [
+            Finding(
+                grade: .extra, subject: subject,
+                detail:
+                    "its clock is \(Int(abs(offset.inSeconds))) s \(offset > .zero ? "ahead of" : "behind") this machine's: set the one that is wrong"
+            )
+        ]
+    }
+
+    private static func milliseconds(_ duration: Duration) -> String {
+        "\((duration.inSeconds * 10_000).rounded() / 10) ms"
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import PostgresTestSupport
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+/// What is wrong with a database or a bucket is said at the start, in one sentence that says what would help.
+@Suite(.timeLimit(.minutes(10))) struct ClusterStartTests {
+    /// A cluster, what is done to it, and what is said then.
+    struct Fault: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        /// Names of variables and what they are instead.
+        var environment: [String: String] = [:]
+        /// In the database, before the node starts.
+        var sql: String?
+        var said: String
+
+        init(_ name: String, _ environment: [String: String] = [:], sql: String? = nil, says said: String) {
+            testDescription = name
+            self.environment = environment
+            self.sql = sql
+            self.said = said
+        }
+    }
+
+    static let faults = [
+        Fault(
+            "nobody answers", ["SATCHEL_STORE": "postgres://satchel:hidden@127.0.0.1:1/satchel"],
+            says: "can't be reached"
+        ),
+        Fault(
+            "the host isn't known", ["SATCHEL_STORE": "postgres://satchel:hidden@nowhere.invalid/satchel"],
+            says: "host isn't known"),
+        Fault("the URL is none", ["SATCHEL_STORE": "postgres://satchel:hidden@host:x/satchel"], says: "port"),
+        Fault("the schema was never made", sql: "DROP TABLE schema", says: "satchel store migrate"),
+        Fault("the schema is an older one", sql: "UPDATE schema SET version = 0", says: "satchel store migrate"),
+        Fault(
+            "the schema is a newer one", sql: "UPDATE schema SET version = 99, least_node = 99",
+            says: "newer version of Satchel"),
+        Fault(
+            "the database takes no writes",
+            sql:
+                "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$",
+            says: "takes no writes"),
+        Fault("no bucket is named", ["SATCHEL_BLOBS": ""], says: "blobs"),
+        Fault("what is named is no bucket", ["SATCHEL_BLOBS": "http://bucket"], says: "s3://bucket/prefix"),
+        Fault("the bucket isn't there", ["SATCHEL_BLOBS": "s3://no-such-bucket"], says: "doesn't exist"),
+        Fault("the secret is another", ["AWS_SECRET_ACCESS_KEY": "hidden"], says: "secret key"),
+        Fault("the access key isn't known", ["AWS_ACCESS_KEY_ID": "nobody"], says: "doesn't know the access key"),
+        Fault(
+            "there are no credentials",
+            ["AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true"],
+            says: "no credentials"),
+        Fault("the bucket's server is away", ["SATCHEL_S3_ENDPOINT": "http://127.0.0.1:1"], says: "can't be reached"),
+    ]
+
+    @Test(arguments: faults) func `what is wrong is one sentence, without a secret`(fault: Fault) async throws {
+        let harness = try ServiceHarness(.cluster)
+        if let sql = fault.sql {
+            let url = try #require(harness.satchel.environment["SATCHEL_STORE"])
+            let name = try #require(url.firstMatch(of: /@\/(test_[0-9]+)/)).1
+            _ = try await onThread { try PostgresServer.shared().execute(sql, in: String(name)) }
+        }
+        let environment = harness.satchel.environment.merging(fault.environment) { $1 }
+        let program = Program(harness.satchel.executable, environment: environment, in: harness.home.url)
+        let result = try await program.start(["serve", "--listen", "127.0.0.1:0"]).end()
+        #expect(result.status == 2 && result.outputText.isEmpty, "\(result.outputText)")
+        #expect(result.errorText.contains(fault.said), "\(result.errorText)")
+        #expect(!result.errorText.contains("hidden") && !result.errorText.contains("Fatal"), "\(result.errorText)")
+    }
+
+    @Test func `the doctor tells what a database and a bucket are like, and what is wrong with them`() async throws {
+        let harness = try ServiceHarness(.cluster)
+        let well = try await harness.run("doctor").outputText
+        #expect(well.contains(/ok +database +postgres:\/\/satchel@.*PostgreSQL [0-9]+/), "\(well)")
+        #expect(well.contains(/ok +bucket +s3:\/\/satchel\//), "\(well)")
+        // The server of the tests keeps commits in memory.
+        #expect(well.contains(/!! +database +fsync=off/), "\(well)")
+        #expect(well.contains(/-- +database +no commit waits for a standby/), "\(well)")
+        let url = try #require(harness.satchel.environment["SATCHEL_STORE"])
+        let name = String(try #require(url.firstMatch(of: /@\/(test_[0-9]+)/)).1)
+        _ = try await onThread {
+            let server = try PostgresServer.shared()
+            try server.execute(
+                "CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader", in: name)
+        }
+        let reader = url.replacing("satchel@", with: "reader@")
+        let poor = try await harness.run("doctor", "--store", reader).outputText
+        #expect(poor.contains(/!! +database +this role may not read and write .*attachments/), "\(poor)")
+        let program = Program(
+            harness.satchel.executable,
+            environment: harness.satchel.environment.merging(["AWS_SECRET_ACCESS_KEY": "hidden"]) { $1 },
+            in: harness.home.url)
+        let wrong = try await program.start(["doctor"]).end()
+        #expect(wrong.status == 1 && wrong.outputText.contains(/!! +bucket +The secret key/), "\(wrong.outputText)")
+        #expect(!wrong.outputText.contains("hidden"))
+    }
+
+    @Test func `a worker answers for itself alone, and does what another node accepted`() async throws {
+        let harness = try ServiceHarness(.cluster)
+        let key = try await harness.makeKey("--role", "admin")
+        let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
+        let front = try await harness.serve("--role", "api", key: key)
+        #expect(
+            try await front.send("PUT", "/v1/jobs/one?profile=message", ["Content-Type": "image/jpeg"], body: photo)
+                .status == 202)
+        // Nobody works yet.
+        try await Task.sleep(for: .seconds(2))
+        #expect(try await front.get("/v1/jobs/one").json["state"] as? String == "pending")
+        let worker = try await harness.serve("--role", "worker", key: key)
+        for path in ["/livez", "/readyz", "/metrics"] { #expect(try await worker.get(path).status == 200) }
+        for path in ["/v1/jobs/one", "/v1/jobs", "/openapi.json", "/c/satl_x/main.jpg"] {
+            #expect(try await worker.get(path).status == 404, "\(path)")
+        }
+        let job = try await front.finished("one")
+        #expect(job["state"] as? String == "delivered", "\(job)")
+        #expect(try worker.log.contains { $0["message"] as? String == "job" })
+        #expect(try !front.log.contains { $0["message"] as? String == "job" })
+        let attachments = try #require(job["attachments"] as? [[String: Any]])
+        let renditions = try #require(attachments.first?["renditions"] as? [String: [String: Any]])
+        let path = (renditions["main"]?["url"] as? String).flatMap { URL(string: $0)?.path() }
+        let content = try await front.get(path ?? "")
+        #expect(content.status == 200 && content.data.count == renditions["main"]?["bytes"] as? Int)
+    }
+}
