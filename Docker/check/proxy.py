@@ -8,19 +8,21 @@ import time
 from service import ask
 
 
-def configuration(path, home, blobs, upstream, port):
-    """The file with only its places changed."""
-    with open(path, encoding="utf-8") as file:
-        # Temporary files beside, for /tmp is everybody's here.
-        text = file.read().replace(" /tmp/", f" {home}/")
-    for old, new in [
-        ("alias /var/lib/satchel/blobs/;", f"alias {blobs}/;"), ("server satchel:8080;", f"server {upstream};"),
-        ("listen 8080;", f"listen 127.0.0.1:{port};"),
-    ]:
-        if text.count(old) != 1:
-            raise SystemExit(f"{path}: '{old}' should be there once")
-        text = text.replace(old, new)
-    return text
+def write(source, home, places):
+    """Copies the configuration and what it includes into a directory, with only its places changed; each is there once."""
+    for name in [os.path.basename(source), "http.conf", "locations.conf"]:
+        with open(f"{os.path.dirname(source)}/{name}", encoding="utf-8") as file:
+            text = file.read()
+        if name == os.path.basename(source):
+            name = "nginx.conf"
+            for old, new in places.items():
+                if text.count(old) != 1:
+                    raise SystemExit(f"{source}: '{old}' should be there once")
+                text = text.replace(old, new)
+        with open(f"{home}/{name}", "w", encoding="utf-8") as file:
+            # Temporary files beside, for /tmp is everybody's here.
+            file.write(text.replace(" /tmp/", f" {home}/"))
+    return f"{home}/nginx.conf"
 
 
 @contextlib.contextmanager
@@ -30,13 +32,15 @@ def nginx(source, directory, user, blobs, upstream, port):
     home = f"{directory}/nginx"
     os.mkdir(home)
     os.chown(home, uid, gid)
-    with open(f"{home}/nginx.conf", "w", encoding="utf-8") as file:
-        file.write(configuration(source, home, blobs, upstream, port))
+    configuration = write(source, home, {
+        "alias /var/lib/satchel/blobs/;": f"alias {blobs}/;", "server satchel:8080;": f"server {upstream};",
+        "listen 8080;": f"listen 127.0.0.1:{port};",
+    })
     with open(f"{home}/log", "w", encoding="utf-8") as log:
         os.chown(log.name, uid, gid)
         command = [
             "setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups", "--no-new-privs", "--bounding-set=-all",
-            "nginx", "-c", f"{home}/nginx.conf", "-e", f"{home}/errors", "-g", "daemon off;",
+            "nginx", "-c", configuration, "-e", f"{home}/errors", "-g", "daemon off;",
         ]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
