@@ -26,6 +26,9 @@ test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace ip
 bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-dev zlib1g-dev nginx-light wrk
     valgrind util-linux python3 python3-dev python3-venv"
 
+# Whoever has kubectl from elsewhere keeps it: Debian's would be in its way.
+command -v kubectl >/dev/null || test="$test kubernetes-client"
+
 # What the releases call differently; a release that isn't named here is taken for the newest one.
 # shellcheck source=/dev/null
 [ ! -r /etc/os-release ] || . /etc/os-release

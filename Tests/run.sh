@@ -45,7 +45,7 @@ for part in "$@"; do
                 CodecPoolTests
                 JobsTests HTTPServerTests APITests ServeTests+SatchelClientTests SatchelTests"
             ;;
-        check) parts="$parts DurabilityTests openapi-client schemathesis benchmarks" ;;
+        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks" ;;
         *) parts="$parts $part" ;;
     esac
 done
@@ -112,6 +112,7 @@ for name in $parts; do
         openapi-client) run "$name" 5 ./Tests/openapi-client.sh .build/debug ;;
         benchmarks) run "$name" 10 make bench-test ;;
         schemathesis) run "$name" 15 ./Tests/schemathesis.sh .build/debug ;;
+        deployment) run "$name" 5 ./Tests/deployment.sh .build/debug ;;
         SatchelTests) run "$name" $minutes ./Tests/halves.sh "$tests" '^SatchelTests\.' "$system" --no-parallel ;;
         *+*) run "$name" $minutes ./Tests/halves.sh "$tests" "^(${name%+*}|${name#*+})\\." "^${name%+*}\\." --no-parallel ;;
         ServeTests | SatchelClientTests)
