@@ -90,6 +90,20 @@ def check_job(container):
         added.stdout + added.stderr)
 
 
+def pod():
+    """What the manifest of a worker says of its rights. Its RuntimeDefault is containerd's profile, which lets through what Docker's
+    does."""
+    with open(f"{CONTEXT}/Docker/kubernetes/base/worker.yaml", encoding="utf-8") as file:
+        spec = yaml.safe_load(file)["spec"]["template"]["spec"]
+    whole, own = spec["securityContext"], spec["containers"][0]["securityContext"]
+    assert whole["seccompProfile"] == {"type": "RuntimeDefault"}
+    return {
+        "user": f"{whole['runAsUser']}:{whole['runAsGroup']}", "read_only": own["readOnlyRootFilesystem"],
+        "drop_capabilities": own["capabilities"] == {"drop": ["ALL"]},
+        "no_new_privileges": not own["allowPrivilegeEscalation"],
+    }
+
+
 def check_runs(root_directory, image):
     owned = image.user
     environment = {**image.environment, "SATCHEL_PUBLIC_URL": PUBLIC_URL}
@@ -104,6 +118,7 @@ def check_runs(root_directory, image):
                 "user": owned, "read_only": True, "drop_capabilities": True, "no_new_privileges": True,
                 "seccomp": "old",
             }, NAMESPACES | {"Landlock"}),
+        ("as a pod of kubernetes/base", pod(), NAMESPACES),
         ("with --security-opt seccomp=unconfined", {"user": owned, "seccomp": None}, set()),
     ]
     for name, options, missing in runs:

@@ -22,14 +22,15 @@ REFUSED = """
     fsopen fspick get_kernel_syms get_mempolicy init_module io_uring_enter io_uring_register io_uring_setup ioperm iopl kcmp
     kexec_file_load kexec_load keyctl lookup_dcookie mbind migrate_pages mount mount_setattr move_mount move_pages nfsservctl
     open_by_handle_at open_tree perf_event_open pidfd_getfd pivot_root process_madvise query_module quotactl
-    quotactl_fd reboot request_key set_mempolicy setdomainname sethostname setns settimeofday stime swapoff swapon
-    _sysctl sysfs syslog umount umount2 unshare uselib userfaultfd ustat vhangup vm86 vm86old
+    quotactl_fd reboot request_key set_mempolicy set_mempolicy_home_node setdomainname sethostname setns settimeofday stime
+    swapoff swapon _sysctl sysfs syslog umount umount2 unshare uselib userfaultfd ustat vhangup vm86 vm86old
 """.split()
 # What Docker before version 23 refuses too: its profile is older than Landlock.
 REFUSED_BEFORE_LANDLOCK = ["landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"]
 # CLONE_NEW* of <linux/sched.h>, all but the one for time.
 NAMESPACE_FLAGS = 0x7E020000
-AF_VSOCK = 40
+# Of sockets: AF_ALG, which containerd refuses too, and AF_VSOCK.
+REFUSED_FAMILIES = [38, 40]
 
 
 @dataclass
@@ -152,7 +153,8 @@ def refuse_calls(profile):
         if NAMESPACE_FLAGS >> bit & 1:
             # SCMP_CMP_MASKED_EQ is 7: the flag is set.
             refuse("clone", eperm, Comparison(0, 7, 1 << bit, 1 << bit))
-    refuse("socket", eperm, Comparison(0, equal, AF_VSOCK, 0))
+    for family in REFUSED_FAMILIES:
+        refuse("socket", eperm, Comparison(0, equal, family, 0))
     check(-abs(seccomp.seccomp_load(context)), "seccomp_load")
 
 
