@@ -17,11 +17,7 @@ public final class JobEvents: Sendable {
         public var event: JobEvent
     }
 
-    /// Names a job among all tenants'.
-    struct Key: Hashable {
-        var tenant: TenantID
-        var job: JobID
-    }
+    typealias Key = JobName
 
     private typealias Signal = AsyncStream<Void>.Continuation
 
@@ -55,6 +51,8 @@ public final class JobEvents: Sendable {
     /// Tells one process's numbers from another's.
     private let process = UUID().uuidString.lowercased().prefix(8)
     private let state = Mutex(State())
+    /// Told when somebody begins to follow a job, or to wait for its end.
+    private let attention = Mutex<(@Sendable () -> Void)?>(nil)
     /// How long the events of a finished job are kept.
     private let memory: Duration
 
@@ -64,6 +62,20 @@ public final class JobEvents: Sendable {
 
     /// Jobs that something is known of.
     var count: Int { state.withLock { $0.histories.count } }
+
+    /// Jobs that somebody follows, or for whose end somebody waits.
+    var watched: Set<JobName> {
+        state.withLock { state in
+            Set(
+                state.histories.lazy.filter { _, history in
+                    !history.hasEnded && !(history.followers.isEmpty && history.waiters.isEmpty)
+                }.map(\.key))
+        }
+    }
+
+    func whenWatched(_ begin: @escaping @Sendable () -> Void) {
+        attention.withLock { $0 = begin }
+    }
 
     // MARK: Telling
 
@@ -189,7 +201,8 @@ public final class JobEvents: Sendable {
     }
 
     private func register(_ signal: Signal, in list: WritableKeyPath<History, [Int: Signal]>, of key: Key) -> Int {
-        state.withLock { state in
+        defer { attention.withLock(\.self)?() }
+        return state.withLock { state in
             state.number += 1
             state.histories[key, default: History()][keyPath: list][state.number] = signal
             return state.number

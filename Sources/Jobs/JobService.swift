@@ -5,7 +5,8 @@ import Platform
 
 /// Carries out the service's jobs, lane by lane, until it is cancelled or drained.
 ///
-/// Several processes may serve the same store: jobs that others add or hand back are found within a second.
+/// Several processes may serve the same store: jobs that others add or hand back are found as soon as the store's
+/// ``QueuePace`` says, at the latest.
 public final class JobService: Sendable {
     /// How much is done at once. Of each width a quarter is kept for interactive jobs.
     public struct Widths: Hashable, Sendable {
@@ -64,9 +65,10 @@ public final class JobService: Sendable {
     private let store = StoreHealth()
     /// Wakes whoever ends pending jobs at their deadlines.
     private let deadlines = AsyncSignal()
+    /// Nil where whoever waits looks for himself.
+    private let ends: EndWatch?
 
-    /// Between two looks at the queue, or at a record that somebody waits for, where nothing happens here: what another
-    /// process did.
+    /// Between two looks at a record that somebody waits for, where nothing happens here: what another process did.
     private static let interval: Duration = .seconds(1)
     /// The longest pause after the store failed, of a lane and of a job.
     private static let pause: Duration = .seconds(5)
@@ -105,6 +107,14 @@ public final class JobService: Sendable {
             return (lane, worker)
         }
         self.workers = Dictionary(uniqueKeysWithValues: workers)
+        ends = records.pace.ends.map { EndWatch(records: records, events: events, every: $0) }
+        if let ends { events.whenWatched { [weak ends] in ends?.begin() } }
+        records.listen { [weak self] news in
+            switch news {
+            case .work: self?.submitted()
+            case .ended: self?.ends?.look()
+            }
+        }
     }
 
     // MARK: Asking
@@ -206,6 +216,11 @@ public final class JobService: Sendable {
                 while !Task.isCancelled {
                     tellPlaces()
                     try? await Task.sleep(for: Self.interval)
+                }
+            }
+            let looking = Task {
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: records.pace.work)
                     submitted()
                 }
             }
@@ -220,6 +235,7 @@ public final class JobService: Sendable {
             }
             await group.waitForAll()
             ticking.cancel()
+            looking.cancel()
             ending.cancel()
         }
         try Task.checkCancellation()

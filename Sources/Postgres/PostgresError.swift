@@ -119,6 +119,9 @@ public struct PostgresFailure: Hashable, Sendable, CustomStringConvertible {
         ["57P01", "57P02", "57P03", "25006", "08P01"].contains(code)
     }
 
+    /// A prepared statement's columns were changed by a migration: it has to be prepared anew, on a new connection.
+    var isOutdated: Bool { code == "0A000" }
+
     /// No room for data or memory.
     public var isOutOfSpace: Bool { code == "53100" }
 }

@@ -16,28 +16,29 @@ public final class PostgresGroup<Request: Sendable, Answer: Sendable>: Sendable 
         var isUnderWay = false
     }
 
-    private let state = Mutex(State())
-    private let perform: @Sendable ([Request]) async throws(PostgresError) -> [Answer]
+    public typealias Batch = @Sendable ([Request]) async throws(PostgresError) -> [Answer]
 
-    /// - Parameter perform: A batch of these requests: all or none, with an answer for each in their order. What it throws
-    ///   for several it is asked again for each alone, so that a bad one takes back only itself.
-    public init(_ perform: @escaping @Sendable ([Request]) async throws(PostgresError) -> [Answer]) {
-        self.perform = perform
-    }
+    private let state = Mutex(State())
+
+    public init() {}
 
     /// The answer to a request, once its batch is done. A cancelled task gets it as well.
-    public func callAsFunction(_ request: Request) async throws(PostgresError) -> Answer {
+    ///
+    /// - Parameter perform: A batch of these requests: all or none, with an answer for each in their order. What it throws
+    ///   for several it is asked again for each alone, so that a bad one takes back only itself. Whoever comes first has the
+    ///   others' done with: it is the same for all. It isn't kept, so it may hold what holds the group.
+    public func callAsFunction(_ request: Request, by perform: @escaping Batch) async throws(PostgresError) -> Answer {
         try await withCheckedContinuation { answer in
             let isFirst = state.withLock { state in
                 state.waiting.append(Entry(request: request, answer: answer))
                 defer { state.isUnderWay = true }
                 return !state.isUnderWay
             }
-            if isFirst { Task { await work() } }
+            if isFirst { Task { await work(perform) } }
         }.get()
     }
 
-    private func work() async {
+    private func work(_ perform: Batch) async {
         while true {
             let group = state.withLock { state -> [Entry] in
                 let group = Array(state.waiting.prefix(Self.largest))
@@ -46,11 +47,11 @@ public final class PostgresGroup<Request: Sendable, Answer: Sendable>: Sendable 
                 return group
             }
             guard !group.isEmpty else { return }
-            await perform(group)
+            await carryOut(group, by: perform)
         }
     }
 
-    private func perform(_ group: [Entry]) async {
+    private func carryOut(_ group: [Entry], by perform: Batch) async {
         do throws(PostgresError) {
             let answers = try await perform(group.map(\.request))
             precondition(answers.count == group.count, "each request has one answer")
@@ -61,7 +62,7 @@ public final class PostgresGroup<Request: Sendable, Answer: Sendable>: Sendable 
                 for entry in group { entry.answer.resume(returning: .failure(error)) }
                 return
             }
-            for entry in group { await perform([entry]) }
+            for entry in group { await carryOut([entry], by: perform) }
         }
     }
 }

@@ -124,13 +124,16 @@ public final class PostgresPool: Sendable {
                     return value
                 } catch {
                     // What a server says that takes no writes any more, it will say again.
-                    if case .statement(let failure) = error, failure.isPassing { await connection.close() }
+                    if case .statement(let failure) = error, failure.isPassing || failure.isOutdated {
+                        await connection.close()
+                    }
                     await line.giveBack(connection)
                     throw error
                 }
             } catch {
                 if !error.isOutcomeKnown { attempt.mayHaveCommitted = true }
-                let isConflict = if case .statement(let failure) = error { failure.isConflict } else { false }
+                let isConflict =
+                    if case .statement(let failure) = error { failure.isConflict || failure.isOutdated } else { false }
                 guard isConflict && attempt.number < Self.mostAttempts || error.isPassing, ContinuousClock.now < end
                 else { throw error }
             }

@@ -70,11 +70,12 @@ public struct Store: Sendable {
         bytesIn memory: StoreMemory, schemaVersion: String, records: (KeyRing, any GarbageCollector) -> any RecordStore
     ) throws(StoreError) {
         directory = memory.directory
-        blobs = memory.blobs
         sources = memory.sources
         staging = MemoryStagingArea(scratch: FilePath(memory.directory).appending("spool"))
         keys = try KeyRing(path: memory.directory + "/keys")
-        self.records = records(keys, StoreGarbage(blobs: memory.blobs, sources: memory.sources))
+        let records = records(keys, StoreGarbage(blobs: memory.blobs, sources: memory.sources))
+        self.records = records
+        blobs = (records as? PostgresRecordStore)?.guarding(memory.blobs) ?? memory.blobs
         self.schemaVersion = schemaVersion
         removals = nil
         place = .memory(memory)
@@ -88,12 +89,13 @@ public struct Store: Sendable {
         records: (KeyRing, any GarbageCollector) -> any RecordStore
     ) throws(StoreError) {
         directory = scratch
-        blobs = bytes.blobs
         sources = bytes.sources
         let path = FilePath(scratch)
         staging = FileStagingArea(directory: path.appending("staging"), scratch: path.appending("spool"))
         self.keys = try KeyRing(path: keys)
-        self.records = records(self.keys, StoreGarbage(blobs: bytes.blobs, sources: bytes.sources))
+        let records = records(self.keys, StoreGarbage(blobs: bytes.blobs, sources: bytes.sources))
+        self.records = records
+        blobs = (records as? PostgresRecordStore)?.guarding(bytes.blobs) ?? bytes.blobs
         self.schemaVersion = schemaVersion
         removals = nil
         place = .elsewhere
@@ -159,8 +161,7 @@ public struct Store: Sendable {
             let records = try SQLiteRecordStore(
                 path: database.string, workers: WorkerLocks(directory: path.appending("workers")),
                 revocations: path.appending("revocations"),
-                keys: self.keys, garbage: StoreGarbage(blobs: blobs, sources: sources), blobsAreFiles: bytes == nil,
-                clock: clock)
+                keys: self.keys, garbage: StoreGarbage(blobs: blobs, sources: sources), clock: clock)
             schemaVersion = records.schemaVersion
             self.records = records
             self.blobs = blobs

@@ -12,16 +12,18 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case full(path: String)
     /// Written by a later version of Satchel.
     case newerSchema(path: String)
+    /// Written by an earlier version of Satchel, and not brought up to date.
+    case olderSchema(path: String)
+    /// A database without records.
+    case noSchema(path: String)
+    /// The database can't be used; `reason` is a sentence that says what would help.
+    case unusableDatabase(reason: String)
     /// Somebody else could read the key file.
     case exposedKeys(path: String)
     /// The key file is not what it should be.
     case damagedKeys(path: String, reason: String)
     /// The database answered with an error.
     case database(path: String, reason: String)
-    /// The database that was named can't be used; `reason` is a sentence with what would help.
-    case unusableDatabase(reason: String)
-    /// Nothing, or an older version's schema, is in the database.
-    case notMigrated(path: String)
     /// Another process uses what is wanted alone.
     case inUse(path: String)
     /// There is something in the store at `path` that would be lost.
@@ -45,15 +47,17 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             "There is no room left at '\(path)'. Free some space or inodes, then try again."
         case .newerSchema(let path):
             "The store at '\(path)' was written by a newer version of Satchel. Use that version, or a later one."
+        case .olderSchema(let path):
+            "The records in '\(path)' are those of an older version of Satchel. Run satchel store migrate on them first."
+        case .noSchema(let path):
+            "There are no records of Satchel in '\(path)'. Run satchel store migrate, or correct the URL in --store."
+        case .unusableDatabase(let reason): reason
         case .exposedKeys(let path):
             "The key file '\(path)' can be read by others. Run chmod 600 on it; if somebody may have read it, delete it, which revokes all access."
         case .damagedKeys(let path, let reason):
             "The key file '\(path)' can't be used: \(reason). Restore it, or delete it, which revokes all access."
         case .database(let path, let reason):
             "The records in '\(path)' can't be used: \(reason)."
-        case .unusableDatabase(let reason): reason
-        case .notMigrated(let path):
-            "There is no store of this version in '\(path)'. Run 'satchel store migrate' with it once, then try again."
         case .inUse(let path):
             "Another process uses '\(path)'. Wait for it to end, or stop it, then try again."
         case .notEmpty(let path):

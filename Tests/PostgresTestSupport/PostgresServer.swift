@@ -66,7 +66,7 @@ public final class PostgresServer: Sendable {
     private var data: String { directory + "/data" }
 
     /// The server won't run as root.
-    private static var guise: [String] {
+    static var guise: [String] {
         if Privileges.canChangeUser { return ["setpriv", "--reuid", account, "--regid", account, "--clear-groups"] }
         return getuid() == 0 ? ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--"] : ["env"]
     }
@@ -196,6 +196,13 @@ public final class PostgresServer: Sendable {
         let name = "test_\(databases.add(1, ordering: .relaxed).newValue)"
         _ = try execute("CREATE DATABASE \(name) TEMPLATE \(template) STRATEGY FILE_COPY", in: "postgres")
         return name
+    }
+
+    /// Whether somebody takes connections there.
+    static func answers(_ url: String) -> Bool {
+        let connection = unsafe PQconnectdb(url)
+        defer { unsafe PQfinish(connection) }
+        return unsafe PQstatus(connection) == CONNECTION_OK
     }
 
     /// Executes what a test wants beside the program, and waits for it.

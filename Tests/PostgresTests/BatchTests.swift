@@ -107,7 +107,8 @@ import Testing
     @Test func `requests that come while a batch is under way form the next, at most 128`() async throws {
         let database = try Database(Database.numbers)
         let sizes = Mutex<[Int]>([])
-        let group = PostgresGroup<Int, Bool> { requests throws(PostgresError) in
+        let group = PostgresGroup<Int, Bool>()
+        let batch: PostgresGroup<Int, Bool>.Batch = { requests throws(PostgresError) in
             sizes.withLock { $0.append(requests.count) }
             let rows = try await database.pool.batch([
                 PostgresStatement("SELECT pg_sleep(0.02)"),
@@ -117,20 +118,21 @@ import Testing
             return requests.map { _ in rows[1].changes == requests.count }
         }
         try await withThrowingTaskGroup(of: Bool.self) { tasks in
-            for number in 0..<300 { tasks.addTask { try await group(number) } }
+            for number in 0..<300 { tasks.addTask { try await group(number, by: batch) } }
             for try await isDone in tasks { #expect(isDone) }
         }
         #expect(try database.count() == 300)
         let largest = try #require(sizes.withLock { $0.max() })
         #expect(largest > 1 && largest <= 128)
         // Alone it waits for nobody.
-        #expect(try await group(1000))
+        #expect(try await group(1000, by: batch))
         #expect(sizes.withLock { $0.last } == 1)
     }
 
     @Test func `of a group only the bad request fails`() async throws {
         let database = try Database(Database.numbers + "; INSERT INTO numbers VALUES (7)")
-        let group = PostgresGroup<Int, Int> { requests throws(PostgresError) in
+        let group = PostgresGroup<Int, Int>()
+        let batch: PostgresGroup<Int, Int>.Batch = { requests throws(PostgresError) in
             let rows = try await database.pool.batch([
                 PostgresStatement("SELECT pg_sleep(0.02)"),
                 PostgresStatement(
@@ -142,7 +144,7 @@ import Testing
             for number in [1, -1, 2, 7, 3, 4, 5] {
                 tasks.addTask {
                     do {
-                        _ = try await group(number)
+                        _ = try await group(number, by: batch)
                         return nil
                     } catch {
                         return number

@@ -51,7 +51,7 @@ struct RecordDatabase: Sendable {
     private static let template = Result {
         let server = try PostgresServer.shared()
         let name = try server.makeDatabase()
-        let statements = [PostgresSchema.versions, PostgresSchema.noVersion] + PostgresSchema.first
+        let statements = PostgresSchema.beginning + PostgresSchema.first
         try server.execute(statements.joined(separator: ";"), in: name)
         try server.execute(
             "UPDATE schema SET version = \(PostgresSchema.version), least_node = \(PostgresSchema.version)", in: name)
@@ -59,18 +59,27 @@ struct RecordDatabase: Sendable {
     }
 
     /// A node of its own with each opening.
-    func open(bytesIn memory: StoreMemory, _ clock: TestClock) throws -> Store {
+    ///
+    /// - Parameters:
+    ///   - garbage: In the place of what removes from the bytes.
+    ///   - timing: Nodes say goodbye or are killed by the test, however busy the machine is, and there is no outage that others
+    ///     would have to come back from first.
+    func open(
+        bytesIn memory: StoreMemory, _ clock: TestClock, behind pooler: PgBouncer? = nil,
+        garbage: (any GarbageCollector)? = nil,
+        garbageDelay: Duration = .zero,
+        timing: PostgresNode.Timing = PostgresNode.Timing(
+            deadAfter: .seconds(300), steadiness: .zero, rescue: .zero)
+    ) throws -> Store {
         // Beside busy loops a statement, or the next one of a transaction, may take its time.
         let patient = ["statement_timeout", "idle_in_transaction_session_timeout"].map { "-c%20\($0)%3D600000" }
         let parameters = try PostgresParameters(
-            server.url(name) + "&options=" + patient.joined(separator: "%20"), application: "tests")
-        return try Store(bytesIn: memory, schemaVersion: "\(PostgresSchema.version)") { keys, garbage in
+            pooler?.url(name) ?? server.url(name) + "&options=" + patient.joined(separator: "%20"),
+            application: "tests", isPooled: pooler != nil)
+        return try Store(bytesIn: memory, schemaVersion: "\(PostgresSchema.version)") { keys, own in
             PostgresRecordStore(
-                PostgresPool(parameters, limit: .seconds(600)), keys: keys, garbage: garbage,
-                clock: .fixed { clock.server },
-                // Nodes say goodbye or are killed by the test, however busy the machine is, and there is no outage that
-                // others would have to come back from first.
-                timing: PostgresNode.Timing(deadAfter: .seconds(300), steadiness: .zero))
+                PostgresPool(parameters, limit: .seconds(600)), keys: keys, garbage: garbage ?? own,
+                garbageDelay: garbageDelay, clock: .fixed { clock.server }, timing: timing)
         }
     }
 
@@ -153,6 +162,20 @@ struct Fixture: ~Copyable {
     /// For what is about SQLite alone.
     var sqlite: SQLiteRecordStore { store.sqlite }
 
+    /// For what is about PostgreSQL alone.
+    var postgres: PostgresRecordStore {
+        guard let postgres = store.records as? PostgresRecordStore else {
+            preconditionFailure("this store isn't in PostgreSQL")
+        }
+        return postgres
+    }
+
+    /// That of a store in PostgreSQL.
+    func requireDatabase() throws -> RecordDatabase {
+        let database = database
+        return try #require(database)
+    }
+
     /// Opens the same store once more, as another process would.
     func reopened(exclusively: Bool = false) throws -> Store {
         try Self.open(directory.path, memory, prefix, database, clock, exclusively: exclusively)
@@ -189,23 +212,36 @@ extension Store {
 
 extension Store {
     /// Stages and seals `text`, as a codec process and the service would.
-    func commit(_ text: String) async throws -> CommittedBlob {
-        try await commit(Data(text.utf8))
+    func commit(_ text: String, under claim: ClaimID = .generate()) async throws -> CommittedBlob {
+        try await commit(Data(text.utf8), under: claim)
     }
 
-    func commit(_ data: Data) async throws -> CommittedBlob {
+    func commit(_ data: Data, under claim: ClaimID = .generate()) async throws -> CommittedBlob {
         var staged = try staging.stage()
         do {
             let writer = FileHandle(fileDescriptor: staged.takeWriter().release(), closeOnDealloc: true)
             try writer.write(contentsOf: data)
             try writer.close()
         }
-        return try await commit(staged.file, expecting: Int64(data.count))
+        return try await commit(staged.file, expecting: Int64(data.count), under: claim)
     }
 
-    func commit(_ file: ScratchFile, expecting bytes: Int64) async throws(AttachmentError) -> CommittedBlob {
+    func commit(
+        _ file: ScratchFile, expecting bytes: Int64, under claim: ClaimID = .generate()
+    ) async throws(AttachmentError) -> CommittedBlob {
         try await blobs.put(
-            try await staging.close(file, expecting: bytes, writersAreDead: false), under: .generate())
+            try await staging.close(file, expecting: bytes, writersAreDead: false), under: claim)
+    }
+
+    func claim(of submission: JobSubmission = .sample()) async throws -> Claim? {
+        _ = try await records.submit(submission)
+        return try await claimNext()
+    }
+
+    func claimNext() async throws -> Claim? {
+        try await records.claim(
+            ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60)
+        ).first
     }
 
     func text(of name: BlobName) async throws -> String {

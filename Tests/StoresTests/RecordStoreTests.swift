@@ -27,6 +27,18 @@ import Testing
     }
 
     @Test(arguments: Backend.allCases)
+    func `what a blob is called is the business of the store that keeps it`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        _ = try await fixture.records.submit([.sample()], SubmissionOptions())
+        let claim = try await fixture.claim()
+        let name = BlobName(rawValue: "blobs/\(claim.id.rawValue.suffix(2))/\(claim.id.rawValue)/1")
+        let blob = CommittedBlob(name: name, sha256: String(repeating: "ab", count: 32), bytes: 7)
+        let job = try await fixture.records.deliver([.delivered(claim.attachments[0], [.main: blob])], under: claim)
+        #expect(job.state == .delivered)
+        #expect(try await fixture.records.referencedBlobs() == [blob])
+    }
+
+    @Test(arguments: Backend.allCases)
     func `a claim carries the submission, and a delivery is the record`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         var submission = JobSubmission.sample(profile: .notification, identifiers: ["a", "b"])

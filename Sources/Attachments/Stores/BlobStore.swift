@@ -74,10 +74,17 @@ public protocol BlobStore: Sendable {
     /// Removes blobs that no record refers to any more. Unknown names are no error.
     func remove(_ names: [BlobName]) async throws(AttachmentError)
 
+    /// Removes whatever was put under a claim that delivers nothing any more, as far as names tell it; a sweep finds the rest.
+    func removeAll(under claim: ClaimID) async throws(AttachmentError)
+
     /// A part of all blobs, in the store's own order: about `limit`, or all that are left.
     ///
     /// - Parameter cursor: Nil for the first part, then what the part before says is next.
     func list(
         after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<StoredObject<BlobName>>
+}
+
+extension BlobStore {
+    public func removeAll(under claim: ClaimID) async throws(AttachmentError) {}
 }

@@ -80,6 +80,28 @@ public enum RetryAnswer: Hashable, Sendable {
     case forgotten(JobRecord)
 }
 
+/// How soon what another process did with the queue is seen.
+public struct QueuePace: Hashable, Sendable {
+    /// Between two looks at the queue, where nothing happens here.
+    public var work: Duration
+    /// Between two looks at the jobs that somebody here waits for or follows, all of them at once; nil where whoever waits
+    /// looks for himself now and then.
+    public var ends: Duration?
+
+    public init(work: Duration = .seconds(1), ends: Duration? = nil) {
+        self.work = work
+        self.ends = ends
+    }
+}
+
+/// What may have happened in another process: it is to be looked for.
+public enum QueueNews: Hashable, Sendable {
+    /// There is work to do.
+    case work
+    /// A job came to its end.
+    case ended
+}
+
 /// Why a write under a claim did not count.
 public enum ClaimError: Error, Hashable, Sendable {
     /// The claim ran out, or another worker has the job, or it was cancelled or replaced. Nothing was written.
@@ -92,6 +114,12 @@ public enum ClaimError: Error, Hashable, Sendable {
 /// before; one transaction for attachments, renditions, references and the job's state). What to decide on the way is
 /// decided in `Jobs`, the same for every store.
 public protocol JobQueue: Sendable {
+    var pace: QueuePace { get }
+
+    /// Has `heed` called where something may have happened in another process, sooner than ``pace`` says; the latest one
+    /// alone. A wake-up, not truth: some are missed. It must not block.
+    func listen(_ heed: @escaping @Sendable (QueueNews) -> Void)
+
     /// The store's time, which all workers share. It never goes back.
     func now() async throws(AttachmentError) -> Instant
 
@@ -161,6 +189,13 @@ public protocol JobQueue: Sendable {
     /// Hands a job over to a lane: pending again, the attempt taken back, its deadline as it was, at the end of what its
     /// tenant has there.
     func move(_ claim: Claim, to lane: JobLane) async throws
+}
+
+/// As a store on one machine has it.
+extension JobQueue {
+    public var pace: QueuePace { QueuePace() }
+
+    public func listen(_ heed: @escaping @Sendable (QueueNews) -> Void) {}
 }
 
 extension JobQueue {

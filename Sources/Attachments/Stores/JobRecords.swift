@@ -66,9 +66,34 @@ public struct StoreStatistics: Hashable, Sendable {
     }
 }
 
+/// Names a job among all tenants'.
+public struct JobName: Hashable, Sendable {
+    public var tenant: TenantID
+    public var job: JobID
+
+    public init(tenant: TenantID, job: JobID) {
+        self.tenant = tenant
+        self.job = job
+    }
+}
+
+/// How far a job is.
+public struct JobStanding: Hashable, Sendable {
+    public var generation: Int
+    public var state: WorkState
+
+    public init(generation: Int, state: WorkState) {
+        self.generation = generation
+        self.state = state
+    }
+}
+
 /// What is known of jobs and attachments. A tenant's things are found by that tenant alone.
 public protocol JobRecords: Sendable {
     func job(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord?
+
+    /// Of these jobs, those that are there; one that runs may count as pending.
+    func standing(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStanding]
 
     /// The answer to an idempotency key that was used before; nil for a new one. The digest is not compared.
     func job(submittedWith idempotencyKey: String, of tenant: TenantID) async throws(AttachmentError) -> JobRecord?
@@ -144,5 +169,16 @@ public struct ExpiryPlace: Hashable, Sendable {
     public init(expiresAt: Instant, key: Int64) {
         self.expiresAt = expiresAt
         self.key = key
+    }
+}
+
+extension JobRecords {
+    public func standing(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStanding] {
+        var standing: [JobName: JobStanding] = [:]
+        for name in jobs {
+            guard let record = try await job(name.job, of: name.tenant) else { continue }
+            standing[name] = JobStanding(generation: record.generation, state: record.state)
+        }
+        return standing
     }
 }

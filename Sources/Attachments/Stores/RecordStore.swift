@@ -4,4 +4,34 @@
 /// What is deleted goes in this order: the record first, with all access to it, then the blob's row at zero references,
 /// then the bytes. Those, and sources that no job needs any more, are the record store's to have removed, for which nobody
 /// has to ask.
-public protocol RecordStore: JobQueue, JobRecords, AccessRecords, APIKeyRecords, WebhookQueue, BlobRecords {}
+public protocol RecordStore: JobQueue, JobRecords, AccessRecords, APIKeyRecords, WebhookQueue, BlobRecords {
+    /// Whether what becomes superfluous is written down as it does, and removed by ``collectGarbage()``. Then no sweep has to
+    /// look for it among all blobs.
+    var notesGarbage: Bool { get }
+
+    /// Whether a task of upkeep is this process's turn, of all that use the store. Who has it keeps it while it asks again
+    /// within ten seconds; that two have it for a moment does no harm.
+    func leads(_ task: UpkeepTask) async throws(AttachmentError) -> Bool
+
+    /// Removes what was written down as superfluous and is due, where that is this process's turn.
+    ///
+    /// - Returns: How much there was.
+    func collectGarbage() async throws(AttachmentError) -> Int
+}
+
+/// What one process does for all that use a store.
+public enum UpkeepTask: String, Hashable, Sendable, CaseIterable {
+    case expiry
+    case garbage
+    /// Looking for sources that nobody needs, among all; once an hour.
+    case sources
+}
+
+/// As a store has it that removes at once what a commit made superfluous, and whose processes don't mind doing the same.
+extension RecordStore {
+    public var notesGarbage: Bool { false }
+
+    public func leads(_ task: UpkeepTask) async throws(AttachmentError) -> Bool { true }
+
+    public func collectGarbage() async throws(AttachmentError) -> Int { 0 }
+}

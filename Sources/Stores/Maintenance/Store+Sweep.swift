@@ -10,6 +10,8 @@ public struct SweepReport: Hashable, Sendable, Codable {
     public var bytes: Int64
     /// Files in the making and sources that nobody works on.
     public var leftovers: Int
+    /// Of what the records had written down as superfluous.
+    public var collected = 0
 }
 
 extension Store {
@@ -18,35 +20,33 @@ extension Store {
 
     /// Removes what outlived its retention, and what no record refers to: older than an hour, or all of it when the
     /// store is held exclusively. Drops keys that no token needs any more.
-    public func sweep() async throws(AttachmentError) -> SweepReport {
-        try await sweep(sparing: isExclusive ? nil : Self.youth)
+    ///
+    /// - Parameters:
+    ///   - inTurn: Whether to leave to others what one process does for all.
+    ///   - audits: Whether to look through all blobs also where the records write down what is superfluous.
+    public func sweep(inTurn: Bool = false, audits: Bool = false) async throws(AttachmentError) -> SweepReport {
+        try await sweep(sparing: isExclusive ? nil : Self.youth, inTurn: inTurn, audits: audits)
     }
 
     /// - Parameter age: What is younger stays; nil spares nothing.
-    func sweep(sparing age: Duration?) async throws(AttachmentError) -> SweepReport {
+    func sweep(
+        sparing age: Duration?, inTurn: Bool = false, audits: Bool = true
+    ) async throws(AttachmentError) -> SweepReport {
         let isOld = { @Sendable (of: Duration) in age.map { of >= $0 } ?? true }
+        let has = { (task: UpkeepTask) async throws(AttachmentError) -> Bool in
+            inTurn ? try await records.leads(task) : true
+        }
         var report = SweepReport(expired: 0, orphans: 0, bytes: 0, leftovers: 0)
         var place: ExpiryPlace?
-        repeat {
+        while try await has(.expiry) {
             let part = try await records.expire(limit: Self.part, from: place)
             report.expired += part.attachments
             place = part.next
-        } while place != nil
-        try await Self.forEachPage(of: blobs.list) { page throws(AttachmentError) in
-            // A read first: nearly all are referred to, and only what isn't needs a write.
-            let old = page.filter { isOld($0.age) }
-            let candidates = try await records.unreferenced(among: old.map(\.name))
-            guard !candidates.isEmpty else { return }
-            let removed = Set(try await records.discard(candidates))
-            report.orphans += removed.count
-            report.bytes += old.reduce(0) { $0 + (removed.contains($1.name) ? $1.bytes : 0) }
+            if place == nil { break }
         }
-        try await Self.forEachPage(of: sources.list) { page throws(AttachmentError) in
-            let old = page.filter { isOld($0.age) }.map(\.name)
-            let unneeded = try await records.unneeded(among: old)
-            try await sources.remove(unneeded)
-            report.leftovers += unneeded.count
-        }
+        report.collected = try await records.collectGarbage()
+        if audits || !records.notesGarbage { try await sweepBlobs(where: isOld, &report) }
+        if try await has(.sources) { try await sweepSources(where: isOld, &report) }
         report.leftovers += try await staging.removeAbandoned(where: isOld)
         try await records.forgetEndedWorkers()
         do {
@@ -59,6 +59,31 @@ extension Store {
             throw .storeFailed(reason: "\(type(of: error))")
         }
         return report
+    }
+
+    private func sweepBlobs(
+        where isOld: (Duration) -> Bool, _ report: inout SweepReport
+    ) async throws(AttachmentError) {
+        try await Self.forEachPage(of: blobs.list) { page throws(AttachmentError) in
+            // A read first: nearly all are referred to, and only what isn't needs a write.
+            let old = page.filter { isOld($0.age) }
+            let candidates = try await records.unreferenced(among: old.map(\.name))
+            guard !candidates.isEmpty else { return }
+            let removed = Set(try await records.discard(candidates))
+            report.orphans += removed.count
+            report.bytes += old.reduce(0) { $0 + (removed.contains($1.name) ? $1.bytes : 0) }
+        }
+    }
+
+    private func sweepSources(
+        where isOld: (Duration) -> Bool, _ report: inout SweepReport
+    ) async throws(AttachmentError) {
+        try await Self.forEachPage(of: sources.list) { page throws(AttachmentError) in
+            let old = page.filter { isOld($0.age) }.map(\.name)
+            let unneeded = try await records.unneeded(among: old)
+            try await sources.remove(unneeded)
+            report.leftovers += unneeded.count
+        }
     }
 
     /// Objects that are looked at together.

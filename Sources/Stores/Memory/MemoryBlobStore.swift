@@ -10,7 +10,7 @@ public final class MemoryBlobStore: BlobStore {
 
     public func put(_ file: HashedFile, under claim: ClaimID) async throws(AttachmentError) -> CommittedBlob {
         let name = BlobName.make(sha256: file.sha256)
-        blobs.withLock { $0[name] = MemoryObject(file: file.file, bytes: file.bytes) }
+        blobs.withLock { $0[name] = MemoryObject(file: file.file, bytes: file.bytes, claim: claim) }
         return CommittedBlob(name: name, sha256: file.sha256, bytes: file.bytes)
     }
 
@@ -18,7 +18,7 @@ public final class MemoryBlobStore: BlobStore {
         let name = BlobName.make(sha256: blob.sha256)
         let isThere = blobs.withLock { blobs in
             guard let known = blobs[blob.name] else { return false }
-            blobs[name] = MemoryObject(file: known.file, bytes: known.bytes)
+            blobs[name] = MemoryObject(file: known.file, bytes: known.bytes, claim: claim)
             return true
         }
         return isThere ? CommittedBlob(name: name, sha256: blob.sha256, bytes: blob.bytes) : nil
@@ -44,6 +44,10 @@ public final class MemoryBlobStore: BlobStore {
         }
     }
 
+    public func removeAll(under claim: ClaimID) async {
+        blobs.withLock { blobs in blobs = blobs.filter { $0.value.claim != claim } }
+    }
+
     public func list(after cursor: String?, limit: Int) async -> Page<StoredObject<BlobName>> {
         blobs.withLock(\.self).page(after: cursor, limit: limit)
     }
@@ -53,11 +57,14 @@ public final class MemoryBlobStore: BlobStore {
 struct MemoryObject: Sendable {
     let file: ScratchFile
     let bytes: Int64
+    /// Under which a blob was put.
+    let claim: ClaimID?
     private let madeAt = ContinuousClock.now
 
-    init(file: ScratchFile, bytes: Int64) {
+    init(file: ScratchFile, bytes: Int64, claim: ClaimID? = nil) {
         self.file = file
         self.bytes = bytes
+        self.claim = claim
     }
 
     fileprivate var age: Duration { .now - madeAt }

@@ -65,6 +65,11 @@ public struct MemoryRecordStore: RecordStore {
         self.clock = clock
     }
 
+    /// One of several machines has to ask.
+    public var pace: QueuePace {
+        shared.countsRevocations ? QueuePace() : QueuePace(work: .milliseconds(100), ends: .milliseconds(50))
+    }
+
     public func now() async throws(AttachmentError) -> Instant {
         read { _, now in now }
     }

@@ -13,6 +13,10 @@ final class PostgresNode: Sendable {
         var deadAfter: Duration = .seconds(10)
         /// Only who has had all its own heartbeats for so long takes others' jobs: after an outage theirs come first.
         var steadiness: Duration = .seconds(10)
+        /// Between two looks at a queue for jobs whose claims are to be taken away.
+        var rescue: Duration = .seconds(1)
+        /// Between two looks at the node's own claims, for those that nobody here has.
+        var look: Duration = .seconds(10)
     }
 
     let id = UUID().uuidString.lowercased()
@@ -20,6 +24,8 @@ final class PostgresNode: Sendable {
     let slot: Int
     let timing: Timing
     private let pool: PostgresPool
+    /// Told how many nodes live, at each heartbeat.
+    private let tell: @Sendable (Int) -> Void
     private let state = Mutex(State())
     private let beating = Mutex<Task<Void, Never>?>(nil)
 
@@ -27,12 +33,25 @@ final class PostgresNode: Sendable {
         /// Since when no heartbeat was late; nil before the first.
         var steadySince: ContinuousClock.Instant?
         var last: ContinuousClock.Instant?
+        /// Whether heartbeats were ever late.
+        var hadGap = false
+        /// Claims that are asked for, or that somebody here has.
+        var claims: [ClaimID: Held] = [:]
+        var rescuedAt: [String: ContinuousClock.Instant] = [:]
+        var lookedAt = ContinuousClock.now
+    }
+
+    private struct Held {
+        /// When the record is known to have had it.
+        var confirmedAt: ContinuousClock.Instant
+        var until: ContinuousClock.Instant
     }
 
     static let slots = 8
 
-    init(_ pool: PostgresPool, _ timing: Timing) {
+    init(_ pool: PostgresPool, _ timing: Timing, _ tell: @escaping @Sendable (Int) -> Void) {
         self.pool = pool
+        self.tell = tell
         self.timing = timing
         slot = Int.random(in: 0..<Self.slots)
     }
@@ -57,7 +76,8 @@ final class PostgresNode: Sendable {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: interval)
                     // What fails is tried again with the next; that others notice is what heartbeats are for.
-                    _ = try? await self?.beat()
+                    try? await self?.beat()
+                    try? await self?.handBackStrays()
                 }
             }
         }
@@ -65,29 +85,115 @@ final class PostgresNode: Sendable {
 
     private func beat() async throws(PostgresError) {
         let now = ContinuousClock.now
-        _ = try await pool.batch([
+        let rows = try await pool.batch([
             PostgresStatement(
                 """
                 INSERT INTO nodes (id, name, version, slot, started_at, heartbeat_at)
                 VALUES ($1, $2, $3, $4, \(PostgresClock.sql), \(PostgresClock.sql))
                 ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at
                 """,
-                [.uuid(id), .text(ProcessInfo.processInfo.hostName), .text("\(PostgresSchema.version)"), .int(slot)])
+                [.uuid(id), .text(ProcessInfo.processInfo.hostName), .text("\(PostgresSchema.version)"), .int(slot)]),
+            PostgresStatement("SELECT count(*) AS n FROM nodes WHERE \(isAlive)"),
         ])
+        tell(try rows[1].first?.int("n") ?? 1)
         state.withLock { state in
-            if state.last.map({ now - $0 > timing.deadAfter }) ?? true { state.steadySince = now }
-            state.last = now
+            let isLate = state.last.map { now - $0 > timing.deadAfter }
+            if isLate ?? true { state.steadySince = now }
+            if isLate ?? false { state.hadGap = true }
+            state.last = max(state.last ?? now, now)
         }
     }
 
-    /// Whether it may take others' jobs.
-    var isSteady: Bool {
+    /// Whether it may take others' jobs of a queue now: once in a while, and only after enough heartbeats of its own.
+    func mayRescue(in run: String) -> Bool {
         state.withLock { state in
             guard let since = state.steadySince, let last = state.last else { return false }
             let now = ContinuousClock.now
-            return now - last <= timing.deadAfter && now - since >= timing.steadiness
+            guard now - last <= timing.deadAfter, now - since >= timing.steadiness,
+                state.rescuedAt[run].map({ now - $0 >= timing.rescue }) ?? true
+            else { return false }
+            state.rescuedAt[run] = now
+            return true
         }
     }
+
+    // MARK: Claims
+
+    /// Claims with these ids are about to be asked for.
+    func expect(_ ids: [ClaimID], for duration: Duration) {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            for id in ids { state.claims[id] = Held(confirmedAt: now, until: now + duration) }
+        }
+    }
+
+    /// Of claims that were asked for, those that didn't come: there are none such, or the answer was lost.
+    func forget(_ ids: some Sequence<ClaimID>) {
+        state.withLock { state in
+            for id in ids { state.claims[id] = nil }
+        }
+    }
+
+    /// The record had a claim when that was asked.
+    func confirm(_ id: ClaimID, since: ContinuousClock.Instant, for duration: Duration) {
+        state.withLock { $0.claims[id] = Held(confirmedAt: since, until: since + duration) }
+    }
+
+    /// Whether nobody can have taken a claim away for this node's silence. Where that isn't known it is asked, with a
+    /// heartbeat first, so that it stays so.
+    func holds(_ id: ClaimID) async throws(PostgresError) -> Bool {
+        if isSure(of: id) { return true }
+        try await beat()
+        let since = ContinuousClock.now
+        guard try await !pool.rows("SELECT 1 FROM queue WHERE claim = $1", [.uuid(id.rawValue)], on: .write).isEmpty
+        else {
+            return false
+        }
+        state.withLock { state in
+            state.claims[id] = Held(confirmedAt: since, until: state.claims[id]?.until ?? since + timing.deadAfter)
+        }
+        return true
+    }
+
+    private func isSure(of id: ClaimID) -> Bool {
+        state.withLock { state in
+            guard let last = state.last, let since = state.steadySince else { return true }
+            guard ContinuousClock.now - last <= timing.deadAfter else { return false }
+            return state.claims[id].map { $0.confirmedAt >= since } ?? !state.hadGap
+        }
+    }
+
+    /// Hands back what the record says that this node has, and nobody here knows of: its answer was lost. Each is looked for
+    /// after it was read, as it was known before it was asked for.
+    private func handBackStrays() async throws(PostgresError) {
+        let isTime = state.withLock { state in
+            let now = ContinuousClock.now
+            guard now - state.lookedAt >= timing.look else { return false }
+            state.lookedAt = now
+            return true
+        }
+        guard isTime else { return }
+        let claims = try await pool.rows(
+            "SELECT claim FROM queue WHERE state = 'running' AND node = $1", [.uuid(id)], on: .write)
+        var strays: [String] = []
+        for row in claims { strays.append(try row.text("claim")) }
+        let now = ContinuousClock.now
+        let known = state.withLock { state in
+            // Whoever had these let them run out.
+            state.claims = state.claims.filter { $0.value.until + timing.look > now }
+            return Set(state.claims.keys)
+        }
+        strays.removeAll { known.contains(ClaimID(rawValue: $0)) }
+        guard !strays.isEmpty else { return }
+        _ = try await pool.batch([PostgresStatement(Self.handBack, [.uuids(strays)])])
+    }
+
+    /// Nobody has begun what these claims hold.
+    static let handBack = """
+        UPDATE queue SET state = 'pending', attempt = attempt - 1, interrupted = true, claim = NULL, node = NULL,
+            claimed_until = NULL
+        WHERE claim = ANY($1::uuid[])
+        """
 
     /// A condition on a node's heartbeat, which is the server's time whatever the store's instants are.
     var isAlive: String {

@@ -181,7 +181,12 @@ extension PostgresWork {
     }
 
     func insert(_ access: AccessEntry) async throws {
-        try await run(
+        _ = try await transaction.send([insertion(of: access)])
+    }
+
+    func insertion(of access: AccessEntry) throws -> PostgresStatement {
+        if access.kind == .lease { change(access.tenant, leases: 1) }
+        return PostgresStatement(
             """
             INSERT INTO access (id, kind, tenant, attachment, parent, renditions, lease_limit, kid, created_at, expires_at,
                 delivery, by_job)
@@ -194,7 +199,6 @@ extension PostgresWork {
                 .text(access.kid), .int(access.createdAt.milliseconds), .int(access.expiresAt.milliseconds),
                 .text(access.delivery.rawValue), .bool(access.isByJob),
             ])
-        if access.kind == .lease { change(access.tenant, leases: 1) }
     }
 
     func access(_ id: String) async throws -> AccessEntry? {

@@ -22,23 +22,38 @@ extension PostgresRecordStore {
             throw AttachmentError(postgres: error)
         }
         let ids = (0..<room.all).map { _ in ClaimID.generate() }
-        return try await write { work in
-            try await work.giveBack(ids)
-            try await work.rescue(in: source)
-            return try await work.claim(room, from: source, for: duration, as: ids)
+        node.expect(ids, for: duration)
+        do throws(AttachmentError) {
+            let claims = try await write { work in
+                try await work.giveBack(ids)
+                try await work.rescue(in: source)
+                return try await work.claim(room, from: source, for: duration, as: ids)
+            }
+            node.forget(Set(ids).subtracting(claims.map(\.id)))
+            return claims
+        } catch {
+            node.forget(ids)
+            throw error
         }
     }
 
     public func heartbeat(_ claim: Claim, for duration: Duration) async throws -> Instant {
         var now: Instant?
         if case .fixed(let clock) = clock { now = clock() }
+        let since = ContinuousClock.now
         let end: Int64?
         do {
-            end = try await heartbeats(Heartbeat(claim: claim.id, duration: duration, now: now))
+            end = try await heartbeats(Heartbeat(claim: claim.id, duration: duration, now: now)) {
+                [pool] requests throws(PostgresError) in try await Self.beat(requests, in: pool)
+            }
         } catch {
             throw AttachmentError(postgres: error)
         }
-        guard let end else { throw ClaimError.lost }
+        guard let end else {
+            node.forget([claim.id])
+            throw ClaimError.lost
+        }
+        node.confirm(claim.id, since: since, for: duration)
         return Instant(milliseconds: end)
     }
 
@@ -67,8 +82,10 @@ extension PostgresRecordStore {
     }
 
     public func release(_ claim: Claim, after delay: Duration, countsAttempt: Bool) async throws {
-        try await writeUnderClaim { work in
+        try await writeUnderClaim(claim) { work in
             let job = try await work.held(claim)
+            work.wakes.insert(.work)
+            try await work.forgo(claim.id.rawValue, of: job.key)
             // Handed back unbegun, it gets a fresh budget like one that was interrupted.
             try await work.run(
                 """
@@ -84,8 +101,10 @@ extension PostgresRecordStore {
     }
 
     public func move(_ claim: Claim, to lane: JobLane) async throws {
-        try await writeUnderClaim { work in
+        try await writeUnderClaim(claim) { work in
             let job = try await work.held(claim)
+            work.wakes.insert(.work)
+            try await work.forgo(claim.id.rawValue, of: job.key)
             let rank = try await work.rank(of: work.submission(job), in: lane, key: job.key, beside: 0)
             try await work.run(
                 """
@@ -101,26 +120,29 @@ extension PostgresRecordStore {
             guard let job = try await work.lock(id, of: tenant) else { return nil }
             if let queue = job.queue {
                 let submission = try await work.submission(job)
-                try await work.retain(submission, of: job)
-                try await work.enqueueWebhook(submission, of: job)
                 try await work.release(sourcesOf: job.key)
-                _ = try await work.transaction.send([
-                    PostgresStatement("DELETE FROM queue WHERE job = $1", [.int(job.key)]),
-                    PostgresStatement(
-                        """
-                        UPDATE jobs SET state = 'cancelled', attempt = $2, deadline_at = $3, finished_at = $4, expires_at = $5
-                        WHERE key = $1
-                        """,
-                        [
-                            .int(job.key), .int(queue.attempt), .int(queue.deadlineAt?.milliseconds),
-                            .int(work.now.milliseconds), .int(submission.recordExpiry(from: work.now)?.milliseconds),
-                        ]),
-                    PostgresStatement(
-                        """
-                        UPDATE attachments SET state = 'cancelled', finished_at = $2, source = NULL
-                        WHERE job = $1 AND state = 'pending'
-                        """, [.int(job.key), .int(work.now.milliseconds)]),
-                ])
+                try await work.forgo(queue.claim, of: job.key)
+                let kept = try work.retention(of: submission, job) + work.webhook(submission, of: job)
+                _ = try await work.transaction.send(
+                    kept + [
+                        PostgresStatement("DELETE FROM queue WHERE job = $1", [.int(job.key)]),
+                        PostgresStatement(
+                            """
+                            UPDATE jobs SET state = 'cancelled', attempt = $2, deadline_at = $3, finished_at = $4, expires_at = $5
+                            WHERE key = $1
+                            """,
+                            [
+                                .int(job.key), .int(queue.attempt), .int(queue.deadlineAt?.milliseconds),
+                                .int(work.now.milliseconds),
+                                .int(submission.recordExpiry(from: work.now)?.milliseconds),
+                            ]),
+                        PostgresStatement(
+                            """
+                            UPDATE attachments SET state = 'cancelled', finished_at = $2, source = NULL
+                            WHERE job = $1 AND state = 'pending'
+                            """, [.int(job.key), .int(work.now.milliseconds)]),
+                    ])
+                work.wakes.insert(.ended)
                 if job.run.isEmpty { work.change(tenant, jobs: -1) }
             }
             return try await work.jobRecord(job.key)
@@ -131,15 +153,16 @@ extension PostgresRecordStore {
 extension PostgresWork {
     /// Takes the jobs of a source from claims that ran out and from nodes that are dead.
     fileprivate func rescue(in source: ClaimSource) async throws {
-        guard store.node.isSteady else { return }
+        guard store.node.mayRescue(in: source.run) else { return }
         try await run(
             """
             WITH lost AS MATERIALIZED (
-                SELECT job FROM queue
+                SELECT job, claim FROM queue
                 WHERE state = 'running' AND run = $1
                     AND (claimed_until <= $2
                         OR node <> $3 AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = queue.node AND nodes.\(store.node.isAlive)))
-                ORDER BY job FOR NO KEY UPDATE SKIP LOCKED)
+                ORDER BY job FOR NO KEY UPDATE SKIP LOCKED),
+            noted AS (\(Self.forgoing("$2")))
             UPDATE queue SET state = 'pending', interrupted = true, claim = NULL, node = NULL, claimed_until = NULL
             FROM lost WHERE queue.job = lost.job
             """, [.text(source.run), .int(now.milliseconds), .uuid(store.node.id)])
@@ -148,12 +171,7 @@ extension PostgresWork {
     /// Where an earlier attempt may have been committed whose answer was lost: nobody has begun what it claimed.
     fileprivate func giveBack(_ ids: [ClaimID]) async throws {
         guard transaction.mayHaveCommitted else { return }
-        try await run(
-            """
-            UPDATE queue SET state = 'pending', attempt = attempt - 1, interrupted = true, claim = NULL, node = NULL,
-                claimed_until = NULL
-            WHERE claim = ANY($1::uuid[])
-            """, [.uuids(ids.map(\.rawValue))])
+        try await run(PostgresNode.handBack, [.uuids(ids.map(\.rawValue))])
     }
 
     private static func isWaiting(_ priority: Int) -> String {

@@ -30,7 +30,6 @@ extension PostgresRecordStore {
     /// What leases and links keep beyond its retention may be much more than what goes. It is passed over while reading,
     /// once for all parts, so that no other write waits for that.
     public func expire(limit: Int, from place: ExpiryPlace?) async throws(AttachmentError) -> Expiry {
-        await removeGarbage(limit: limit)
         let expired = try await read { work in
             try await work.run(
                 """
@@ -95,37 +94,6 @@ extension PostgresRecordStore {
                 attachments: found.count, blobs: work.superfluous.count - before, next: isAll ? nil : last)
         }
     }
-
-    /// Removes what a node noted as superfluous, and was killed before it had removed it.
-    private func removeGarbage(limit: Int) async {
-        let rows = try? await pool.rows(
-            """
-            SELECT id, kind, name FROM garbage WHERE due_at <= coalesce($1, \(PostgresClock.sql)) - $2 ORDER BY due_at
-            LIMIT $3
-            """,
-            [
-                { if case .fixed(let clock) = clock { .int(clock().milliseconds) } else { .null } }(),
-                .int(Self.garbageAge.wholeMilliseconds), .int(limit),
-            ])
-        guard let rows, !rows.isEmpty else { return }
-        var waste = PostgresWork.Waste()
-        for row in rows {
-            guard let id = try? row.int64("id"), let kind = try? row.text("kind"), let name = try? row.text("name")
-            else {
-                return
-            }
-            waste.rows.append(id)
-            if kind == "blob" {
-                waste.blobs.append(BlobName(rawValue: name))
-            } else {
-                waste.sources.append(SourceName(rawValue: name))
-            }
-        }
-        await remove(waste)
-    }
-
-    /// Younger rows are those of nodes that are just removing it.
-    private static let garbageAge: Duration = .seconds(60)
 }
 
 extension PostgresWork {
@@ -197,6 +165,8 @@ extension PostgresWork {
         let gone = try await run("DELETE FROM jobs WHERE key = $1 AND (\(condition))", [.int(job.key)])
         guard gone.changes > 0 else { return }
         for row in kept { released.insert(SourceName(rawValue: try row.text("name"))) }
+        try await forgo(job.queue?.claim, of: job.key)
+        wakes.insert(.ended)
         if job.queue != nil, job.run.isEmpty { change(job.tenant, jobs: -1) }
     }
 

@@ -2,12 +2,41 @@ public import Attachments
 internal import FoundationEssentials
 internal import Postgres
 
+/// What a job came to, for which its claim is given up.
+struct Delivery: Sendable {
+    var outcomes: [AttachmentOutcome]
+    var claim: Claim
+    /// The key of the tokens that the job starts.
+    var kid: String
+}
+
 extension PostgresRecordStore {
+    /// Those that come while the last are under way are recorded together.
     public func deliver(_ outcomes: [AttachmentOutcome], under claim: Claim) async throws -> JobRecord {
         // Only for what a job starts when it delivers.
         let kid = claim.submission.leaseTTL == nil ? "" : try currentKey()
-        return try await writeUnderClaim { work in
-            try await work.deliver(outcomes, under: claim, tokensBy: kid)
+        let delivery = Delivery(outcomes: outcomes, claim: claim, kid: kid)
+        do throws(PostgresError) {
+            let record = try await deliveries(delivery) { [self] requests throws(PostgresError) in
+                try await writeTogether(requests) { work, requests in try await work.deliver(requests, isAlone: false) }
+            }
+            if let record {
+                node.forget([claim.id])
+                return record
+            }
+        } catch {
+            // What the server refuses may be refused for a reason that its own transaction sees.
+            guard case .statement = error else { throw AttachmentError(postgres: error) }
+        }
+        return try await writeUnderClaim(claim) { work in
+            if let record = try await work.deliver([delivery], isAlone: true)[0] { return record }
+            // Lost, or delivered before.
+            let before = try await work.run(
+                "SELECT key FROM jobs WHERE tenant = $1 AND id = $2 AND delivered_claim = $3",
+                [.text(claim.tenant.rawValue), .text(claim.job.rawValue), .uuid(claim.id.rawValue)]
+            ).first
+            guard let before else { throw ClaimError.lost }
+            return try await work.jobRecord(before.int64("key"))
         }
     }
 
@@ -55,73 +84,131 @@ extension PostgresWork {
             (id: AttachmentID(rawValue: try $0.text("id")), submission: submission.attachments[try $0.int("ordinal")])
         }
         let conclusion = try JobConclusion(overdue: submission, attachments, createdAt: job.createdAt, at: now)
-        try await record(conclusion, of: job, submission, claim: nil, options: [:])
+        try await release(sourcesOf: job.key)
+        var options: [AttachmentID: DisplayOptions] = [:]
+        for id in attachments.map(\.id) { options[id] = try await self.options(of: id, job) }
+        let statements = try statements(
+            recording: conclusion, of: job, submission, claim: nil, options: options, names: [:])
+        _ = try await transaction.send(statements)
         return try await jobRecord(key)
     }
 
-    fileprivate func deliver(
-        _ outcomes: [AttachmentOutcome], under claim: Claim, tokensBy kid: String
-    ) async throws -> JobRecord {
-        let done = try await run(
-            "SELECT key FROM jobs WHERE tenant = $1 AND id = $2 AND delivered_claim = $3",
-            [.text(claim.tenant.rawValue), .text(claim.job.rawValue), .uuid(claim.id.rawValue)]
-        ).first
-        if let done { return try await jobRecord(done.int64("key")) }
-        let job: Job
-        do {
-            job = try await held(claim)
-        } catch ClaimError.lost {
-            // Delivered a moment before.
-            let again = try await run(
-                "SELECT key FROM jobs WHERE tenant = $1 AND id = $2 AND delivered_claim = $3",
-                [.text(claim.tenant.rawValue), .text(claim.job.rawValue), .uuid(claim.id.rawValue)]
-            ).first
-            guard let again else { throw ClaimError.lost }
-            return try await jobRecord(again.int64("key"))
+    /// Delivers jobs under their claims, each with its attachments, renditions and references.
+    ///
+    /// - Parameter isAlone: Whether what an older generation delivered may be given up, and what can't be recorded throws:
+    ///   among others that is left for later.
+    /// - Returns: The records; nil for those that are left, and where the claim is not in the queue.
+    fileprivate func deliver(_ requests: [Delivery], isAlone: Bool) async throws -> [JobRecord?] {
+        let claims = PostgresValue.uuids(requests.map(\.claim.id.rawValue))
+        let rows = try await transaction.send([
+            PostgresStatement("SELECT * FROM queue WHERE claim = ANY($1::uuid[]) ORDER BY job FOR UPDATE", [claims]),
+            PostgresStatement(
+                """
+                SELECT jobs.* FROM queue JOIN jobs ON jobs.key = queue.job WHERE queue.claim = ANY($1::uuid[])
+                ORDER BY jobs.key FOR UPDATE OF jobs
+                """, [claims]),
+            PostgresStatement(
+                """
+                SELECT attachments.id, attachments.job, attachments.generation, attachments.source, attachments.details
+                FROM queue JOIN attachments ON attachments.job = queue.job WHERE queue.claim = ANY($1::uuid[])
+                """, [claims]),
+        ])
+        var held = try held(rows[0], rows[1], rows[2])
+        var concluded: [(place: Int, job: HeldJob, conclusion: JobConclusion)] = []
+        for (place, request) in requests.enumerated() {
+            // Delivered twice, the second finds that the first has it.
+            guard let job = held.removeValue(forKey: request.claim.id), job.job.id == request.claim.job,
+                job.job.tenant == request.claim.tenant
+            else { continue }
+            let attempt = Result { () throws(AttachmentError) in
+                try JobConclusion(
+                    of: request.claim.submission, request.claim.attachments, wanted: Set(job.options.keys),
+                    outcomes: request.outcomes, at: now)
+            }
+            if case .failure = attempt, !isAlone { continue }
+            let conclusion = try attempt.get()
+            if conclusion.state == .delivered, !job.older.isEmpty, !isAlone { continue }
+            concluded.append((place, job, conclusion))
         }
-        var options: [AttachmentID: DisplayOptions] = [:]
-        for row in try await run(
-            "SELECT id, details FROM attachments WHERE job = $1 AND generation = $2",
-            [.int(job.key), .int(claim.generation)])
-        {
-            options[AttachmentID(rawValue: try row.text("id"))] =
-                try Column.value(AttachmentDetails.self, from: row.text("details")).options
-        }
-        let conclusion = try JobConclusion(
-            of: claim.submission, claim.attachments, wanted: Set(options.keys), outcomes: outcomes, at: now)
-        superfluous.formUnion(conclusion.unwanted)
-        try await record(conclusion, of: job, claim.submission, claim: claim.id, options: options)
-        if let access = conclusion.access {
+        guard !concluded.isEmpty else { return requests.map { _ in nil } }
+        let names = try await refer(to: concluded.map { ($0.conclusion, $0.job.job.tenant) })
+        var statements: [PostgresStatement] = []
+        for (place, job, conclusion) in concluded {
+            let request = requests[place]
+            superfluous.formUnion(conclusion.unwanted)
+            released.formUnion(job.sources)
+            statements += try self.statements(
+                recording: conclusion, of: job.job, request.claim.submission, claim: request.claim.id,
+                options: job.options, names: names)
+            guard let access = conclusion.access else { continue }
             for id in conclusion.delivered {
-                try await insert(
-                    AccessEntry(
-                        id: TokenFormat.newID(), kind: access.kind, tenant: claim.tenant, attachment: id, kid: kid,
-                        createdAt: now, expiresAt: access.expiresAt, delivery: access.delivery, isByJob: true))
+                statements.append(
+                    try insertion(
+                        of: AccessEntry(
+                            id: TokenFormat.newID(), kind: access.kind, tenant: request.claim.tenant, attachment: id,
+                            kid: request.kid, createdAt: now, expiresAt: access.expiresAt, delivery: access.delivery,
+                            isByJob: true)))
             }
         }
-        if conclusion.state == .delivered {
-            let old = try await run(
-                "SELECT id FROM attachments WHERE job = $1 AND generation < $2",
-                [.int(job.key), .int(claim.generation)]
-            ).map { AttachmentID(rawValue: try $0.text("id")) }
-            try await releaseAttachments(old, of: claim.tenant)
+        _ = try await transaction.send(statements)
+        for (_, job, conclusion) in concluded where conclusion.state == .delivered {
+            try await releaseAttachments(job.older, of: job.job.tenant)
         }
         // Two renditions of equal bytes may share an object that is in use after all.
         let used = try await run(
             "SELECT name FROM blobs WHERE name = ANY($1::text[])", [.texts(superfluous.map(\.rawValue))])
         for row in used { superfluous.remove(BlobName(rawValue: try row.text("name"))) }
-        return try await jobRecord(job.key)
+        let records = try await jobRecords(concluded.map(\.job.job.key))
+        var answers: [JobRecord?] = requests.map { _ in nil }
+        for (place, job, _) in concluded { answers[place] = records[job.job.key] }
+        return answers
     }
 
-    /// Writes down what a job comes to, and notes blobs that are not needed, because their bytes are here already.
+    /// A job that is about to be delivered, locked, with its attachments.
+    private struct HeldJob {
+        var job: Job
+        /// Of the attachments that are wanted, as they were asked for.
+        var options: [AttachmentID: DisplayOptions] = [:]
+        /// Of earlier generations.
+        var older: [AttachmentID] = []
+        var sources: [SourceName] = []
+    }
+
+    private func held(
+        _ queue: PostgresRows, _ jobs: PostgresRows, _ attachments: PostgresRows
+    ) throws -> [ClaimID: HeldJob] {
+        var held: [Int64: HeldJob] = [:]
+        for row in jobs { held[try row.int64("key")] = HeldJob(job: try Job(row)) }
+        for row in queue { held[try row.int64("job")]?.job.queue = try Queued(row) }
+        for row in attachments {
+            let key = try row.int64("job")
+            guard let generation = held[key]?.job.generation else { continue }
+            let id = AttachmentID(rawValue: try row.text("id"))
+            if try row.int("generation") == generation {
+                held[key]?.options[id] = try Column.value(AttachmentDetails.self, from: row.text("details")).options
+            } else {
+                held[key]?.older.append(id)
+            }
+            if let source = try row.optionalText("source") {
+                held[key]?.sources.append(SourceName(rawValue: source))
+            }
+        }
+        var byClaim: [ClaimID: HeldJob] = [:]
+        for job in held.values {
+            if let claim = job.job.queue?.claim { byClaim[ClaimID(rawValue: claim)] = job }
+        }
+        return byClaim
+    }
+
+    /// What writes down what a job comes to.
     ///
-    /// - Parameter options: Of the attachments, as they were asked for.
-    fileprivate func record(
-        _ conclusion: JobConclusion, of job: Job, _ submission: JobSubmission, claim: ClaimID?,
-        options: [AttachmentID: DisplayOptions]
-    ) async throws {
-        let names = try await refer(to: conclusion, of: job.tenant)
-        try await release(sourcesOf: job.key)
+    /// - Parameters:
+    ///   - options: Of the attachments, as they were asked for.
+    ///   - names: Of the blobs to refer to.
+    private func statements(
+        recording conclusion: JobConclusion, of job: Job, _ submission: JobSubmission, claim: ClaimID?,
+        options: [AttachmentID: DisplayOptions], names: [TenantBlob: BlobName]
+    ) throws -> [PostgresStatement] {
         var statements: [PostgresStatement] = []
         var bytes: Int64 = 0
         for attachment in conclusion.attachments {
@@ -156,17 +243,17 @@ extension PostgresWork {
                             VALUES ($1, $2, $3, $4, decode($5, 'hex'), $6, $7, $8, $9, $10)
                             """,
                             id + [
-                                .text(role.rawValue), .text(names[rendition.sha256]?.rawValue), .text(rendition.sha256),
+                                .text(role.rawValue),
+                                .text(names[TenantBlob(job.tenant, rendition.sha256)]?.rawValue),
+                                .text(rendition.sha256),
                                 .int(rendition.bytes), .text(rendition.mediaType.rawValue),
                                 .int(rendition.width.map { Int64($0) }), .int(rendition.height.map { Int64($0) }),
                                 .double(rendition.duration),
                             ]))
                 }
             case .failure(let error):
-                var asked = options[outcome.id]
-                if asked == nil { asked = try await self.options(of: outcome.id, job) }
                 let details = AttachmentDetails(
-                    source: outcome.source, options: asked ?? DisplayOptions(),
+                    source: outcome.source, options: options[outcome.id] ?? DisplayOptions(),
                     steps: outcome.steps, error: ErrorReport(error))
                 statements.append(
                     PostgresStatement(
@@ -190,10 +277,11 @@ extension PostgresWork {
                     .int(job.queue?.deadlineAt?.milliseconds), .uuid(claim?.rawValue), .int(now.milliseconds),
                     .int(conclusion.expiresAt?.milliseconds),
                 ]))
-        _ = try await transaction.send(statements)
         change(job.tenant, bytes: bytes, jobs: job.run.isEmpty ? -1 : 0)
-        try await enqueueWebhook(submission, of: job)
-        if conclusion.isRetained { try await retain(submission, of: job) }
+        wakes.insert(.ended)
+        statements += webhook(submission, of: job)
+        if conclusion.isRetained { statements += try retention(of: submission, job) }
+        return statements
     }
 
     private func options(of id: AttachmentID, _ job: Job) async throws -> DisplayOptions {
@@ -205,62 +293,80 @@ extension PostgresWork {
             ?? DisplayOptions()
     }
 
-    /// The blob to refer to for each hash: one of the tenant's that lives and has the same bytes, else the delivered one.
+    /// Equal bytes of a tenant.
+    struct TenantBlob: Hashable {
+        var tenant: TenantID
+        var sha256: String
+
+        init(_ tenant: TenantID, _ sha256: String) {
+            self.tenant = tenant
+            self.sha256 = sha256
+        }
+    }
+
+    /// The blob to refer to for each hash: one of the tenant's that lives and has the same bytes, else the first that is
+    /// delivered.
     ///
     /// Whoever gives up a name that no record refers to writes it down first, and looks then; here it is written down first as
     /// well, so that one of the two sees the other.
-    private func refer(to conclusion: JobConclusion, of tenant: TenantID) async throws -> [String: BlobName] {
-        var wanted: [String: (name: BlobName, bytes: Int64, count: Int)] = [:]
+    private func refer(to conclusions: [(JobConclusion, TenantID)]) async throws -> [TenantBlob: BlobName] {
+        var wanted: [TenantBlob: (name: BlobName, bytes: Int64, count: Int)] = [:]
         var brought: Set<BlobName> = []
-        for attachment in conclusion.attachments {
-            guard case .success(let result) = attachment.outcome.result else { continue }
-            for delivered in result.renditions.sorted(by: { $0.key.rawValue < $1.key.rawValue }).map(\.value) {
-                let hash = delivered.rendition.sha256
-                brought.insert(delivered.blob)
-                guard let known = wanted[hash] else {
-                    wanted[hash] = (delivered.blob, delivered.rendition.bytes, 1)
-                    continue
+        for (conclusion, tenant) in conclusions {
+            for attachment in conclusion.attachments {
+                guard case .success(let result) = attachment.outcome.result else { continue }
+                for delivered in result.renditions.sorted(by: { $0.key.rawValue < $1.key.rawValue }).map(\.value) {
+                    let key = TenantBlob(tenant, delivered.rendition.sha256)
+                    brought.insert(delivered.blob)
+                    guard let known = wanted[key] else {
+                        wanted[key] = (delivered.blob, delivered.rendition.bytes, 1)
+                        continue
+                    }
+                    guard known.bytes == delivered.rendition.bytes else {
+                        throw AttachmentError.storeFailed(reason: "two sizes are claimed for the same hash")
+                    }
+                    wanted[key]?.count += 1
                 }
-                guard known.bytes == delivered.rendition.bytes else {
-                    throw AttachmentError.storeFailed(reason: "two sizes are claimed for the same hash")
-                }
-                wanted[hash]?.count += 1
             }
         }
         guard !wanted.isEmpty else { return [:] }
-        let hashes = wanted.keys.sorted()
-        let entries = hashes.compactMap { wanted[$0] }
-        let free = Set(
-            try await run(
+        let entries = wanted.sorted {
+            ($0.key.tenant.rawValue, $0.key.sha256) < ($1.key.tenant.rawValue, $1.key.sha256)
+        }
+        let answers = try await transaction.send([
+            PostgresStatement(
                 """
                 INSERT INTO tombstones (name, made_at) SELECT name, $2 FROM unnest($1::text[]) AS names (name) ORDER BY name
                 ON CONFLICT DO NOTHING RETURNING name
-                """, [.texts(entries.map(\.name.rawValue)), .int(now.milliseconds)]
-            ).map { BlobName(rawValue: try $0.text("name")) })
-        let rows = try await run(
-            """
-            INSERT INTO blobs (tenant, sha256, name, bytes, refs)
-            SELECT $1, decode(hash, 'hex'), name, bytes, refs
-            FROM unnest($2::text[], $3::text[], $4::bigint[], $5::int[]) AS new (hash, name, bytes, refs) ORDER BY hash
-            ON CONFLICT (tenant, sha256) WHERE NOT damaged DO UPDATE SET refs = blobs.refs + excluded.refs
-            RETURNING encode(sha256, 'hex') AS hash, name, bytes, refs
-            """,
-            [
-                .text(tenant.rawValue), .texts(hashes), .texts(entries.map(\.name.rawValue)),
-                .ints(entries.map(\.bytes)), .ints(entries.map { Int64($0.count) }),
-            ])
-        var names: [String: BlobName] = [:]
-        for row in rows {
-            let hash = try row.text("hash")
+                """, [.texts(entries.map(\.value.name.rawValue)), .int(now.milliseconds)]),
+            PostgresStatement(
+                """
+                INSERT INTO blobs (tenant, sha256, name, bytes, refs)
+                SELECT tenant, decode(hash, 'hex'), name, bytes, refs
+                FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::int[])
+                    AS new (tenant, hash, name, bytes, refs) ORDER BY tenant, hash
+                ON CONFLICT (tenant, sha256) WHERE NOT damaged DO UPDATE SET refs = blobs.refs + excluded.refs
+                RETURNING tenant, encode(sha256, 'hex') AS hash, name, bytes, refs
+                """,
+                [
+                    .texts(entries.map(\.key.tenant.rawValue)), .texts(entries.map(\.key.sha256)),
+                    .texts(entries.map(\.value.name.rawValue)), .ints(entries.map(\.value.bytes)),
+                    .ints(entries.map { Int64($0.value.count) }),
+                ]),
+        ])
+        let free = Set(try answers[0].map { BlobName(rawValue: try $0.text("name")) })
+        var names: [TenantBlob: BlobName] = [:]
+        for row in answers[1] {
+            let key = TenantBlob(TenantID(rawValue: try row.text("tenant")), try row.text("hash"))
             let name = BlobName(rawValue: try row.text("name"))
-            guard let entry = wanted[hash], try row.int64("bytes") == entry.bytes else {
+            guard let entry = wanted[key], try row.int64("bytes") == entry.bytes else {
                 throw AttachmentError.storeFailed(reason: "two sizes are claimed for the same hash")
             }
             let isNew = try name == entry.name && row.int("refs") == entry.count
             guard !isNew || free.contains(name) else {
                 throw AttachmentError.storeFailed(reason: "the bytes were removed before they were delivered")
             }
-            names[hash] = name
+            names[key] = name
         }
         try await run("DELETE FROM tombstones WHERE name = ANY($1::text[])", [.texts(free.map(\.rawValue))])
         superfluous.formUnion(brought.subtracting(names.values))

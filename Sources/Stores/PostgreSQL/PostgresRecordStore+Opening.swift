@@ -37,7 +37,9 @@ extension PostgresRecordStore {
     public func open(_ token: AccessToken, role: RenditionRole) async throws(AttachmentError) -> ContentAccess? {
         let found: LookAnswer
         do {
-            found = try await looks(Look(id: TokenFormat.id(in: token), role: role))
+            found = try await looks(Look(id: TokenFormat.id(in: token), role: role)) {
+                [pool] requests throws(PostgresError) in try await Self.look(requests, in: pool)
+            }
         } catch {
             throw AttachmentError(postgres: error)
         }

@@ -14,10 +14,23 @@ extension PostgresRecordStore {
         } catch {
             throw AttachmentError(postgres: error)
         }
-        return try await write { work in
-            var answers: [SubmissionAnswer] = []
-            for job in new { answers.append(try await work.submit(job, options)) }
+        var offered: Set<ClaimID> = []
+        if let offer = options.offer {
+            offered = Set(new.map(\.claim))
+            node.expect(Array(offered), for: offer.duration)
+        }
+        do throws(AttachmentError) {
+            let answers = try await write { work in
+                var answers: [SubmissionAnswer] = []
+                for job in new { answers.append(try await work.submit(job, options)) }
+                return answers
+            }
+            for case .claimed(_, let claim) in answers { offered.remove(claim.id) }
+            node.forget(offered)
             return answers
+        } catch {
+            node.forget(offered)
+            throw error
         }
     }
 
@@ -46,6 +59,7 @@ extension PostgresRecordStore {
             var new = try NewJob(submission, keys: keys)
             // The same work, however it is tried again: a repeated submission still finds it.
             new.stored.digest = job.digest
+            work.wakes.insert(.work)
             return .accepted(try await work.renew(job, as: new))
         }
     }
@@ -152,6 +166,7 @@ extension PostgresWork {
             let record = try await jobRecord(known.key)
             return isOwnFirstTry(record, new) ? .accepted(record) : .unchanged(record)
         case (.adopt, let known?):
+            wakes.insert(.work)
             return .adopted(try await adopt(known, as: job))
         case (_, let known):
             if job.run == nil {
@@ -163,6 +178,7 @@ extension PostgresWork {
             if let offer = options.offer, let claim = try await claimAtOnce(key, new, for: offer) {
                 return .claimed(try await jobRecord(key), claim)
             }
+            wakes.insert(.work)
             return .accepted(try await jobRecord(key))
         }
     }
@@ -325,6 +341,7 @@ extension PostgresWork {
         let job = new.submission
         try await release(sourcesOf: known.key)
         try await forgetRetained([known.key])
+        try await forgo(known.queue?.claim, of: known.key)
         let profile = try await profileKey(job.profile, body: new.stored.profile)
         _ = try await transaction.send([
             PostgresStatement("DELETE FROM queue WHERE job = $1", [.int(known.key)]),
@@ -366,6 +383,7 @@ extension PostgresWork {
         let rank = try await staysInLine ? queue.rank : rank(of: job, in: lane, key: known.key)
         let profile = try await profileKey(job.profile, body: body.profile)
         try await release(sourcesOf: known.key)
+        try await forgo(queue.claim, of: known.key)
         let deadline = PostgresValue.int(job.deadline(from: now)?.milliseconds)
         _ = try await transaction.send([
             PostgresStatement(
@@ -407,10 +425,10 @@ extension PostgresWork {
     }
 
     /// Keeps what it takes to try a job of the service again, without any header for an origin.
-    func retain(_ submission: JobSubmission, of job: Job) async throws {
-        guard job.run.isEmpty else { return }
+    func retention(of submission: JobSubmission, _ job: Job) throws -> [PostgresStatement] {
+        guard job.run.isEmpty else { return [] }
         let names = Set(submission.attachments.compactMap(\.location.sourceName)).map(\.rawValue).sorted()
-        _ = try await transaction.send([
+        return [
             PostgresStatement(
                 "INSERT INTO retained_submissions (job, generation, submission, kept_until) VALUES ($1, $2, $3, $4)",
                 [
@@ -420,7 +438,7 @@ extension PostgresWork {
             PostgresStatement(
                 "INSERT INTO retained_sources (job, name) SELECT $1, unnest($2::text[])",
                 [.int(job.key), .texts(names)]),
-        ])
+        ]
     }
 
     /// What was kept of a job to try it again, but for attachments that were deleted meanwhile.

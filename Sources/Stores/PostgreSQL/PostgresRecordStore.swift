@@ -11,31 +11,33 @@ public struct PostgresRecordStore: RecordStore {
     let keys: KeyRing
     let clock: PostgresClock
     let garbage: any GarbageCollector
+    /// How long bytes outlive their last record, so that a failover that lost its deletion finds them.
+    let garbageDelay: Duration
     let bell = WebhookBell()
-    let heartbeats: PostgresGroup<Heartbeat, Int64?>
-    let looks: PostgresGroup<Look, LookAnswer>
+    let wakeups: PostgresWakeups
+    let heartbeats = PostgresGroup<Heartbeat, Int64?>()
+    let looks = PostgresGroup<Look, LookAnswer>()
+    let deliveries = PostgresGroup<Delivery, JobRecord?>()
 
     /// Uses a database whose schema was made.
     ///
     /// - Parameters:
-    ///   - garbage: Takes what a commit made superfluous.
+    ///   - garbage: Removes what a commit made superfluous.
+    ///   - garbageDelay: How long that waits; zero: not at all.
+    ///   - notifies: Whether nodes wake each other; else they look more often.
     ///   - clock: Where instants come from; the server, but in tests.
     init(
-        _ pool: PostgresPool, keys: KeyRing, garbage: any GarbageCollector, clock: PostgresClock = .server,
-        timing: PostgresNode.Timing = PostgresNode.Timing()
+        _ pool: PostgresPool, keys: KeyRing, garbage: any GarbageCollector, garbageDelay: Duration = .seconds(60),
+        notifies: Bool = true, clock: PostgresClock = .server, timing: PostgresNode.Timing = PostgresNode.Timing()
     ) {
         self.pool = pool
         self.keys = keys
         self.clock = clock
         self.garbage = garbage
-        node = PostgresNode(pool, timing)
-        // The pool alone: what holds the store would never let it go.
-        heartbeats = PostgresGroup { [pool] requests throws(PostgresError) in
-            try await Self.beat(requests, in: pool)
-        }
-        looks = PostgresGroup { [pool] requests throws(PostgresError) in
-            try await Self.look(requests, in: pool)
-        }
+        self.garbageDelay = garbageDelay
+        let wakeups = PostgresWakeups(pool.parameters, areOn: notifies)
+        self.wakeups = wakeups
+        node = PostgresNode(pool, timing) { wakeups.divide(among: $0) }
     }
 
     public func now() async throws(AttachmentError) -> Instant {
@@ -76,11 +78,16 @@ public struct PostgresRecordStore: RecordStore {
         }
     }
 
-    /// Like ``write(_:)``, for a write under a claim, which can be lost.
-    func writeUnderClaim<Value: Sendable>(_ body: (PostgresWork) async throws -> Value) async throws -> Value {
+    /// Like ``write(_:)``, for a write that ends a claim, which can be lost.
+    func writeUnderClaim<Value: Sendable>(
+        _ claim: Claim, _ body: (PostgresWork) async throws -> Value
+    ) async throws -> Value {
         do {
-            return try await performWrite(body)
+            let value = try await performWrite(body)
+            node.forget([claim.id])
+            return value
         } catch let error as ClaimError {
+            node.forget([claim.id])
             throw error
         } catch {
             throw AttachmentError(postgres: error)
@@ -90,7 +97,25 @@ public struct PostgresRecordStore: RecordStore {
     /// Attempts at a write that found out too late that somebody was first.
     private static let mostAttempts = 20
 
-    private func performWrite<Value: Sendable>(_ body: (PostgresWork) async throws -> Value) async throws -> Value {
+    /// Writes what several asked for in one transaction.
+    ///
+    /// - Returns: An answer for each; nil for those that are unusual, of whom nothing was changed, and who want a transaction
+    ///   of their own.
+    func writeTogether<Request, Answer: Sendable>(
+        _ requests: [Request], _ body: (PostgresWork, [Request]) async throws -> [Answer?]
+    ) async throws(PostgresError) -> [Answer?] {
+        do {
+            return try await performWrite(attempts: 1) { work in try await body(work, requests) }
+        } catch let error as PostgresError {
+            throw error
+        } catch {
+            return requests.map { _ in nil }
+        }
+    }
+
+    private func performWrite<Value: Sendable>(
+        attempts: Int = mostAttempts, _ body: (PostgresWork) async throws -> Value
+    ) async throws -> Value {
         var attempt = 0
         while true {
             attempt += 1
@@ -100,13 +125,14 @@ public struct PostgresRecordStore: RecordStore {
                     let value = try await body(work)
                     return (value, try await work.finish())
                 }
+                wakeups.send(waste.wakes)
                 await remove(waste)
                 if waste.ringsBell {
                     bell.pull()
                     bell.ring()
                 }
                 return value
-            } catch  where attempt < Self.mostAttempts && Self.wasOvertaken(error) {
+            } catch  where attempt < attempts && Self.wasOvertaken(error) {
                 continue
             }
         }
@@ -125,15 +151,6 @@ public struct PostgresRecordStore: RecordStore {
             throw .unexpectedColumn("now")
         }
         return Instant(milliseconds: try row.int64("now"))
-    }
-
-    /// Removes what a commit made superfluous. Where that is cut off, its rows are found by ``removeGarbage(limit:)``.
-    func remove(_ waste: PostgresWork.Waste) async {
-        guard !waste.rows.isEmpty else { return }
-        await garbage.collect(blobs: waste.blobs, sources: waste.sources)
-        _ = try? await pool.batch([
-            PostgresStatement("DELETE FROM garbage WHERE id = ANY($1::bigint[])", [.ints(waste.rows.map { $0 })])
-        ])
     }
 }
 

@@ -10,68 +10,36 @@ enum PostgresSchema {
     /// Of this program. A server with a later one is left alone, unless that says that this program may use it.
     static let version = 1
 
-    /// Makes or updates the schema, under a row that only one process at a time has locked. Idempotent.
+    /// Looks whether a program of this version may use what is there, and whether it can write there.
     ///
-    /// - Throws: `newerSchema`, `unusableDatabase`.
-    static func migrate(_ pool: PostgresPool) async throws(StoreError) {
-        do {
-            try await makeVersions(pool)
-            try await pool.transaction { transaction in try await update(transaction, pool.parameters.description) }
-        } catch {
-            throw error as? StoreError ?? .unusableDatabase(reason: "\(error)")
-        }
-    }
-
-    /// A table that two make at once fails one of them, which finds the other's the next time.
-    private static func makeVersions(_ pool: PostgresPool) async throws(PostgresError) {
-        let statements = [PostgresStatement(versions), PostgresStatement(noVersion)]
-        do {
-            _ = try await pool.batch(statements)
-        } catch {
-            guard error.isFailure(PostgresFailure.uniqueViolation) || error.isFailure("42P07") else { throw error }
-            _ = try await pool.batch(statements)
-        }
-    }
-
-    private static func update(_ transaction: PostgresTransaction, _ path: String) async throws {
-        let row = try await transaction.run("SELECT version, least_node FROM schema FOR UPDATE").first
-        let found = try row?.int("version") ?? 0
-        if found > version {
-            guard try row?.int("least_node") ?? .max <= version else { throw StoreError.newerSchema(path: path) }
-            return
-        }
-        guard found < version else { return }
-        _ = try await transaction.send(first.map { PostgresStatement($0) })
-        try await transaction.run(
-            "UPDATE schema SET version = $1, least_node = $1, at = \(PostgresClock.sql)", [.int(version)])
-    }
-
-    /// Looks whether this program may use what is there.
-    ///
-    /// - Throws: `notMigrated` where nothing was made yet, or by an older version; `newerSchema`, `unusableDatabase`.
-    static func check(_ pool: PostgresPool) async throws(StoreError) {
+    /// - Throws: `noSchema`, `olderSchema`, `newerSchema`, `unusableDatabase`.
+    static func check(_ pool: PostgresPool, version: Int = version) async throws(StoreError) {
         let path = pool.parameters.description
+        let (found, least): (Int, Int)
         do throws(PostgresError) {
-            let row = try await pool.rows("SELECT version, least_node FROM schema").first
-            let found = try row?.int("version") ?? 0
-            let least = try row?.int("least_node") ?? .max
-            if found < version { throw PostgresError.unexpectedColumn("version") }
-            if least > version { throw PostgresError.tooOld(version: found) }
+            let rows = try await pool.batch([PostgresStatement("SELECT version, least_node FROM schema")])[0]
+            guard let row = rows.first else { throw PostgresError.unexpectedColumn("version") }
+            (found, least) = (try row.int("version"), try row.int("least_node"))
         } catch {
-            switch error {
-            case .unexpectedColumn: throw .notMigrated(path: path)
-            case .tooOld: throw .newerSchema(path: path)
-            case .statement where error.isFailure("42P01"): throw .notMigrated(path: path)
-            default: throw .unusableDatabase(reason: "\(error)")
-            }
+            if error.isFailure("42P01") { throw .noSchema(path: path) }
+            throw .unusableDatabase(reason: error.description)
         }
+        if found == 0 { throw .noSchema(path: path) }
+        if found < version { throw .olderSchema(path: path) }
+        if least > version { throw .newerSchema(path: path) }
     }
 
-    static let versions = """
-        CREATE TABLE IF NOT EXISTS schema (
-            only_row int PRIMARY KEY CHECK (only_row = 1), version int NOT NULL, least_node int NOT NULL, at bigint NOT NULL)
+    /// What everything begins with. Beside the version a row that one migration at a time has locked.
+    static let beginning = [
         """
-    static let noVersion = "INSERT INTO schema VALUES (1, 0, 0, 0) ON CONFLICT DO NOTHING"
+        CREATE TABLE IF NOT EXISTS schema (
+            only_row int PRIMARY KEY CHECK (only_row = 1), version int NOT NULL, step int NOT NULL, least_node int NOT NULL,
+            at bigint NOT NULL)
+        """,
+        "CREATE TABLE IF NOT EXISTS migration (only_row int PRIMARY KEY CHECK (only_row = 1))",
+        "INSERT INTO schema VALUES (1, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
+        "INSERT INTO migration VALUES (1) ON CONFLICT DO NOTHING",
+    ]
 
     private static let states = "('pending', 'delivered', 'failed', 'cancelled')"
     private static let lanes = "('quick', 'fetch', 'expensive')"
@@ -259,10 +227,13 @@ enum PostgresSchema {
         // What a transaction made superfluous, until somebody has removed it.
         """
         CREATE TABLE garbage (
-            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kind text NOT NULL CHECK (kind IN ('blob', 'source')),
-            name text NOT NULL, due_at bigint NOT NULL)
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            kind text NOT NULL CHECK (kind IN ('blob', 'source', 'claim')), job bigint, name text NOT NULL,
+            due_at bigint NOT NULL, tries int NOT NULL DEFAULT 0, CHECK ((kind = 'claim') = (job IS NOT NULL)))
         """,
         "CREATE INDEX garbage_due ON garbage (due_at)",
+        // Which node does for all what one does, and for how long.
+        "CREATE TABLE leaders (task text PRIMARY KEY, node uuid NOT NULL, until bigint NOT NULL)",
     ]
 }
 

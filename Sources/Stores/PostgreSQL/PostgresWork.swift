@@ -13,6 +13,8 @@ final class PostgresWork {
     var released: Set<SourceName> = []
     var usage: [TenantID: TenantUsage] = [:]
     var ringsBell = false
+    /// What other nodes are to look at after the commit.
+    var wakes: Set<PostgresWakeups.Channel> = []
     /// Whether the last submission took the place of a job: then none was overlooked.
     var tookKnownPlace = false
 
@@ -22,6 +24,7 @@ final class PostgresWork {
         var blobs: [BlobName] = []
         var sources: [SourceName] = []
         var ringsBell = false
+        var wakes: Set<PostgresWakeups.Channel> = []
     }
 
     init(_ transaction: PostgresTransaction, of store: PostgresRecordStore, at now: Instant) {
@@ -45,6 +48,7 @@ final class PostgresWork {
     func finish() async throws -> Waste {
         var waste = Waste()
         waste.ringsBell = ringsBell
+        waste.wakes = wakes
         if !released.isEmpty {
             let unneeded = try await unneeded(among: Array(released))
             waste.sources = unneeded
@@ -72,7 +76,8 @@ final class PostgresWork {
             """,
             [
                 .texts(waste.blobs.map { _ in "blob" } + waste.sources.map { _ in "source" }),
-                .texts(waste.blobs.map(\.rawValue) + waste.sources.map(\.rawValue)), .int(now.milliseconds),
+                .texts(waste.blobs.map(\.rawValue) + waste.sources.map(\.rawValue)),
+                .int((now + (store.garbageDelay == .zero ? GarbageTiming.grace : store.garbageDelay)).milliseconds),
             ])
         waste.rows = try rows.map { try $0.int64("id") }
         return waste
@@ -116,6 +121,7 @@ final class PostgresWork {
         var lane: JobLane
         var rank: Int64
         var attempt: Int
+        var claim: String?
         var node: String?
         var claimedUntil: Instant?
         var isInterrupted: Bool
@@ -180,18 +186,20 @@ final class PostgresWork {
     }
 
     /// Has a job's sender told that it came to its end, which is recorded in the same transaction.
-    func enqueueWebhook(_ submission: JobSubmission, of job: Job) async throws {
-        guard let url = submission.callback else { return }
-        try await run(
-            """
-            INSERT INTO callbacks (id, tenant, job, generation, url, traceparent, created_at, due_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
-            """,
-            [
-                .text(UUID.version7(at: now).uuidString.lowercased()), .text(job.tenant.rawValue), .int(job.key),
-                .int(job.generation), .text(url), .text(submission.traceparent), .int(now.milliseconds),
-            ])
+    func webhook(_ submission: JobSubmission, of job: Job) -> [PostgresStatement] {
+        guard let url = submission.callback else { return [] }
         ringsBell = true
+        return [
+            PostgresStatement(
+                """
+                INSERT INTO callbacks (id, tenant, job, generation, url, traceparent, created_at, due_at)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+                """,
+                [
+                    .text(UUID.version7(at: now).uuidString.lowercased()), .text(job.tenant.rawValue), .int(job.key),
+                    .int(job.generation), .text(url), .text(submission.traceparent), .int(now.milliseconds),
+                ])
+        ]
     }
 
     /// Notes the sources of a job's attachments, which are about to be given up.
@@ -252,6 +260,7 @@ extension PostgresWork.Queued {
         lane = try row.choice("lane")
         rank = try row.int64("rank")
         attempt = try row.int("attempt")
+        claim = try row.optionalText("claim")
         node = try row.optionalText("node")
         claimedUntil = try row.optionalInstant("claimed_until")
         isInterrupted = try row.bool("interrupted")

@@ -8,6 +8,12 @@ public struct StoreDatabase: Sendable, CustomStringConvertible {
     let parameters: PostgresParameters
     var writers: Int
     var readers: Int
+    /// Whether nodes wake each other; else they look more often.
+    public var notifies = true
+    /// Without a heartbeat for so long a node is dead, and what it had is begun anew elsewhere.
+    public var deadAfter: Duration = .seconds(10)
+    /// How long bytes outlive their last record, so that a failover that lost a deletion finds them.
+    public var garbageDelay: Duration = .seconds(60)
 
     /// - Parameters:
     ///   - url: As libpq has it: `postgres://user@host/database`.
@@ -55,7 +61,9 @@ extension Store {
                 throw StoreError(error, at: scratch)
             }
             return try Store(scratch: scratch, keys: keys, bytes: bytes, schemaVersion: "\(PostgresSchema.version)") {
-                PostgresRecordStore(pool, keys: $0, garbage: $1)
+                PostgresRecordStore(
+                    pool, keys: $0, garbage: $1, garbageDelay: database.garbageDelay, notifies: database.notifies,
+                    timing: PostgresNode.Timing(deadAfter: database.deadAfter, steadiness: database.deadAfter))
             }
         } catch {
             await pool.close()
@@ -67,14 +75,7 @@ extension Store {
     ///
     /// - Returns: The schema's version.
     public static func migrate(_ database: StoreDatabase) async throws(StoreError) -> String {
-        let pool = database.makePool()
-        do {
-            try await PostgresSchema.migrate(pool)
-        } catch {
-            await pool.close()
-            throw error
-        }
-        await pool.close()
+        try await PostgresSchema.migrate(database.parameters)
         return "\(PostgresSchema.version)"
     }
 }

@@ -21,16 +21,14 @@ public struct SQLiteRecordStore: RecordStore {
     ///   - workers: Tells whose claims are taken away.
     ///   - revocations: The path of the count of revocations, which all processes share.
     ///   - garbage: Takes what a commit made superfluous.
-    ///   - blobsAreFiles: The schema checks that names of blobs are those of files. Others are the business of another
-    ///     store; SQLite can leave out a check only with all others.
     ///   - clock: Where time comes from; the store never lets it go back.
     init(
         path: String, workers: any WorkerLiveness, revocations: FilePath, keys: KeyRing, garbage: any GarbageCollector,
-        blobsAreFiles: Bool = true, clock: @escaping @Sendable () -> Instant = Instant.wallClock
+        clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) throws(StoreError) {
         do {
             revocationCounter = try RevocationCounter(path: revocations)
-            pool = try Self.connect(to: path, checkingRows: blobsAreFiles)
+            pool = try Self.connect(to: path)
         } catch let error as SystemError {
             throw StoreError(error, at: path)
         } catch let error as StoreError {
@@ -112,8 +110,7 @@ extension SQLiteRecordStore {
     /// How long a write waits for one of another process.
     static let patience: Double = 30
 
-    /// - Parameter checksRows: Whether the checks of the schema's columns hold.
-    private static func connect(to path: String, checkingRows checksRows: Bool) throws -> DatabasePool {
+    private static func connect(to path: String) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "satchel.records"
         configuration.foreignKeysEnabled = true
@@ -123,7 +120,6 @@ extension SQLiteRecordStore {
         configuration.prepareDatabase { database in
             // What was deleted shall not be found in the file.
             try database.execute(sql: "PRAGMA secure_delete = FAST")
-            if !checksRows { try database.execute(sql: "PRAGMA ignore_check_constraints = ON") }
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.writeWithoutTransaction { database in

@@ -16,6 +16,7 @@ enum Schema {
         migrator.registerMigration("4") { database in try database.execute(sql: webhookReceivers) }
         migrator.registerMigration("5") { database in try database.execute(sql: order) }
         migrator.registerMigration("6") { database in try database.execute(sql: claims) }
+        migrator.registerMigration("7") { database in try database.execute(sql: names) }
         return migrator
     }()
 

@@ -27,14 +27,23 @@ struct StoreCommand: AsyncParsableCommand {
                 than an hour, or at once when no other process uses the store.
                 """)
 
+        @Flag(
+            help:
+                "Look through all files of a store in PostgreSQL too, which writes down what is superfluous and removes it by itself."
+        )
+        var audit = false
+
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
             let store = try await openStore(store, exclusively: true)
-            let swept = try await reported { () async throws(AttachmentError) in try await store.sweep() }
+            let swept = try await reported { () async throws(AttachmentError) in
+                try await store.sweep(audits: audit)
+            }
             print(
                 "Removed \(Quantity.count(swept.expired, "expired file")), \(Quantity.count(swept.orphans, "file")) that nothing referred to (\(Quantity.bytes(swept.bytes))), and \(Quantity.count(swept.leftovers, "leftover")) of interrupted work."
             )
+            if swept.collected > 0 { print("Of what deletions had left, \(swept.collected) were due.") }
             if !store.isExclusive {
                 Console.printError("Another process uses the store, so what is younger than an hour was left alone.")
             }

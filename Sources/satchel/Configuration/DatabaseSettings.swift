@@ -4,4 +4,7 @@ struct DatabaseSettings: Sendable {
     var connections = 4
     /// Whether a pooler in transaction mode is between.
     var isPooled = false
+    var notifies = true
+    var deadAfter: Duration = .seconds(10)
+    var garbageDelay: Duration = .seconds(60)
 }

@@ -51,9 +51,13 @@ extension ServiceConfiguration {
     }
 
     func database(_ url: String) throws(StoreError) -> StoreDatabase {
-        try StoreDatabase(
+        var node = try StoreDatabase(
             url, application: "satchel \(Version.current) on \(ProcessInfo.processInfo.hostName)",
             isPooled: database.isPooled, writers: database.connections, readers: max(1, database.connections / 2))
+        node.notifies = database.notifies
+        node.deadAfter = database.deadAfter
+        node.garbageDelay = database.garbageDelay
+        return node
     }
 
     /// The bucket, looked at once: what is wrong with it is to be said now.

@@ -59,6 +59,17 @@ extension Setting {
             "postgres.pooled", \.database.isPooled, .flag,
             "Whether a pooler in transaction mode, such as PgBouncer, is between: then nothing of a session is used."),
         Setting(
+            "postgres.notify", \.database.notifies, .flag,
+            "Whether nodes wake each other by NOTIFY; without, and through a pooler, they look more often."),
+        Setting(
+            "nodes.dead_after", \.database.deadAfter, .seconds(3...300),
+            "Without a heartbeat for so long a node of a store in PostgreSQL is dead: what it had is begun anew elsewhere."
+        ),
+        Setting(
+            "garbage.delay", \.database.garbageDelay, .seconds(0...86_400),
+            "How long bytes in a bucket outlive their last record, so that a failover of the database that lost a deletion finds them."
+        ),
+        Setting(
             "s3.endpoint", \.bucket.endpoint, .publicURL, default: "AWS's own",
             "The bucket's server, where it isn't AWS."),
         Setting(

@@ -33,12 +33,13 @@ struct Maintenance: ServiceLifecycle.Service {
 
     private func sweep() async {
         do throws(AttachmentError) {
-            let swept = try await store.sweep()
+            let swept = try await store.sweep(inTurn: true)
             logger.debug(
                 "swept the store",
                 metadata: [
                     "expired": .stringConvertible(swept.expired), "orphans": .stringConvertible(swept.orphans),
                     "leftovers": .stringConvertible(swept.leftovers), "bytes": .stringConvertible(swept.bytes),
+                    "collected": .stringConvertible(swept.collected),
                 ])
         } catch {
             if !Task.isCancelled {

@@ -31,12 +31,13 @@ struct JobBench: Sendable {
     static func run(
         codecs: Int = 3, widths: JobService.Widths = .init(quick: 32, expensive: 4),
         sharing: RequestCoalescer.Settings? = RequestCoalescer.Settings(), at place: Home? = nil,
+        in memory: StoreMemory? = nil,
         allowing allowed: [String] = ["127.0.0.1"],
         _ body: (JobBench) async throws -> Void
     ) async throws {
         let home = try place ?? Home()
         let path = home.directory.path
-        let store = try Store.open(at: path + "/store", keys: path + "/keys")
+        let store = try memory.map { try Store(in: $0) } ?? Store.open(at: path + "/store", keys: path + "/keys")
         let spool = try Spool(at: store.scratch)
         let pool = CodecPool(
             CodecPoolConfiguration(executable: try Repository.product("fault-codec"), codecs: codecs))

@@ -1,0 +1,100 @@
+import Attachments
+import Foundation
+import Postgres
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+@testable import Stores
+
+/// Nodes that share records in PostgreSQL, and live by their heartbeats.
+@Suite struct NodeTests {
+    let database: RecordDatabase
+    let memory: StoreMemory
+    let clock = TestClock()
+
+    init() throws {
+        database = try RecordDatabase()
+        memory = try StoreMemory()
+    }
+
+    private func open(_ timing: PostgresNode.Timing) throws -> Store {
+        try database.open(bytesIn: memory, clock, timing: timing)
+    }
+
+    private func number(_ sql: String) throws -> Int {
+        try #require(try database.server.execute(sql, in: database.name).first?.first?.flatMap { Int($0) })
+    }
+
+    /// Says nothing after its first heartbeat.
+    private static func silent(deadAfter: Duration) -> PostgresNode.Timing {
+        PostgresNode.Timing(heartbeat: .seconds(3600), deadAfter: deadAfter)
+    }
+
+    @Test func `a silent node's jobs are taken by one that had all of its own heartbeats, and by no other`()
+        async throws
+    {
+        let silent = try open(Self.silent(deadAfter: .seconds(1)))
+        let steady = try open(
+            PostgresNode.Timing(
+                heartbeat: .milliseconds(50), deadAfter: .seconds(1), steadiness: .seconds(1), rescue: .zero))
+        let fresh = try open(
+            PostgresNode.Timing(
+                heartbeat: .milliseconds(50), deadAfter: .seconds(1), steadiness: .seconds(3600), rescue: .zero))
+        let claim = try #require(try await silent.claim())
+        let rescued = try await whenFound("the job of the silent node") {
+            #expect(try await fresh.claimNext() == nil)
+            return try await steady.claimNext()
+        }
+        #expect(rescued.job == claim.job)
+        #expect(rescued.isLate)
+        await #expect(throws: ClaimError.lost) {
+            try await silent.records.deliver(
+                [.failed(claim.attachments[0], .unrecognizedType(sniffed: nil))], under: claim)
+        }
+    }
+
+    @Test func `what the record says that a node has, and nobody there knows of, it hands back`() async throws {
+        let store = try open(
+            PostgresNode.Timing(heartbeat: .milliseconds(20), deadAfter: .seconds(300), look: .milliseconds(20)))
+        let known = try #require(try await store.claim())
+        let lost = JobSubmission.sample()
+        _ = try await store.records.submit(lost)
+        // As if the answer to a claim had been lost with the connection.
+        try database.server.execute(
+            """
+            UPDATE queue SET state = 'running', claim = gen_random_uuid(), node = (SELECT id FROM nodes),
+                claimed_until = due_at + 3600000, attempt = 1 WHERE state = 'pending'
+            """, in: database.name)
+        let again = try await whenFound("the job that was handed back") { try await store.claimNext() }
+        #expect(again.job == lost.id)
+        #expect(again.attempt == 1)
+        #expect(again.isLate)
+        // Longer than a few looks.
+        let looks = try number("SELECT heartbeat_at FROM nodes")
+        try await eventually { try number("SELECT heartbeat_at FROM nodes") > looks + 100 }
+        _ = try await store.records.heartbeat(known, for: .seconds(60))
+        _ = try await store.records.heartbeat(again, for: .seconds(60))
+    }
+
+    @Test func `after a silence a node writes no object before one has confirmed the claim`() async throws {
+        let silent = try open(Self.silent(deadAfter: .milliseconds(100)))
+        let other = try open(PostgresNode.Timing(deadAfter: .seconds(300), steadiness: .zero))
+        let claim = try #require(try await silent.claim())
+        func wait() async throws {
+            try await eventually("the silence") {
+                try number(
+                    "SELECT count(*) FROM nodes WHERE heartbeat_at < extract(epoch FROM now()) * 1000 - 150") == 1
+            }
+        }
+        try await wait()
+        let kept = try await silent.commit("kept", under: claim.id)
+        #expect(try await silent.blobNames() == [kept.name])
+        try await wait()
+        _ = try await other.records.cancel(claim.job, of: .local)
+        let error = await #expect(throws: AttachmentError.self) { try await silent.commit("late", under: claim.id) }
+        #expect(error?.code == .storeFailed)
+        await #expect(throws: AttachmentError.self) { try await silent.blobs.copy(kept, under: claim.id) }
+        #expect(try await silent.blobNames() == [kept.name])
+    }
+}
