@@ -22,6 +22,10 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case exposedKeys(path: String)
     /// The key file is not what it should be.
     case damagedKeys(path: String, reason: String)
+    /// The key file is another's, so that this process only reads it.
+    case givenKeys(path: String)
+    /// There is no key file, and none can be made; `reason` is the kernel's.
+    case missingKeys(path: String, reason: String)
     /// The database answered with an error.
     case database(path: String, reason: String)
     /// Another process uses what is wanted alone.
@@ -53,9 +57,13 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             "There are no records of Satchel in '\(path)'. Run satchel store migrate, or correct the URL in --store."
         case .unusableDatabase(let reason): reason
         case .exposedKeys(let path):
-            "The key file '\(path)' can be read by others. Run chmod 600 on it; if somebody may have read it, delete it, which revokes all access."
+            "The key file '\(path)' can be read by others. Run chmod 600 on it, or mount it with mode 0440; if somebody may have read it, delete it, which revokes all access."
         case .damagedKeys(let path, let reason):
             "The key file '\(path)' can't be used: \(reason). Restore it, or delete it, which revokes all access."
+        case .givenKeys(let path):
+            "The keys in '\(path)' are given to this process read-only, so it can't rotate them. Put a new key in front of the others where the file comes from."
+        case .missingKeys(let path, let reason):
+            "There are no keys at '\(path)', and none can be made there: \(reason). Provide the file, or name another with SATCHEL_ACCESS_KEYS."
         case .database(let path, let reason):
             "The records in '\(path)' can't be used: \(reason)."
         case .inUse(let path):

@@ -22,7 +22,7 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
         let decoy = SymmetricKey(size: .bits256)
     }
 
-    /// Reads the keys, and makes one on the first use.
+    /// Reads the keys, and makes one on the first use, unless they are to be given.
     init(_ storage: any KeyStorage) throws(StoreError) {
         self.storage = storage
         if try storage.load() == nil { try storage.change { $0 } }
@@ -82,6 +82,8 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     /// Puts a new key in front. Tokens of the old ones stay good.
+    ///
+    /// - Throws: `givenKeys` where they are another's to change.
     func rotate() throws(StoreError) {
         try storage.change { [.new()] + $0 }
         try reloadIfChanged()
@@ -97,7 +99,11 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
         }
         let keys = state.withLock { $0.keys }
         guard remaining(keys).count < keys.count else { return }
-        try storage.change(remaining)
+        do throws(StoreError) { try storage.change(remaining) } catch {
+            // Whoever gives them drops them, too.
+            if case .givenKeys = error { return }
+            throw error
+        }
         try reloadIfChanged()
     }
 

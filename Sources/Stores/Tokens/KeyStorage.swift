@@ -26,6 +26,8 @@ protocol KeyStorage: Sendable {
     func load() throws(StoreError) -> (keys: [TokenKey], version: KeyVersion)?
 
     /// Replaces the keys, durably and at once, while nobody else does the same. Where there are none, by a new one.
+    ///
+    /// - Throws: `givenKeys` where they are another's to change.
     func change(_ body: ([TokenKey]) -> [TokenKey]) throws(StoreError)
 }
 
