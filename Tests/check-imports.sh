@@ -58,7 +58,7 @@ allow Postgres CPostgres
 allow Stores Attachments Platform SystemPackage Postgres GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
 allow S3 Attachments Platform SystemPackage AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
 allow Payloads Attachments
-allow HTTPServer HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOHTTPTypes NIOHTTPTypesHTTP1 NIOSSL \
+allow HTTPServer HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOExtras NIOHTTPTypes NIOHTTPTypesHTTP1 NIOSSL \
     NIOCertificateReloading SwiftASN1 Logging ServiceLifecycle
 allow API Attachments Platform Ingest CodecPool Jobs Stores Payloads HTTPServer Hummingbird HummingbirdCore HTTPTypes NIOCore \
     NIOPosix NIOHTTP1 Crypto Logging Metrics CoreMetrics ServiceLifecycle

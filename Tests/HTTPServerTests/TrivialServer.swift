@@ -39,6 +39,7 @@ enum TrivialServer {
     static func run<Result: Sendable>(
         limits: ConnectionLimits = ConnectionLimits(), tls: TLSFiles? = nil, grace: Duration = .milliseconds(500),
         logger: Logger = Logger(label: "test"), faults: Faults = Faults(),
+        at places: [Listener.Place] = [.address(host: "127.0.0.1", port: 0)],
         _ body: (Int, ServiceGroup) async throws -> Result
     ) async throws -> Result {
         let group = MultiThreadedEventLoopGroup.singleton
@@ -52,9 +53,8 @@ enum TrivialServer {
                 return (HTTPResponse(status: status), ByteBuffer(string: "\(fault)"))
             })
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        let server = channel.server(
-            configuration: ServerConfiguration(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { port.yield($0.localAddress?.port ?? 0) }, eventLoopGroup: group, logger: logger)
+        let server = Listener(
+            channel, at: places, group: group, logger: logger, onListening: { port.yield($0?.port ?? 0) })
         let services: [any ServiceLifecycle.Service] = [certificate].compactMap(\.self) + [server]
         let lifecycle = ServiceGroup(services: services, logger: logger)
         return try await withThrowingTaskGroup(of: Void.self) { tasks in

@@ -19,7 +19,6 @@ struct RequestObservation: RouterMiddleware {
         var context = context
         context.trace = TraceContext(continuing: request.headers[.traceparent])
         context.requestID = Self.requestID(of: request)
-        context.logger[metadataKey: "hb.request.id"] = nil
         context.logger[metadataKey: "request_id"] = "\(context.requestID)"
         context.logger[metadataKey: "trace_id"] = "\(context.trace.trace)"
         let underway = metrics.makeMeter(label: "satchel_http_requests_underway", dimensions: [])

@@ -28,24 +28,28 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 /// Run as a part of a `ServiceGroup`. On its graceful shutdown no more connections are taken, idle ones are closed,
 /// requests that are being answered get `grace` to finish, and whatever is open then is cut.
 public struct SatchelServer: ServiceLifecycle.Service {
+    private static let group = MultiThreadedEventLoopGroup.singleton
+
     private let service: Service
-    private let listen: ListenAddress
+    private let places: [Listener.Place]
     private let tls: ReloadingCertificate?
     private let grace: Duration
     private let logger: Logger
     private let onListening: @Sendable (Int) -> Void
 
     /// - Parameters:
+    ///   - sockets: Stream sockets that somebody listens on for the service already, which then owns them; where there are
+    ///     some, nothing is done about `listen`.
     ///   - tls: The certificate and key; nil for plain HTTP.
     ///   - grace: For requests that are being answered when the service stops.
     ///   - onListening: Called with the port once it is listened on.
     /// - Throws: ``TLSFiles/Unusable`` where the certificate or key can't be used.
     public init(
-        _ service: Service, listen: ListenAddress, tls: TLSFiles? = nil, grace: Duration = .seconds(20),
-        onListening: @escaping @Sendable (Int) -> Void = { _ in }
+        _ service: Service, listen: ListenAddress, sockets: [Int32] = [], tls: TLSFiles? = nil,
+        grace: Duration = .seconds(20), onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws(TLSFiles.Unusable) {
         self.service = service
-        self.listen = listen
+        self.places = sockets.isEmpty ? [.address(host: listen.host, port: listen.port)] : sockets.map { .socket($0) }
         self.grace = grace
         self.logger = service.logger
         self.onListening = onListening
@@ -58,26 +62,30 @@ public struct SatchelServer: ServiceLifecycle.Service {
 
     /// Listens and answers until the shutdown.
     public func run() async throws {
-        let group = MultiThreadedEventLoopGroup.singleton
-        let loopStates = try await EventLoopStates(group: group) { [service] loop in
+        let loopStates = try await EventLoopStates(group: Self.group) { [service] loop in
             ContentResponder(loop: loop, service: service)
         }
-        let limits = service.settings.connections
-        let application = Application(
-            router: routes(of: service),
-            server: HTTPServerBuilder { [tls, grace] responder in
-                ConnectionChannel(
-                    responder: responder, limits: limits, loopStates: loopStates, tls: tls, grace: grace,
-                    refusals: { fault in
-                        let problem = Problem(fault)
-                        return (problem.response.head, ByteBuffer(bytes: problem.body))
-                    })
+        let responder = routes(of: service).buildResponder()
+        let connections = ConnectionChannel(
+            responder: { [logger] request, writer, channel in
+                let context = ServiceContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+                let response = try await responder.respond(to: request, context: context)
+                try await writer.write(response: response.head, body: response.body)
             },
-            configuration: ApplicationConfiguration(
-                address: .hostname(listen.host, port: listen.port), serverName: nil, backlog: 1024),
-            services: [tls].compactMap(\.self),
-            onServerRunning: { [onListening] channel in onListening(channel.localAddress?.port ?? 0) },
-            eventLoopGroupProvider: .shared(group), logger: logger)
-        try await application.run()
+            limits: service.settings.connections, loopStates: loopStates, tls: tls, grace: grace,
+            refusals: { fault in
+                let problem = Problem(fault)
+                return (problem.response.head, ByteBuffer(bytes: problem.body))
+            })
+        let listener = Listener(
+            connections, at: places, group: Self.group, logger: logger,
+            onListening: { [onListening] in onListening($0?.port ?? 0) })
+        let services: [any ServiceLifecycle.Service] = [tls].compactMap(\.self) + [listener]
+        try await ServiceGroup(services: services, logger: logger).run()
+    }
+
+    /// Returns once every event loop has had a turn, which one that hangs never has.
+    public static func turnOfEveryLoop() async throws {
+        for loop in group.makeIterator() { try await loop.submit {}.get() }
     }
 }
