@@ -27,7 +27,8 @@ struct Serve: AsyncParsableCommand {
 
             /docs describes the API, /readyz says whether the service is ready and if not why, /metrics is for \
             Prometheus. SIGTERM ends it: what is underway is finished, or handed back after --grace; a second signal ends \
-            it at once. Nothing that was answered with 202 is lost, however it ends.
+            it at once. Nothing that was answered with 202 is lost, however it ends. systemd is told how it is \
+            (Type=notify, WatchdogSec=), and may listen for it (a .socket unit).
 
             Settings are taken from flags, else from SATCHEL_… in the environment, else from the YAML file. 'satchel \
             config' shows what they come to, 'satchel config keys' what there is.
@@ -36,30 +37,40 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup var options: ServeOptions
 
     func run() async throws {
-        let configuration = try options.configuration()
+        let environment = ProcessInfo.processInfo.environment
+        let configuration = try options.configuration(sockets: PassedSocket.all(in: environment))
         LoggingSystem.bootstrap { label in
             // The libraries' own lines are for whoever debugs them.
             let level = label == "satchel" ? configuration.logLevel : max(configuration.logLevel, .warning)
             return LogOutput(level: level, format: configuration.logFormat)
         }
+        let logger = Logger(label: "satchel")
+        let manager = ServiceManager(environment, logger: logger)
+        ServiceManager.forget()
         Self.raiseDescriptorLimit()
         let metrics = MetricsRegistry()
         MetricsSystem.bootstrap(metrics)
         let store = try await configuration.openStore()
         var developmentKey: String?
         if configuration.settings.keysRequired {
-            // No other process could make one for a store in memory.
-            if configuration.listen.isLoopback || StoreLocation(configuration.store) == .memory {
+            let remedy = "make one with 'satchel key create --store \(StoreLocation(configuration.store))'"
+            // No other process could make one for a store in memory. A journal would keep what only a terminal is to show.
+            if StoreLocation(configuration.store) == .memory
+                || configuration.isLocal && !Console.isJournal(environment)
+            {
                 developmentKey = try await DevelopmentKey.makeIfNeeded(in: store.records)
             } else if try await !store.records.hasKeys() {
-                throw CommandFailure(
-                    "there is no API key, so nobody could use the service on \(configuration.listen). Make one with 'satchel key create --store \(StoreLocation(configuration.store))', and start it again.",
-                    status: 2)
+                guard configuration.isLocal else {
+                    throw CommandFailure(
+                        "there is no API key, so nobody could use the service on \(configuration.places); \(remedy), and start it again.",
+                        status: 2)
+                }
+                logger.warning("there is no API key", metadata: ["remedy": "\(remedy)"])
             }
         }
         do {
             let service = try await ServiceComposition.make(
-                configuration, store: store, logger: Logger(label: "satchel"), metrics: metrics)
+                configuration, store: store, logger: logger, metrics: metrics, manager: manager)
             do {
                 try await service.run()
             } catch {

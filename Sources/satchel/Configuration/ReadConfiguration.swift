@@ -24,8 +24,11 @@ struct ReadConfiguration: Sendable {
     /// Variables that are no settings.
     private static let otherVariables = ["SATCHEL_CONFIG", "SATCHEL_CODEC", "SATCHEL_TARGETS"]
 
-    /// - Parameter file: The file to read; nil for none.
-    init(flags: [Flag], environment: [String: String], file path: String?) {
+    /// - Parameters:
+    ///   - file: The file to read; nil for none.
+    ///   - sockets: What is listened on already, whatever the settings say.
+    init(flags: [Flag], environment: [String: String], file path: String?, sockets: [PassedSocket] = []) {
+        configuration.sockets = sockets
         let file = path.map { ConfigurationFile(path: $0) }
         problems += file?.problems ?? []
         let variables = environment.filter { $0.key.hasPrefix("SATCHEL_") && !$0.value.isEmpty }
@@ -137,17 +140,18 @@ struct ReadConfiguration: Sendable {
                 complain(key, path, "name a file that is there and may be read")
             }
         }
-        if !configuration.listen.isLoopback {
-            if configuration.publicURL == nil {
-                complain(
-                    "public_url", nil,
-                    "the service is to listen on \(configuration.listen), so say where clients reach it, here or with --public-url: https://media.example.com"
-                )
-            }
-            if !configuration.settings.keysRequired {
-                complain(
-                    "api_keys.required", "false", "only a service on loopback may do without keys; leave it true")
-            }
+        if configuration.publicURL == nil, !configuration.isLocal || configuration.firstAddress == nil {
+            complain(
+                "public_url", nil,
+                "the service is to listen on \(configuration.places), so say where clients reach it, here or with --public-url: https://media.example.com"
+            )
+        }
+        if !configuration.isLocal, !configuration.settings.keysRequired {
+            complain("api_keys.required", "false", "only a service on loopback may do without keys; leave it true")
+        }
+        if let origin = origins["listen"], !configuration.sockets.isEmpty {
+            warnings.append(
+                "'listen' (\(origin)) is passed over: the service is given \(configuration.places) to listen on.")
         }
         do {
             let profiles = try ProfileFileOptions.all(in: configuration.profiles)

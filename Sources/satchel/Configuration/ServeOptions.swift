@@ -121,15 +121,17 @@ struct ServeOptions: ParsableArguments {
         }
     }
 
-    func read() -> ReadConfiguration {
+    /// - Parameter sockets: What is listened on already.
+    func read(sockets: [PassedSocket] = []) -> ReadConfiguration {
         let environment = ProcessInfo.processInfo.environment
         return ReadConfiguration(
-            flags: flags, environment: environment, file: ConfigurationFile.path(named: config, environment))
+            flags: flags, environment: environment, file: ConfigurationFile.path(named: config, environment),
+            sockets: sockets)
     }
 
     /// The settings, or every problem at once.
-    func configuration() throws -> ServiceConfiguration {
-        let read = read()
+    func configuration(sockets: [PassedSocket]) throws -> ServiceConfiguration {
+        let read = read(sockets: sockets)
         for warning in read.warnings { Console.printError("Warning: \(warning)") }
         try read.requireSound()
         return read.configuration

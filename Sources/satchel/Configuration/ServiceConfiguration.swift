@@ -16,6 +16,8 @@ struct ServiceConfiguration: Sendable {
     var bucket = BucketSettings()
     var accessKeys = StoreOptions.defaultKeys
     var listen = ListenAddress(host: "127.0.0.1", port: 8080)
+    /// What whoever started the service listens on for it; where there is any, nothing is done about ``listen``.
+    var sockets: [PassedSocket] = []
     var grace: Duration = .seconds(25)
     /// Nil: half of the machine's.
     var memory: Int64?
@@ -37,6 +39,19 @@ struct ServiceConfiguration: Sendable {
     var sweepInterval: Duration = .seconds(300)
     /// With an empty `publicURL` where none was given.
     var settings = ServiceSettings(publicURL: "")
+
+    /// Where it is listened, for people.
+    var places: String { sockets.isEmpty ? "\(listen)" : sockets.map(\.description).joined(separator: ", ") }
+
+    /// Whether nobody but this machine can connect.
+    var isLocal: Bool { sockets.isEmpty ? listen.isLoopback : sockets.allSatisfy(\.isLocal) }
+
+    /// The first address that is listened on; nil where all are sockets of the file system.
+    var firstAddress: ListenAddress? {
+        if sockets.isEmpty { return listen }
+        for case .network(let address) in sockets.map(\.place) { return address }
+        return nil
+    }
 
     /// Who may know which trace a fetch belongs to: who is listed, and the service itself.
     var tracedOrigins: TracedOrigins {

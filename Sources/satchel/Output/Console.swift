@@ -20,6 +20,13 @@ enum Console {
     /// Whether progress is shown: only a terminal gets it, and none that can't take a line back.
     static var showsProgress: Bool { Terminal.errors.movesCursor }
 
+    /// Whether what is written goes into systemd's journal, as $JOURNAL_STREAM says, and so stays.
+    static func isJournal(_ environment: [String: String]) -> Bool {
+        var status = stat()
+        guard unsafe fstat(STDERR_FILENO, &status) == 0 else { return false }
+        return environment["JOURNAL_STREAM"] == "\(status.st_dev):\(status.st_ino)"
+    }
+
     /// A line for whoever runs the command, be it wrapped; names in it may hold anything.
     static func printError(_ line: String) {
         let line = line.showingInvisible(but: "\n")

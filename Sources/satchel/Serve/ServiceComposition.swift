@@ -21,18 +21,20 @@ struct ServiceComposition: Sendable {
     let webhooks: WebhookSender
     let health: ServiceHealth
     let server: SatchelServer
+    let manager: ServiceManager?
 
     /// Starts the codecs and makes the rest; nothing listens yet.
     static func make(
-        _ configuration: ServiceConfiguration, store: Store, logger: Logger, metrics: MetricsRegistry
+        _ configuration: ServiceConfiguration, store: Store, logger: Logger, metrics: MetricsRegistry,
+        manager: ServiceManager?
     ) async throws -> ServiceComposition {
         var configuration = configuration
-        if configuration.listen.port == 0 {
+        if configuration.sockets.isEmpty, configuration.listen.port == 0 {
             configuration.listen.port = try FreePort.find(on: configuration.listen.host)
         }
-        if configuration.publicURL == nil {
+        if configuration.publicURL == nil, let address = configuration.firstAddress {
             let scheme = configuration.tlsCertificate == nil ? "http" : "https"
-            configuration.publicURL = "\(scheme)://\(configuration.listen)"
+            configuration.publicURL = "\(scheme)://\(address)"
         }
         let executables = try CodecExecutables.located()
         var pool = CodecPoolConfiguration(
@@ -83,13 +85,15 @@ struct ServiceComposition: Sendable {
                 configuration.tlsKey.map { TLSFiles(certificate: certificate, key: $0) }
             }
             let server = try SatchelServer(
-                service, listen: configuration.listen, tls: tls, grace: configuration.grace * 0.15,
-                onListening: { [configuration, sandbox] port in
-                    announce(port: port, configuration, store: store, sandbox: sandbox, logger: logger)
+                service, listen: configuration.listen, sockets: configuration.sockets.map(\.descriptor), tls: tls,
+                grace: configuration.grace * 0.15,
+                onListening: { [configuration, sandbox] _ in
+                    announce(configuration, store: store, sandbox: sandbox, logger: logger)
+                    manager?.tell(.ready(configuration.places))
                 })
             return ServiceComposition(
                 configuration: configuration, logger: logger, store: store, codecs: codecs, jobs: jobs,
-                webhooks: webhooks, health: health, server: server)
+                webhooks: webhooks, health: health, server: server, manager: manager)
         } catch {
             await codecs.shutdown()
             switch error {
@@ -106,7 +110,9 @@ struct ServiceComposition: Sendable {
         let grace = configuration.grace
         // They are shut down from the last to the first, each when those after it have ended: work first, while those
         // who wait for it still get their answers.
-        var services: [any ServiceLifecycle.Service] = [HealthWatch(health: health)]
+        var services: [any ServiceLifecycle.Service] = []
+        if let watchdog = manager.flatMap({ Watchdog(manager: $0) }) { services.append(watchdog) }
+        services.append(HealthWatch(health: health))
         if configuration.settings.role.works {
             services.append(Maintenance(store: store, interval: configuration.sweepInterval, logger: logger))
         }
@@ -117,8 +123,10 @@ struct ServiceComposition: Sendable {
         var lifecycle = ServiceGroupConfiguration(services: services, logger: quietLogger)
         lifecycle.maximumGracefulShutdownDuration = grace
         let group = ServiceGroup(configuration: lifecycle)
-        Interruption.responding { [health, logger] in
+        Interruption.responding { [health, logger, manager] in
             health.drain()
+            // A little more than after what it ends by itself.
+            manager?.tell(.stopping(within: grace + .seconds(5)))
             logger.notice("stopping", metadata: ["grace_seconds": .stringConvertible(grace.inSeconds)])
             Task { await group.triggerGracefulShutdown() }
             // Whatever hangs, such as a disk that doesn't answer, the process ends: nothing acknowledged is lost.
@@ -127,13 +135,13 @@ struct ServiceComposition: Sendable {
         do {
             try await group.run()
         } catch {
-            guard health.isDraining else { throw Self.described(error, configuration.listen) }
+            guard health.isDraining else { throw Self.described(error, configuration.places) }
         }
         logger.notice("stopped")
     }
 
     private static func announce(
-        port: Int, _ configuration: ServiceConfiguration, store: Store, sandbox: SandboxReport?, logger: Logger
+        _ configuration: ServiceConfiguration, store: Store, sandbox: SandboxReport?, logger: Logger
     ) {
         let missing = sandbox?.layers.filter { $0.state == .missing } ?? []
         let required = missing.filter(\.layer.isRequired)
@@ -141,7 +149,7 @@ struct ServiceComposition: Sendable {
         logger.notice(
             "listening",
             metadata: [
-                "address": "\(ListenAddress(host: configuration.listen.host, port: port))",
+                "address": "\(configuration.places)",
                 "tls": .stringConvertible(configuration.tlsCertificate != nil),
                 "public_url": "\(configuration.settings.publicURL)", "store": "\(StoreLocation(configuration.store))",
                 "codecs": .stringConvertible(configuration.codecs ?? 0),
@@ -152,7 +160,7 @@ struct ServiceComposition: Sendable {
             ])
     }
 
-    private static func described(_ error: any Error, _ listen: ListenAddress) -> any Error {
+    private static func described(_ error: any Error, _ listen: String) -> any Error {
         if let error = error as? IOError {
             let reason = unsafe String(cString: strerror(error.errnoCode))
             return CommandFailure(

@@ -14,6 +14,28 @@ struct HealthWatch: ServiceLifecycle.Service {
     }
 }
 
+/// Tells the service manager that the service works: that Swift's tasks and the event loops have their turns.
+struct Watchdog: ServiceLifecycle.Service {
+    private let manager: ServiceManager
+    private let patience: Duration
+
+    /// Nil where the manager doesn't ask for it.
+    init?(manager: ServiceManager) {
+        guard let patience = manager.patience else { return nil }
+        self.manager = manager
+        self.patience = patience
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while (try? await Task.sleep(for: patience / 3)) != nil {
+                guard (try? await SatchelServer.turnOfEveryLoop()) != nil else { continue }
+                manager.tell(.alive)
+            }
+        }
+    }
+}
+
 /// Sweeps the store now and then: what has expired, what nothing refers to, what interrupted work left.
 struct Maintenance: ServiceLifecycle.Service {
     let store: Store
