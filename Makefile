@@ -38,10 +38,11 @@ test: dependencies lint ## Run the tests that a contributor runs.
 	./Tests/run.sh test
 
 .PHONY: check
-check: dependencies ## Run what takes longer: power cuts, the description, the image, counts of instructions.
+check: dependencies ## Run what takes longer: power cuts, the description, the image, the package, counts of instructions.
 	$(SWIFT) build --build-tests
 	./Tests/run.sh check
 	./Docker/check.sh .build/debug
+	$(MAKE) deb-check
 	$(MAKE) bench-inner
 
 # The service's executable of Debian 12 runs there as it is.
@@ -65,6 +66,10 @@ test-full: test check check-debian13 ## Run every test, with all cases of its sw
 .PHONY: docker-check
 docker-check: build ## Check the image's runtime stage in a fresh Debian, without a Docker engine.
 	./Docker/check.sh .build/debug
+
+.PHONY: deb-check
+deb-check: build man ## Check the Debian package under systemd, in a fresh Debian.
+	./Packaging/check.sh .build/debug
 
 .PHONY: test-codecs
 test-codecs: dependencies ## Run the tests of the codec side alone, which builds in seconds.
@@ -159,6 +164,10 @@ install: release man ## Install under PREFIX (/usr/local), with completions and 
 	$(RELEASE)/satchel --generate-completion-script bash > $(TARGET)/share/bash-completion/completions/satchel
 	$(RELEASE)/satchel --generate-completion-script zsh > $(TARGET)/share/zsh/site-functions/_satchel
 	$(RELEASE)/satchel --generate-completion-script fish > $(TARGET)/share/fish/vendor_completions.d/satchel.fish
+
+.PHONY: deb
+deb: release man ## Build the Debian package into .build/deb, for this machine's release of Debian.
+	./Packaging/build.sh $(RELEASE) .build/deb
 
 .PHONY: clean
 clean: ## Remove what was built.

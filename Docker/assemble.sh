@@ -3,6 +3,7 @@
 #
 #   Docker/assemble.sh .build/release /image
 #   Docker/assemble.sh .build/release /image .build-debian13/release    with the codecs that were built there
+#   PREFIX=/usr Docker/assemble.sh .build/release /image                in place of /usr/local
 #
 # satchel and its codecs lie in one directory with the parts of Swift's runtime that they need: all look beside
 # themselves first ($ORIGIN), so the tree needs no loader's configuration and runs wherever it is put.
@@ -12,14 +13,15 @@ built=$1
 image=$2
 codec=${3:-$built}/satchel-codec
 stills=${3:-$built}/satchel-stills
-lib=$image/usr/local/lib/satchel
+prefix=$image${PREFIX:-/usr/local}
+lib=$prefix/lib/satchel
 
-mkdir -p "$lib" "$image/usr/local/bin" "$image/usr/share/doc/satchel/licenses"
+mkdir -p "$lib" "$prefix/bin" "$image/usr/share/doc/satchel/licenses"
 for program in "$built/satchel" "$codec" "$stills"; do
     strip -o "$lib/$(basename "$program")" "$program"
     chmod 755 "$lib/$(basename "$program")"
 done
-ln -sf ../lib/satchel/satchel "$image/usr/local/bin/satchel"
+ln -sf ../lib/satchel/satchel "$prefix/bin/satchel"
 
 # The toolchain's directory is where the programs themselves would look for it.
 runtime=$(dirname "$(ldd "$built/satchel" | sed -n 's/.*libswiftCore\.so => \(.*\) (.*/\1/p')")

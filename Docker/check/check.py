@@ -1,7 +1,6 @@
 """Checks the image without a Docker engine: see Docker/check.sh."""
 
 import contextlib
-import ctypes
 import errno
 import json
 import os
@@ -15,37 +14,18 @@ from dataclasses import replace
 import yaml
 
 import builder
+import expectation
 import metrics
 import proxy
 import root
 from container import Container
+from expectation import expect
 from service import Service, ask, submit
 
 CONTEXT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 KEEP = f"{CONTEXT}/.build/docker"
 SAMPLES = ["jpeg/earth-12-megapixels.jpg", "m4v/film.m4v"]
 PUBLIC_URL = "https://media.example.com"
-CLONE_NEWNET = 0x40000000
-
-passed = 0
-
-
-def expect(condition, sentence, evidence=""):
-    """One thing that must be so."""
-    global passed
-    if not condition:
-        raise SystemExit(f"FAILED: {sentence}\n{evidence}")
-    passed += 1
-    print(f"  ok  {sentence}", flush=True)
-
-
-def own_network():
-    """Enters a network of this check's own: ports are free, and nothing leaves the machine."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWNET) != 0:
-        raise OSError(ctypes.get_errno(), "unshare")
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-
 
 @contextlib.contextmanager
 def volumes(image, user):
@@ -311,13 +291,13 @@ def main():
     print(
         f"The image holds {root.megabytes(root_directory)} MB, {root.megabytes(root_directory + '/usr/local')} MB of them Satchel "
         f"and Swift's runtime; made in {time.monotonic() - start:.0f} s.")
-    own_network()
+    expectation.own_network()
     check_files(root_directory, image)
     check_runs(root_directory, image)
     check_service(root_directory, image)
     check_proxy(root_directory, image)
     root.remove(root_directory)
-    print(f"{passed} checks passed in {time.monotonic() - start:.0f} s.")
+    print(f"{expectation.passed} checks passed in {time.monotonic() - start:.0f} s.")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ path-exclude /usr/share/linda/*
 SLIMMED = ["man", "locale", "info", "groff", "lintian", "linda"]
 
 
-def mirrors():
+def mirrors(release):
     """suite → address: the mirrors that this machine's apt asks, for whatever release."""
     main, security = "http://deb.debian.org/debian", "http://deb.debian.org/debian-security"
     targets = subprocess.run(
@@ -37,7 +37,7 @@ def mirrors():
             security = address.rstrip("/")
         elif "-" not in codename:
             main = address.rstrip("/")
-    return {RELEASE: main, f"{RELEASE}-security": security}
+    return {release: main, f"{release}-security": security}
 
 
 def unpack(archive, root):
@@ -59,10 +59,10 @@ def remove(root):
     shutil.rmtree(root, ignore_errors=False) if os.path.exists(root) else None
 
 
-def make_base(root, archive):
-    found = mirrors()
+def make_base(root, archive, release):
+    found = mirrors(release)
     subprocess.run(
-        ["debootstrap", "--variant=minbase", RELEASE, root, found[RELEASE]], check=True, stdout=subprocess.DEVNULL)
+        ["debootstrap", "--variant=minbase", release, root, found[release]], check=True, stdout=subprocess.DEVNULL)
     with open(f"{root}/etc/apt/sources.list", "w", encoding="ascii") as file:
         for suite, address in found.items():
             file.write(f"deb {address} {suite} main\n")
@@ -79,13 +79,13 @@ def make_base(root, archive):
     pack(root, archive)
 
 
-def unpack_base(root, keep):
+def unpack_base(root, keep, release=RELEASE):
     """A fresh Debian in `root`, which isn't there yet."""
-    archive = f"{keep}/{RELEASE}.tar"
+    archive = f"{keep}/{release}.tar"
     if os.path.exists(archive):
         unpack(archive, root)
     else:
-        make_base(root, archive)
+        make_base(root, archive, release)
 
 
 def make_context(sources, context):
