@@ -12,6 +12,8 @@ final class ContentStream: DirectResponse {
     private static let storedPiece: Int64 = 1 << 20
     /// Pieces that wait for the socket, so that it never waits for us.
     private static let ahead = 2
+    /// How long bytes go on being sent where the records can't be asked.
+    private static let longestDoubt: TimeAmount = .seconds(1)
 
     private var content: OpenContent
     private let cache: ContentCache
@@ -20,6 +22,8 @@ final class ContentStream: DirectResponse {
     private var ahead = 0
     private var isBeingRead = false
     private var isBeingChecked = false
+    /// When it was last known that access had not been taken back.
+    private var permittedAt = NIODeadline.now()
     private var hasEnded = false
 
     init(
@@ -106,16 +110,25 @@ final class ContentStream: DirectResponse {
         }
     }
 
-    /// Stops where access was taken back.
+    /// Stops where access was taken back, or where nobody could tell for a second that it wasn't.
     func check() {
+        guard !hasEnded else { return }
+        let now = NIODeadline.now()
         let revocations = cache.revocations
-        guard !hasEnded, !isBeingChecked, revocations == nil || revocations != content.revocations else { return }
+        if let revocations, revocations == content.revocations {
+            permittedAt = now
+            return
+        }
+        guard now - permittedAt < Self.longestDoubt else { return exchange.cut() }
+        guard !isBeingChecked else { return }
         isBeingChecked = true
         cache.check(content) { [self] may in
             guard !hasEnded else { return }
             isBeingChecked = false
             switch may {
-            case true?: content.revocations = revocations
+            case true?:
+                content.revocations = revocations
+                permittedAt = now
             case false?: exchange.cut()
             case nil: break
             }

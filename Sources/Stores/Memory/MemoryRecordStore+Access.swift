@@ -164,7 +164,8 @@ extension MemoryRecordStore {
     }
 
     public func stillOpen(_ ids: Set<String>) async throws(AttachmentError) -> [String: Instant] {
-        read { tables, _ in
+        guard !shared.isSilent.load(ordering: .relaxed) else { throw .storeFailed(reason: "the records are away") }
+        return read { tables, _ in
             let found = ids.compactMap { tables.access[$0] }.filter { $0.endedAt == nil }
             return Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0.expiresAt) })
         }

@@ -16,6 +16,8 @@ public struct MemoryRecordStore: RecordStore {
         let tables = Mutex(MemoryTables())
         let revocations = Atomic<UInt64>(0)
         let countsRevocations: Bool
+        /// Whether it can be asked what was taken back: not, as a database that is away.
+        let isSilent = Atomic(false)
         let bell = WebhookBell()
         fileprivate let living = Mutex<[WorkerID: ObjectIdentifier]>([:])
 

@@ -140,6 +140,22 @@ private final class StreamedBlobs: BlobStore {
         }
     }
 
+    @Test func `a stream ends where nobody can say for a second that its access wasn't taken back`() async throws {
+        let memory = try StoreMemory(countsRevocations: false)
+        try await LiveService.run({ $0.memory = memory }) { live in
+            let content = try await live.deliver([.main: Data(repeating: 1, count: 60_000_000)])
+            let path = try await live.leasePath(to: content, .main)
+            let reader = SlowReader(port: live.port)
+            let whole = Task { try await reader.read(path, pause: 5_000) }
+            try await eventually { reader.bytes > 1_000_000 }
+            memory.records.isSilent.store(true, ordering: .relaxed)
+            #expect(try await whole.value < 60_000_000)
+            // Nothing was taken back.
+            memory.records.isSilent.store(false, ordering: .relaxed)
+            #expect(try await RawClient.ask(live.port, "HEAD", path).status == 200)
+        }
+    }
+
     @Test func `no read starts after access was taken back, where nobody counts that`() async throws {
         try await Self.run { live, _ in
             let content = try await live.deliver([.main: Data(repeating: 1, count: 5000)])
