@@ -49,7 +49,7 @@ extension PostgresRecordStore {
         } catch {
             throw AttachmentError(postgres: error)
         }
-        guard let end else {
+        guard let end = end ?? SeededFault.endOfLost else {
             node.forget([claim.id])
             throw ClaimError.lost
         }
@@ -187,7 +187,7 @@ extension PostgresWork {
         guard isBusy else {
             return """
                 SELECT job, rank, interrupted FROM queue WHERE \(isWaiting(priority))
-                ORDER BY rank, job LIMIT \(limit) FOR NO KEY UPDATE SKIP LOCKED
+                ORDER BY rank, job LIMIT \(limit) \(SeededFault.lock)
                 """
         }
         return """
@@ -202,7 +202,7 @@ extension PostgresWork {
                     SELECT job, rank FROM queue
                     WHERE \(isWaiting(priority)) AND queue.tenant = tenants.tenant ORDER BY rank, job LIMIT 1) AS first
                 WHERE tenants.tenant <> ALL(\(busy)) ORDER BY first.rank, first.job LIMIT \(limit))
-            ORDER BY rank, job LIMIT \(limit) FOR NO KEY UPDATE SKIP LOCKED
+            ORDER BY rank, job LIMIT \(limit) \(SeededFault.lock)
             """
     }
 

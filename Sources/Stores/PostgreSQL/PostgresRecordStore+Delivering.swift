@@ -29,10 +29,11 @@ extension PostgresRecordStore {
             guard case .statement = error else { throw AttachmentError(postgres: error) }
         }
         return try await writeUnderClaim(claim) { work in
+            if SeededFault.claimNotCompared.isOn { try await work.run(SeededFault.takingClaim, [.text(claim.tenant.rawValue), .text(claim.job.rawValue), .uuid(claim.id.rawValue)]) }
             if let record = try await work.deliver([delivery], isAlone: true)[0] { return record }
             // Lost, or delivered before.
             let before = try await work.run(
-                "SELECT key FROM jobs WHERE tenant = $1 AND id = $2 AND delivered_claim = $3",
+                "SELECT key FROM jobs WHERE tenant = $1 AND id = $2 AND \(SeededFault.delivered)",
                 [.text(claim.tenant.rawValue), .text(claim.job.rawValue), .uuid(claim.id.rawValue)]
             ).first
             guard let before else { throw ClaimError.lost }
@@ -345,7 +346,7 @@ extension PostgresWork {
                 SELECT tenant, decode(hash, 'hex'), name, bytes, refs
                 FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::int[])
                     AS new (tenant, hash, name, bytes, refs) ORDER BY tenant, hash
-                ON CONFLICT (tenant, sha256) WHERE NOT damaged DO UPDATE SET refs = blobs.refs + excluded.refs
+                ON CONFLICT (tenant, sha256) WHERE NOT damaged DO UPDATE SET refs = \(SeededFault.references)
                 RETURNING tenant, encode(sha256, 'hex') AS hash, name, bytes, refs
                 """,
                 [

@@ -153,7 +153,9 @@ final class PostgresWork {
 
     /// The job that a claim holds, locked.
     func held(_ claim: Claim) async throws -> Job {
-        let found = try await run("SELECT job FROM queue WHERE claim = $1 FOR UPDATE", [.uuid(claim.id.rawValue)]).first
+        let found = try await run(
+            "SELECT job FROM queue WHERE \(SeededFault.holding(claim)) FOR UPDATE", [.uuid(claim.id.rawValue)]
+        ).first
         guard let job = try await found?.int64("job").lock(in: self), job.id == claim.job, job.tenant == claim.tenant
         else { throw ClaimError.lost }
         return job
