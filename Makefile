@@ -63,6 +63,11 @@ test-full: test check check-debian13 ## Run every test, with all cases of its sw
 	./Tests/debian13.sh swift build --build-tests
 	./Tests/debian13.sh ./Tests/run.sh
 
+# make history SEEDS="7 8" SECONDS=180
+.PHONY: history
+history: build ## Run nodes, clients and what breaks, judge what clients were told: 20 minutes.
+	./Tests/history.sh --seconds $(or $(SECONDS),350) .build/debug/satchel $(or $(SEEDS),1 2 3)
+
 .PHONY: docker-check
 docker-check: build ## Check the image's runtime stage in a fresh Debian, without a Docker engine.
 	./Docker/check.sh .build/debug

@@ -4,8 +4,8 @@
 #   Tests/run.sh [part ...]
 #
 # A part is a test target, `openapi-client` (the service used by a client that is made of its description), `schemathesis`
-# (the service held to it), `benchmarks` (their own tests), or a set of these: `test` is what a contributor runs, `check`
-# what takes longer. Both, where none is named.
+# (the service held to it), `benchmarks` (their own tests), `history` (nodes, clients and what breaks: Tests/history.sh), or a set
+# of these: `test` is what a contributor runs, `check` what takes longer. Both, where none is named.
 #
 # Each part has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
 # waits for a program would keep them from running. Where tests of one target would disturb each other so, they run one
@@ -45,7 +45,7 @@ for part in "$@"; do
                 CodecPoolTests
                 JobsTests HTTPServerTests APITests ServeTests+SatchelClientTests SatchelTests"
             ;;
-        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks" ;;
+        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks history" ;;
         *) parts="$parts $part" ;;
     esac
 done
@@ -111,6 +111,7 @@ for name in $parts; do
             ;;
         openapi-client) run "$name" 5 ./Tests/openapi-client.sh .build/debug ;;
         benchmarks) run "$name" 10 make bench-test ;;
+        history) run "$name" 15 ./Tests/history.sh --seconds 60 .build/debug/satchel "${SATCHEL_TEST_SEED:-1}" ;;
         schemathesis) run "$name" 15 ./Tests/schemathesis.sh .build/debug ;;
         deployment) run "$name" 5 ./Tests/deployment.sh .build/debug ;;
         SatchelTests) run "$name" $minutes ./Tests/halves.sh "$tests" '^SatchelTests\.' "$system" --no-parallel ;;

@@ -1,0 +1,330 @@
+"""Judges a history, and knows nothing else. Each rule is a line of `RULES`: what must hold, and who finds where it didn't."""
+import collections
+
+ENDED = ("delivered", "failed", "cancelled")
+# What SCALE allows a stream after its access was taken back; what two network hops and a reader that rests take beside that.
+STREAM_END, READING = 1.0, 0.3
+# For so long a node sends a batch again.
+TRYING = 5
+# Garbage is left alone for a minute, and looked for at each collection (`cluster.COLLECTION`).
+GARBAGE_AGE = 60 + 3 * 20
+ACCEPTED = (200, 202)
+
+
+
+def accepted(history):
+    """Calls that acknowledged a job."""
+    return [call for call in history.of("submit") if call["status"] in ACCEPTED and call["job"]]
+
+
+def changes(history):
+    """By job, when somebody began to ask for something else than its end: it may begin anew, or go."""
+    found, bodies = collections.defaultdict(list), {}
+    for call in history.of("delete", "delete_job", "retry"):
+        found[call["job"]].append(call["start"])
+    for call in history.of("submit"):
+        job = call["asked"] or call["job"]
+        if job and bodies.setdefault(job, call["bytes"]) != call["bytes"]:
+            found[job].append(call["start"])
+    return found
+
+
+def deleted(history):
+    return {call["job"] for call in history.of("delete", "delete_job")}
+
+
+# Each rule gives the number of cases, and what is wrong.
+
+def jobs_end(history):
+    gone, jobs = deleted(history), {(row["tenant"], row["id"]): row for row in history.tables["jobs"]}
+    cases, wrong = {(call["tenant"], call["job"]): call for call in accepted(history)}, []
+    for (tenant, job), call in cases.items():
+        row = jobs.get((tenant, job))
+        if row is None and job not in gone:
+            wrong.append(f"{call['name']}: accepted as {job} at {call['end']:.2f}, and not there")
+        elif row and row["state"] not in ENDED:
+            wrong.append(f"{call['name']}: {job} is still {row['state']}")
+    for row in history.tables["queue"]:
+        wrong.append(f"the job {row['job']} is still in the queue: {row}")
+    return len(cases), wrong
+
+
+def ends_stay(history):
+    """Who was told that a job ended is never told anything else, unless somebody asked for that."""
+    cases, wrong, changed, told = 0, [], changes(history), {}
+    for call in sorted(history.of("look"), key=lambda call: call["end"]):
+        job = call["job"]
+        if call["status"] == 404 and not any(start < call["end"] for start in changed[job]):
+            wrong.append(f"{job} was accepted, and not found at {call['start']:.2f}")
+        if call["status"] != 200 or "state" not in call or any(start < call["end"] for start in changed[job]):
+            continue
+        cases += 1
+        outcome = (call["state"], call["finished"], str(call["attachments"]))
+        for end, known in told.get(job, []):
+            if end <= call["start"] and outcome != known:
+                wrong.append(f"{job} had ended as {known}, and at {call['start']:.2f} it was {outcome}")
+        if call["state"] in ENDED and (not told.get(job) or told[job][-1][1] != outcome):
+            told.setdefault(job, []).append((call["end"], outcome))
+    return cases, wrong
+
+
+def delivered_once(history):
+    """By what the database saw: each generation ends once, under the claim that held it."""
+    cases, wrong, ended, held = 0, [], {}, {}
+    for row in history.tables["witness"]:
+        generation = (row["job"], row["generation"])
+        if row["what"] == "gone":
+            held[row["job"]] = (row["txid"], row["earlier"])
+        if row["what"] != "ended":
+            continue
+        cases += 1
+        if row["earlier_state"] != "pending":
+            wrong.append(f"{generation} had ended as {row['earlier_state']}, and ended as {row['state']} again")
+        if generation in ended:
+            wrong.append(f"{generation} ended twice: {ended[generation]}, {row['seq']}")
+        ended[generation] = row["seq"]
+        transaction, claim = held.get(row["job"], (None, None))
+        if row["claim"] and (transaction, claim) != (row["txid"], row["claim"]):
+            wrong.append(f"{generation} was delivered under {row['claim']}, and {claim} held it")
+    return cases, wrong
+
+
+def deliveries_are_known(history):
+    """Who delivered, and got no answer, finds out that it did; where the machine lets it try in time."""
+    lost = [(fault["start"], fault["end"]) for fault in history.faults if fault["what"] == "answers to commits are lost"]
+    jobs = {row["key"]: row for row in history.tables["jobs"]}
+    known = {(row["client"], row["tenant"], row["job"], row["generation"]) for row in history.tables["ends"]}
+    cases, wrong = 0, []
+    for row in history.tables["witness"]:
+        at, job = row["at"] - history.clock, jobs.get(row["job"])
+        if row["what"] != "ended" or not row["claim"] or not job:
+            continue
+        if any(start <= at <= end for start, end in lost) and history.delayed(at, at + TRYING) < TRYING / 5:
+            cases += 1
+            if (row["client"], job["tenant"], job["id"], row["generation"]) not in known:
+                wrong.append(f"{job['id']} was delivered by {row['client']} at {at:.2f}, which doesn't know it")
+    return cases, wrong
+
+
+def claimed_once(history):
+    """A claim takes what waits; what is claimed is freed by its own node, or when its time is up."""
+    cases, wrong, owners = 0, [], {}
+    for row in history.tables["witness"]:
+        if row["what"] == "claimed":
+            cases += 1
+            if row["earlier"]:
+                wrong.append(f"the job {row['job']} was taken by {row['client']} from {owners.get(row['earlier'])}, who had it")
+            owners[row["claim"]] = row["client"]
+        elif row["what"] == "freed" and not row["was_over"] and not row["was_dead"] and owners.get(row["earlier"], row["client"]) != row["client"]:
+            wrong.append(f"the job {row['job']} was freed by {row['client']}, and {owners[row['earlier']]} lives and had it")
+    return cases, wrong
+
+
+def reads_are_whole(history):
+    """What is answered with 200 has the hash of the record."""
+    cases, wrong = 0, []
+    for call in history.of("read", "open"):
+        if call["status"] == 200 and not call.get("error"):
+            cases += 1
+            if call["sha256"] != call["expected"]:
+                wrong.append(f"{call['attachment']} {call['role']} at {call['start']:.2f}: {call['bytes']} bytes with another hash")
+    return cases, wrong
+
+
+def renditions_open(history):
+    calls = history.of("open")
+    return len(calls), [
+        f"{call['attachment']} {call.get('role', '')}: {call['status']} {call.get('error', '')}" for call in calls if call["status"] != 200]
+
+
+def revoked_stays_shut(history):
+    """By lease, and by attachment where that was deleted."""
+    ends = {}
+    for call in history.of("revoke", "delete", "delete_job"):
+        if call["status"] in (200, 204):
+            name = call["lease"] if call["op"] == "revoke" else call["attachment"]
+            ends[name] = min(call["end"], ends.get(name, call["end"]))
+    cases, wrong = 0, []
+    for call in history.of("read", "stream"):
+        end = min(ends.get(call["lease"], float("inf")), ends.get(call["attachment"], float("inf")))
+        if call["start"] >= end:
+            cases += 1
+            if call["status"] in (200, 206):
+                wrong.append(
+                    f"{call['lease']} was taken back at {end:.2f}, and {call['node']} answered {call['status']} to who asked at {call['start']:.2f}")
+    return cases, wrong
+
+
+def asleep(history, node):
+    return [(fault["start"], fault["end"]) for fault in history.faults if fault.get("node") == node and fault["what"].startswith("a node sleeps")]
+
+
+def dead(history, node):
+    return [(fault["start"], fault["end"]) for fault in history.faults if fault.get("node") == node and fault["what"].startswith("a node is killed")]
+
+
+def streams_end(history):
+    """Within a second of the answer to the revocation, and of a node's losing its database. A node that sleeps ends its streams when it
+    wakes, and a killed one has sent what it had sent; what the machine kept others waiting for is added."""
+    ends = {call["lease"]: call["end"] for call in history.of("revoke") if call["status"] == 204}
+    cuts = [
+        fault for fault in history.faults
+        if fault["what"].startswith("a node can't talk to the database") and fault["end"] - fault["start"] > 5]
+    cases, wrong = 0, []
+    for call in history.of("stream"):
+        if call["status"] != 200 or call["last"] is None:
+            continue
+        limits = [("its access was taken back", ends[call["lease"]])] if call["lease"] in ends else []
+        limits += [
+            ("its node lost the database", fault["start"]) for fault in cuts
+            if fault["node"] == call["node"] and call["start"] < fault["start"]]
+        for why, limit in limits:
+            if call["start"] >= limit:
+                continue
+            cases += 1
+            for start, end in asleep(history, call["node"]):
+                if start - STREAM_END <= limit <= end:
+                    limit = end
+            if any(start - STREAM_END <= limit + STREAM_END and limit <= end + STREAM_END for start, end in dead(history, call["node"])):
+                continue
+            allowed = limit + STREAM_END + READING + history.delayed(limit, limit + STREAM_END + 1)
+            if why.startswith("its node"):
+                # It was asked for half a second ago, and the question that is lost counts from when it was asked.
+                allowed += 0.5
+            if call["last"] > allowed and call["start"] < limit < call["last"]:
+                wrong.append(f"{call['client']} read from {call['node']} until {call['last'] - limit:.2f} s after {why} ({call['bytes']} bytes)")
+    return cases, wrong
+
+
+def one_key_one_job(history):
+    jobs, wrong = collections.defaultdict(set), []
+    for call in accepted(history):
+        jobs[call["tenant"], call["key"] or call["asked"]].add(call["job"])
+    wrong += [f"{key} came to {sorted(found)}" for key, found in jobs.items() if len(found) > 1]
+    # And none that nobody was told of.
+    recorded = collections.defaultdict(set)
+    for row in history.tables["attachments"]:
+        recorded[row["tenant"], row["identifier"]].add(row["job"])
+    wrong += [f"{name} is recorded as {len(found)} jobs" for name, found in recorded.items() if len(found) > 1]
+    return len(jobs), wrong
+
+
+def lists_are_whole(history):
+    cases, wrong, first = 0, [], {}
+    gone = collections.defaultdict(lambda: float("inf"))
+    for call in history.of("delete", "delete_job"):
+        gone[call["job"]] = min(call["start"], gone[call["job"]])
+    for call in accepted(history):
+        key = call["tenant"], call["job"]
+        first[key] = min(call["end"], first.get(key, float("inf")))
+    for call in history.of("page"):
+        if "list" not in call:
+            continue
+        cases += 1
+        if len(set(call["list"])) < len(call["list"]):
+            wrong.append(f"a list of {call['tenant']} at {call['began']:.2f} has jobs twice")
+        missing = [
+            job for (tenant, job), end in first.items()
+            if tenant == call["tenant"] and end < call["began"] and gone[job] > call["end"] and job not in set(call["list"])]
+        if missing:
+            wrong.append(f"a list of {call['tenant']} at {call['began']:.2f} lacks {missing[:3]}")
+    return cases, wrong
+
+
+def usage_is_true(history):
+    counted = collections.defaultdict(lambda: collections.Counter())
+    for row in history.tables["renditions"]:
+        counted[row["tenant"]]["stored_bytes"] += row["bytes"]
+    for row in history.tables["leases"]:
+        counted[row["tenant"]]["open_leases"] += row["open"]
+    for row in history.tables["jobs"]:
+        counted[row["tenant"]]["unfinished_jobs"] += row["state"] not in ENDED
+    told = {row["tenant"]: row for row in history.tables["usage"]}
+    wrong = [
+        f"{what} of {tenant}: {told.get(tenant, {}).get(what, 0)} are told, and there are {counted[tenant][what]}"
+        for tenant in {*told, *counted} for what in ("stored_bytes", "open_leases", "unfinished_jobs")
+        if told.get(tenant, {}).get(what, 0) != counted[tenant][what]]
+    return 3 * len({*told, *counted}), wrong
+
+
+def blobs_are_counted(history):
+    refs = collections.Counter(row["blob"] for row in history.tables["renditions"])
+    rows = history.tables["blobs"]
+    wrong = [f"{row['name']} has {row['refs']} references, and {refs[row['name']]} are there" for row in rows if row["refs"] != refs[row["name"]]]
+    return len(rows), wrong + [f"{row['name']} counts as damaged" for row in rows if row["damaged"]]
+
+
+def objects_are_there(history):
+    objects = {row["name"]: row["bytes"] for row in history.tables["objects"]}
+    wrong = [
+        f"{row['name']} has {objects.get(row['name'])} bytes instead of {row['bytes']}" for row in history.tables["blobs"]
+        if objects.get(row["name"]) != row["bytes"]]
+    names = [row["source"] for row in history.tables["attachments"] if row["source"]] + [row["name"] for row in history.tables["retained_sources"]]
+    return len(history.tables["blobs"]) + len(names), wrong + [f"{name} is needed, and isn't there" for name in names if name not in objects]
+
+
+def garbage_goes(history):
+    rows = history.tables["garbage"]
+    return len(rows), [
+        f"{row['name']} has been garbage for {row['age']:.0f} s" for row in rows if row["age"] > GARBAGE_AGE and row["kind"] != "claim"]
+
+
+RULES = {
+    "each acknowledged job came to its end": jobs_end,
+    "no end was taken back": ends_stay,
+    "each generation ended once, under the claim that held it": delivered_once,
+    "who delivered knew it, also without an answer": deliveries_are_known,
+    "no claim was taken from who had it": claimed_once,
+    "each rendition of the records opened": renditions_open,
+    "what was read had its hash": reads_are_whole,
+    "no read began after its access was taken back": revoked_stays_shut,
+    "streams ended within a second": streams_end,
+    "each key came to one job": one_key_one_job,
+    "lists were whole": lists_are_whole,
+    "usage equals the records": usage_is_true,
+    "references equal the renditions": blobs_are_counted,
+    "what records name is in the bucket": objects_are_there,
+    "garbage was collected": garbage_goes,
+}
+
+
+def strays(history):
+    """Objects that nothing names: a sweep removes them when they are an hour old, which is older than any run."""
+    named = {row["name"] for table in ("blobs", "retained_sources", "garbage") for row in history.tables[table]}
+    named |= {row["source"] for row in history.tables["attachments"]}
+    claims = {row["name"] for row in history.tables["garbage"] if row["kind"] == "claim"}
+    return [
+        row["name"] for row in history.tables["objects"]
+        if row["name"] not in named and not any(claim in row["name"] for claim in claims)]
+
+
+def rested(history):
+    """Claims that ran out although their node lived: it didn't know that it had them, or was too slow."""
+    return [row for row in history.tables["witness"] if row["what"] == "freed" and row["was_over"] and not row["was_dead"]]
+
+
+class Verdict:
+    def __init__(self, history):
+        self.history = history
+        self.rules = {name: rule(history) for name, rule in RULES.items()}
+
+    @property
+    def is_sound(self):
+        return not any(wrong for _, wrong in self.rules.values())
+
+    def lines(self, most=6):
+        history = self.history
+        calls = [call for call in history.calls if call["op"] != "open"]
+        answers = collections.Counter("no answer" if call["status"] is None else f"{call['status'] // 100}xx" for call in calls)
+        span = (max(call["end"] for call in calls) - min(call["start"] for call in calls)) if calls else 0
+        yield f"{len(calls)} calls in {span:.0f} s: " + ", ".join(f"{count} {name}" for name, count in sorted(answers.items())) + "."
+        faults = collections.Counter(fault["what"].removesuffix(" again") for fault in history.faults)
+        yield f"{len(history.faults)} faults: " + ", ".join(f"{name} {count}" for name, count in sorted(faults.items())) + "."
+        states = collections.Counter(row["state"] for row in history.tables["jobs"])
+        yield f"{sum(states.values())} jobs: " + ", ".join(f"{count} {name}" for name, count in sorted(states.items())) + "."
+        yield f"{len(history.tables['objects'])} objects, of which nothing names {len(strays(history))}."
+        yield f"{len(rested(history))} claims ran out under nodes that lived."
+        for name, (cases, wrong) in self.rules.items():
+            yield f"  {'WRONG' if wrong else 'holds'}  {name}: {cases}" + (f", {len(wrong)} wrong" if wrong else "")
+            for one in wrong[:most]:
+                yield f"           {one}"

@@ -1,0 +1,103 @@
+"""A service that keeps all promises, or breaks one of them, as a history: what the checker is held to."""
+import itertools
+import random
+
+from history.history import History
+
+NODES = ("node-1", "node-2", "node-3")
+
+
+class Simulator:
+    """A few jobs, read, taken back and deleted, one call after the other."""
+
+    def __init__(self, seed=0):
+        self.chance, self.events, self.time, self.ids = random.Random(seed), [], 100.0, itertools.count(1)
+        self.jobs, self.attachments, self.renditions, self.blobs, self.objects = {}, [], [], [], {}
+        self.witness, self.ends, self.open = [], [], {}
+
+    def tick(self, most=0.2):
+        self.time += self.chance.uniform(0.01, most)
+        return self.time
+
+    def call(self, op, status=200, tenant="north", node=None, **facts):
+        start = self.tick()
+        one = {"kind": "call", "op": op, "client": "simulated", "tenant": tenant, "node": node or self.chance.choice(NODES),
+               "start": start, "end": self.tick(), "status": status, **facts}
+        self.events.append(one)
+        return one
+
+    def note(self, kind, **facts):
+        self.events.append({"kind": kind, **facts})
+        return self.events[-1]
+
+    def see(self, what, job, claim=None, earlier=None, txid=None, client="10.77.0.11", **facts):
+        seq = len(self.witness) + 1
+        self.witness.append({
+            "seq": seq, "at": self.tick(), "txid": txid or seq, "client": client, "what": what, "job": job, "generation": 1, "claim": claim,
+            "earlier": earlier, "state": None, "earlier_state": None, "was_over": False, "was_dead": False, **facts})
+
+    def submit(self, name=None, repeated=1):
+        """A job that was accepted, carried out and looked at."""
+        key = next(self.ids)
+        name, job = name or f"job-{key}", f"id-{key}"
+        for _ in range(repeated):
+            self.call("submit", 202, name=name, key=name, asked=None, bytes=name, job=job, code=None)
+        claim, txid = f"claim-{key}", 1000 + key
+        self.see("claimed", key, claim)
+        self.see("gone", key, earlier=claim, txid=txid)
+        self.see("ended", key, claim, txid=txid, state="delivered", earlier_state="pending")
+        self.ends.append({"client": "10.77.0.11", "tenant": "north", "job": job, "generation": 1})
+        attachment, blob, hash_ = f"attachment-{key}", f"blobs/{key}/{claim}/1", f"hash-{key}"
+        self.jobs[job] = {
+            "key": key, "tenant": "north", "id": job, "state": "delivered", "generation": 1, "delivered_claim": claim, "finished_at": 1}
+        self.attachments.append({
+            "tenant": "north", "id": attachment, "job": key, "generation": 1, "identifier": name, "state": "delivered", "source": None})
+        self.renditions.append({
+            "tenant": "north", "attachment": attachment, "role": "main", "blob": blob, "sha256": hash_, "bytes": 10})
+        self.blobs.append({"tenant": "north", "name": blob, "sha256": hash_, "bytes": 10, "refs": 1, "damaged": False})
+        self.objects[blob] = 10
+        for _ in range(2):
+            self.look(job, attachment, hash_)
+        return job, attachment, hash_
+
+    def look(self, job, attachment, hash_, **facts):
+        return self.call("look", job=job, **{
+            "state": "delivered", "finished": 1,
+            "attachments": [{"id": attachment, "state": "delivered", "renditions": {"main": hash_}}], **facts})
+
+    def lease(self, attachment):
+        lease = f"lease-{next(self.ids)}"
+        self.call("lease", 201, attachment=attachment, lease=lease)
+        self.open[lease] = attachment
+        return lease
+
+    def read(self, lease, attachment, hash_, status=200, op="read", **facts):
+        return self.call(
+            op, status, tenant=None, lease=lease, attachment=attachment, role="main", expected=hash_, bytes=10,
+            **{"sha256": hash_ if status == 200 else None, **facts})
+
+    def revoke(self, lease, status=204):
+        if status == 204:
+            self.open.pop(lease, None)
+        return self.call("revoke", status, lease=lease, attachment="")
+
+    def stream(self, lease, attachment, start, last, node="node-1", **facts):
+        self.time = max(self.time, last)
+        return self.note(
+            "call", op="stream", tenant=None, client="simulated", node=node, start=start, end=last + 0.1, status=200, bytes=5,
+            last=last, whole=False, lease=lease, attachment=attachment, role="main", **facts)
+
+    def history(self):
+        for row in self.renditions:
+            self.read("last", row["attachment"], row["sha256"], op="open")
+        tables = {
+            "jobs": list(self.jobs.values()), "queue": [], "attachments": self.attachments, "renditions": self.renditions,
+            "blobs": self.blobs, "retained_sources": [], "garbage": [],
+            "usage": [{
+                "tenant": "north", "stored_bytes": sum(row["bytes"] for row in self.renditions), "unfinished_jobs": 0,
+                "open_leases": len(self.open)}],
+            "leases": [{"tenant": "north", "open": len(self.open)}], "witness": self.witness, "ends": self.ends,
+            "objects": [{"name": name, "bytes": size} for name, size in self.objects.items()]}
+        for name, rows in tables.items():
+            self.note("table", name=name, rows=rows)
+        return History(self.events)

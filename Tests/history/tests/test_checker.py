@@ -1,0 +1,209 @@
+"""The checker finds each promise that is broken, and nothing where none is."""
+import unittest
+
+from history.checker import RULES, Verdict, strays
+from history.tests.simulator import Simulator
+
+
+class CheckerTests(unittest.TestCase):
+    def setUp(self):
+        self.world = Simulator()
+        self.job, self.attachment, self.hash = self.world.submit()
+        self.lease = self.world.lease(self.attachment)
+        self.world.read(self.lease, self.attachment, self.hash)
+
+    def judged(self, changed=lambda history: None):
+        history = self.world.history()
+        changed(history)
+        return Verdict(history)
+
+    def assert_breaks(self, rule, changed=lambda history: None):
+        wrong = {name for name, (_, found) in self.judged(changed).rules.items() if found}
+        self.assertIn(rule, RULES)
+        self.assertEqual(wrong, {rule})
+
+    def test_a_service_that_keeps_its_promises_is_sound_whatever_the_seed(self):
+        for seed in range(20):
+            world = Simulator(seed)
+            for number in range(10):
+                job, attachment, hash_ = world.submit(repeated=1 + number % 2)
+                lease = world.lease(attachment)
+                world.read(lease, attachment, hash_)
+                if number % 3 == 0:
+                    start = world.time
+                    revoked = world.revoke(lease)
+                    world.stream(lease, attachment, start, revoked["end"] + 0.9)
+                    world.read(lease, attachment, hash_, status=404)
+            verdict = Verdict(world.history())
+            self.assertEqual([found for _, found in verdict.rules.values() if found], [])
+            self.assertGreater(min(cases for name, (cases, _) in verdict.rules.items() if name in (
+                "what was read had its hash", "no read began after its access was taken back", "streams ended within a second")), 0)
+
+    def test_a_job_that_was_accepted_and_is_gone_is_found(self):
+        self.world.call("submit", 202, name="lost", key="lost", asked=None, bytes="lost", job="id-lost", code=None)
+        self.assert_breaks("each acknowledged job came to its end")
+
+    def test_a_job_that_still_waits_is_found(self):
+        self.assert_breaks(
+            "each acknowledged job came to its end",
+            lambda history: history.tables["queue"].append({"job": 1, "state": "pending", "lane": "quick", "attempt": 3}))
+
+    def test_a_job_that_somebody_deleted_may_be_gone(self):
+        self.world.call("delete_job", 204, attachment=self.attachment, job=self.job)
+        self.world.jobs.clear()
+        self.world.call("look", 404, job=self.job)
+        self.assertTrue(self.judged().is_sound)
+
+    def test_an_end_that_is_told_otherwise_later_is_found(self):
+        self.world.look(self.job, self.attachment, self.hash, finished=2)
+        self.assert_breaks("no end was taken back")
+
+    def test_an_end_that_is_told_otherwise_after_a_retry_is_none(self):
+        self.world.call("retry", 202, job=self.job)
+        self.world.look(self.job, self.attachment, self.hash, finished=2)
+        self.assertTrue(self.judged().is_sound)
+
+    def test_a_finished_job_that_is_not_found_is_found(self):
+        self.world.call("look", 404, job=self.job)
+        self.assert_breaks("no end was taken back")
+
+    def test_a_delivery_under_another_s_claim_is_found(self):
+        self.world.see("claimed", 77, "first")
+        self.world.see("freed", 77, earlier="first", client="10.77.0.12", was_dead=True)
+        self.world.see("claimed", 77, "second", client="10.77.0.12")
+        self.world.see("gone", 77, earlier="second", txid=9000)
+        self.world.see("ended", 77, "first", txid=9000, state="delivered", earlier_state="pending")
+        self.assert_breaks("each generation ended once, under the claim that held it")
+
+    def test_a_generation_that_ends_twice_is_found(self):
+        self.world.see("ended", 1, "claim-1", txid=1001, state="delivered", earlier_state="delivered")
+        self.assert_breaks("each generation ended once, under the claim that held it")
+
+    def test_a_delivery_whose_answer_was_lost_and_that_its_node_does_not_know_is_found(self):
+        self.world.note("fault", what="answers to commits are lost", start=0, end=self.world.time, connections=1)
+        self.assertTrue(self.judged().is_sound)
+        self.setUp()
+        self.world.note("fault", what="answers to commits are lost", start=0, end=self.world.time, connections=1)
+        self.world.ends.clear()
+        self.assert_breaks("who delivered knew it, also without an answer")
+
+    def test_two_claims_of_one_job_are_found(self):
+        self.world.see("claimed", 77, "first")
+        self.world.see("claimed", 77, "second", earlier="first", client="10.77.0.12")
+        self.assert_breaks("no claim was taken from who had it")
+
+    def test_a_claim_that_is_freed_by_another_while_its_node_lives_is_found(self):
+        self.world.see("claimed", 77, "first")
+        self.world.see("freed", 77, earlier="first", client="10.77.0.12")
+        self.assert_breaks("no claim was taken from who had it")
+
+    def test_a_claim_may_be_freed_by_its_own_node_and_from_a_dead_one(self):
+        self.world.see("claimed", 77, "first")
+        self.world.see("freed", 77, earlier="first")
+        self.world.see("claimed", 77, "second")
+        self.world.see("freed", 77, earlier="second", client="10.77.0.12", was_dead=True)
+        self.assertTrue(self.judged().is_sound)
+
+    def test_other_bytes_are_found(self):
+        self.world.read(self.lease, self.attachment, self.hash, sha256="other")
+        self.assert_breaks("what was read had its hash")
+
+    def test_a_rendition_that_does_not_open_at_last_is_found(self):
+        self.world.read("last", self.attachment, self.hash, status=404, op="open")
+        self.assert_breaks("each rendition of the records opened")
+
+    def test_a_read_that_begins_after_a_revocation_returned_is_found(self):
+        self.world.revoke(self.lease)
+        self.world.read(self.lease, self.attachment, self.hash)
+        self.assert_breaks("no read began after its access was taken back")
+
+    def test_a_read_that_begins_after_its_attachment_was_deleted_is_found(self):
+        self.world.call("delete", 204, attachment=self.attachment, job=self.job)
+        self.world.read(self.lease, self.attachment, self.hash)
+        self.assert_breaks("no read began after its access was taken back")
+
+    def test_a_read_beside_a_revocation_and_one_after_a_failed_one_may_be_answered(self):
+        read = self.world.read(self.lease, self.attachment, self.hash)
+        self.world.revoke(self.lease, status=None)
+        self.world.read(self.lease, self.attachment, self.hash)
+        revoked = self.world.revoke(self.lease)
+        revoked["start"], revoked["end"] = read["start"] + 0.001, read["end"] - 0.001
+        revoked["lease"] = "another"
+        self.assertTrue(self.judged().is_sound)
+
+    def revoked_stream(self, after, node="node-1"):
+        start = self.world.time
+        revoked = self.world.revoke(self.lease)
+        self.world.stream(self.lease, self.attachment, start, revoked["end"] + after, node)
+        return revoked["end"]
+
+    def test_a_stream_that_goes_on_for_two_seconds_is_found(self):
+        self.revoked_stream(2)
+        self.assert_breaks("streams ended within a second")
+
+    def test_what_the_machine_kept_others_waiting_for_is_allowed(self):
+        end = self.revoked_stream(2)
+        for number in range(8):
+            self.world.note("delay", at=end + number / 10, seconds=0.1)
+        self.assertTrue(self.judged().is_sound)
+
+    def test_a_node_that_sleeps_ends_its_streams_when_it_wakes(self):
+        end = self.revoked_stream(11)
+        self.world.note("fault", what="a node sleeps", node="node-1", start=end - 1, end=end + 10)
+        self.assertTrue(self.judged().is_sound)
+
+    def test_a_node_that_wakes_and_goes_on_is_found(self):
+        end = self.revoked_stream(13)
+        self.world.note("fault", what="a node sleeps", node="node-1", start=end - 1, end=end + 10)
+        self.assert_breaks("streams ended within a second")
+
+    def test_another_s_sleep_allows_nothing(self):
+        end = self.revoked_stream(11)
+        self.world.note("fault", what="a node sleeps", node="node-2", start=end - 1, end=end + 10)
+        self.assert_breaks("streams ended within a second")
+
+    def test_a_stream_that_outlives_its_node_s_way_to_the_database_is_found(self):
+        start = self.world.time
+        self.world.note("fault", what="a node can't talk to the database", node="node-1", start=start + 1, end=start + 9, direction="out")
+        self.world.stream(self.lease, self.attachment, start, start + 6)
+        self.assert_breaks("streams ended within a second")
+
+    def test_a_key_that_comes_to_two_jobs_is_found(self):
+        job, *_ = self.world.submit("one")
+        other, *_ = self.world.submit("two")
+        self.world.call("submit", 202, name="two", key="one", asked=None, bytes="one", job=other, code=None)
+        self.assert_breaks("each key came to one job")
+
+    def test_a_job_that_was_recorded_twice_and_told_once_is_found(self):
+        self.world.attachments.append({**self.world.attachments[0], "id": "second", "job": 99})
+        self.assert_breaks("each key came to one job")
+
+    def test_a_list_that_lacks_a_job_or_has_one_twice_is_found(self):
+        for jobs in ([], [self.job, self.job]):
+            self.setUp()
+            began = self.world.tick()
+            self.world.call("page", list=jobs, began=began)
+            self.assert_breaks("lists were whole")
+
+    def test_wrong_usage_is_found(self):
+        self.assert_breaks("usage equals the records", lambda history: history.tables["usage"][0].update(unfinished_jobs=1))
+
+    def test_a_wrong_count_of_references_is_found(self):
+        self.assert_breaks("references equal the renditions", lambda history: history.tables["blobs"][0].update(refs=2))
+
+    def test_a_record_without_its_object_is_found(self):
+        self.assert_breaks("what records name is in the bucket", lambda history: history.tables["objects"].clear())
+
+    def test_garbage_that_stays_is_found(self):
+        self.assert_breaks(
+            "garbage was collected", lambda history: history.tables["garbage"].append({"kind": "blob", "name": "old", "age": 500}))
+
+    def test_an_object_that_nothing_names_is_counted_and_left_to_the_sweep(self):
+        self.world.objects["blobs/77/stray/1"] = 3
+        verdict = self.judged()
+        self.assertTrue(verdict.is_sound)
+        self.assertEqual(strays(verdict.history), ["blobs/77/stray/1"])
+
+
+if __name__ == "__main__":
+    unittest.main()
