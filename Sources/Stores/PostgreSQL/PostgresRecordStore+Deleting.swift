@@ -122,10 +122,12 @@ extension PostgresWork {
             if let source = try row.optionalText("source") { released.insert(SourceName(rawValue: source)) }
         }
         let rows = try await transaction.send([
+            // Rows that go come back as they are behind the lock: a lease that is ended meanwhile is counted there.
             PostgresStatement(
                 """
-                SELECT count(*) AS n FROM access
-                WHERE tenant = $1 AND attachment = ANY($2::uuid[]) AND kind = 'lease' AND ended_at IS NULL
+                WITH gone AS (
+                    DELETE FROM access WHERE tenant = $1 AND attachment = ANY($2::uuid[]) RETURNING kind, ended_at)
+                SELECT count(*) AS n FROM gone WHERE kind = 'lease' AND ended_at IS NULL
                 """, values),
             PostgresStatement(
                 """
