@@ -101,7 +101,8 @@ public final class PostgresServer: Sendable {
             return leashes.count == 1
         }
         let standard = [
-            "listen_addresses=127.0.0.1", "port=\(port)", "unix_socket_directories=\(directory)", "max_connections=400",
+            "listen_addresses=127.0.0.1", "port=\(port)", "unix_socket_directories=\(directory)",
+            "max_connections=1000",
             "autovacuum=off", "shared_buffers=64MB", "logging_collector=off", "log_min_messages=fatal",
         ]
         // The shell reads until the last end of the pipe is closed, which is with the tests' process at the latest.

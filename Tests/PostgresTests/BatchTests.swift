@@ -228,7 +228,10 @@ import Testing
         try await hears("ended")
         heard.withLock { $0 = [] }
         try database.server.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'", in: database.name)
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE query LIKE 'LISTEN%' AND datname = current_database()
+            """, in: database.name)
         try await eventually("it listens again") { heard.withLock { $0.count } >= 2 }
         try await hears("work")
         withExtendedLifetime(listener) {}

@@ -17,10 +17,10 @@ import Testing
         // Nobody listens there.
         #expect(nodes.allSatisfy { $0.records.pace.work == .milliseconds(100) })
         let opened = try await withThrowingTaskGroup(of: String.self) { group in
-            for index in 0..<40 {
+            for index in 0..<12 {
                 group.addTask {
                     let (store, other) = (nodes[index % 2], nodes[(index + 1) % 2])
-                    let attachment = try await store.deliver([.main: "text \(index % 7)"])
+                    let attachment = try await store.deliver([.main: "text \(index % 5)"])
                     _ = try await store.records.submit(.sample())
                     let claim = try #require(try await other.claimNext())
                     _ = try await other.records.heartbeat(claim, for: .seconds(60))
@@ -33,9 +33,9 @@ import Testing
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(Set(opened) == Set((0..<7).map { "text \($0)" }))
-        #expect(try await nodes[0].blobNames().count == 7)
-        #expect(try await nodes[1].records.statistics().queues[.fetch]?.pending == 40)
+        #expect(Set(opened) == Set((0..<5).map { "text \($0)" }))
+        #expect(try await nodes[0].blobNames().count == 5)
+        #expect(try await nodes[1].records.statistics().queues[.fetch]?.pending == 12)
         let connections = try database.server.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database.name)' AND pid <> pg_backend_pid()",
             in: database.name)

@@ -127,7 +127,7 @@ import Testing
         let migrating = Task {
             try await PostgresSchema.migrate(pool.parameters, with: PostgresSchema.migrations + [Self.next])
         }
-        try await eventually("the migration waits") {
+        try await eventually("the migration waits", within: .seconds(300)) {
             try database.server.execute(
                 "SELECT 1 FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'", in: database.name
             ).count == 1

@@ -178,15 +178,21 @@ final class PostgresNode: Sendable {
         var strays: [String] = []
         for row in claims { strays.append(try row.text("claim")) }
         let now = ContinuousClock.now
+        let listed = Set(strays)
         let known = state.withLock { state in
-            // Whoever had these let them run out.
-            state.claims = state.claims.filter { $0.value.until + timing.look > now }
+            // What ran out is still held, while the record says so. Of the rest, nobody was told that it was taken away.
+            state.claims = state.claims.filter {
+                listed.contains($0.key.rawValue) || $0.value.until + Self.memory > now
+            }
             return Set(state.claims.keys)
         }
         strays.removeAll { known.contains(ClaimID(rawValue: $0)) }
         guard !strays.isEmpty else { return }
         _ = try await pool.batch([PostgresStatement(Self.handBack, [.uuids(strays)])])
     }
+
+    /// How long after its end a claim is known that isn't in the record.
+    private static let memory: Duration = .seconds(600)
 
     /// Nobody has begun what these claims hold.
     static let handBack = """
