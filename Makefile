@@ -38,11 +38,10 @@ test: dependencies lint ## Run the tests that a contributor runs.
 	./Tests/run.sh test
 
 .PHONY: check
-check: dependencies ## Run what takes longer: power cuts, the description, the image, the package, counts of instructions.
+check: dependencies ## Run what takes longer: power cuts, the description, the deployment, the image, counts of instructions.
 	$(SWIFT) build --build-tests
 	./Tests/run.sh check
 	./Docker/check.sh .build/debug
-	$(MAKE) deb-check
 	$(MAKE) bench-inner
 
 # The service's executable of Debian 12 runs there as it is.
@@ -58,7 +57,7 @@ check-debian13: ## Run the codec side's tests and the demo on Debian 13, in a ro
 # Sweeps try every case here, and some of them elsewhere.
 .PHONY: test-full
 test-full: export SATCHEL_TESTS = full
-test-full: test check check-debian13 ## Run every test, with all cases of its sweeps, on Debian 12 and on Debian 13: hours.
+test-full: test check deb-check history check-debian13 ## Run every test, with all cases of its sweeps, on Debian 12 and on Debian 13: hours.
 	$(SWIFT) package resolve --scratch-path .build-debian13
 	./Tests/debian13.sh swift build --build-tests
 	./Tests/debian13.sh ./Tests/run.sh

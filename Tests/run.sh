@@ -45,7 +45,7 @@ for part in "$@"; do
                 CodecPoolTests
                 JobsTests HTTPServerTests APITests ServeTests+SatchelClientTests SatchelTests"
             ;;
-        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks history" ;;
+        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks" ;;
         *) parts="$parts $part" ;;
     esac
 done

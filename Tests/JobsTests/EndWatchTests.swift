@@ -8,7 +8,9 @@ import Testing
 
 /// Jobs that other nodes carry out.
 @Suite struct EndWatchTests {
-    @Test func `the end of a job that another node carried out is told to whoever waits for it or follows it`() async throws {
+    @Test func `the end of a job that another node carried out is told to whoever waits for it or follows it`()
+        async throws
+    {
         let memory = try StoreMemory(countsRevocations: false)
         try await JobBench.run(in: memory) { bench in
             let other = try Store(in: memory).records

@@ -53,7 +53,8 @@ import Testing
         let server = try await ServiceProcess(program)
         #expect(server.url.port == port)
         #expect(try await server.accepts())
-        #expect(try program.errorsSoFar.contains("'listen' (--listen) is passed over"), "\(try program.errorsSoFar)")
+        let errors = try program.errorsSoFar
+        #expect(errors.contains("'listen' (--listen) is passed over"), "\(errors)")
         // Nothing that it starts inherits the socket, nor takes itself for the service.
         let process = program.process.processIdentifier
         let flags = try String(contentsOfFile: "/proc/\(process)/fdinfo/3", encoding: .utf8)
@@ -174,7 +175,9 @@ private final class NotifySocket {
     init(_ name: String) throws {
         self.name = name
         number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-        try #require(try Self.with(name) { unsafe bind(number, $0, $1) } == 0)
+        let number = number
+        let status = unsafe Self.with(name) { unsafe bind(number, $0, $1) }
+        try #require(status == 0)
     }
 
     deinit { close(number) }
@@ -192,7 +195,8 @@ private final class NotifySocket {
     static func send(_ text: String, to path: String) throws {
         let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
         defer { close(number) }
-        try #require(try with(path) { unsafe sendto(number, text, text.utf8.count, 0, $0, $1) } == text.utf8.count)
+        let sent = unsafe with(path) { unsafe sendto(number, text, text.utf8.count, 0, $0, $1) }
+        try #require(sent == text.utf8.count)
     }
 
     private static func with<Result>(

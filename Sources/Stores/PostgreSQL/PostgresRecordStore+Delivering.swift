@@ -29,7 +29,11 @@ extension PostgresRecordStore {
             guard case .statement = error else { throw AttachmentError(postgres: error) }
         }
         return try await writeUnderClaim(claim) { work in
-            if SeededFault.claimNotCompared.isOn { try await work.run(SeededFault.takingClaim, [.text(claim.tenant.rawValue), .text(claim.job.rawValue), .uuid(claim.id.rawValue)]) }
+            if SeededFault.claimNotCompared.isOn {
+                try await work.run(
+                    SeededFault.takingClaim,
+                    [.text(claim.tenant.rawValue), .text(claim.job.rawValue), .uuid(claim.id.rawValue)])
+            }
             if let record = try await work.deliver([delivery], isAlone: true)[0] { return record }
             // Lost, or delivered before.
             let before = try await work.run(
