@@ -73,6 +73,7 @@ docker-check: build ## Check the image's runtime stage in a fresh Debian, withou
 
 .PHONY: deb-check
 deb-check: build man ## Check the Debian package under systemd, in a fresh Debian.
+	@./install-dependencies.sh package
 	./Packaging/check.sh .build/debug
 
 .PHONY: test-codecs
@@ -171,6 +172,7 @@ install: release man ## Install under PREFIX (/usr/local), with completions and 
 
 .PHONY: deb
 deb: release man ## Build the Debian package into .build/deb, for this machine's release of Debian.
+	@./install-dependencies.sh package
 	./Packaging/build.sh $(RELEASE) .build/deb
 
 .PHONY: clean

@@ -3,6 +3,7 @@
 #
 #   ./install-dependencies.sh build test    what building and testing need
 #   ./install-dependencies.sh bench         what is measured beside
+#   ./install-dependencies.sh package       what builds and checks the Debian package
 #   ./install-dependencies.sh run           what a built Satchel needs
 #   ./install-dependencies.sh --list test   only prints the packages' names
 #   ./install-dependencies.sh backports     on Debian 12: a libheif that reads the HEIC of the newest phones
@@ -22,8 +23,8 @@ run="libheif1 libjpeg62-turbo libseccomp2 libsqlite3-0 libpq5 ca-certificates"
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp rsync
     libheif-examples libjpeg-turbo-progs libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
     prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy python3-pyte libavif-bin
-    zsh fish file curl postgresql pgbouncer libfaketime ceph-mon ceph-osd ceph-common radosgw python3-botocore
-    debhelper chrpath lintian systemd-container"
+    zsh fish file curl postgresql pgbouncer libfaketime ceph-mon ceph-osd ceph-common radosgw python3-botocore"
+packaging="debhelper chrpath lintian systemd-container"
 bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-dev zlib1g-dev nginx-light wrk
     valgrind util-linux python3 python3-dev python3-venv"
 
@@ -48,7 +49,7 @@ case "${VERSION_CODENAME:-}" in
 esac
 
 usage() {
-    echo "usage: $0 [--list] build|run|test|bench ..." >&2
+    echo "usage: $0 [--list] build|run|test|bench|package ..." >&2
     echo "       $0 backports" >&2
     exit 2
 }
@@ -124,6 +125,7 @@ for group in "$@"; do
         run) packages="$packages $run" ;;
         test) packages="$packages $test" ;;
         bench) packages="$packages $bench" ;;
+        package) packages="$packages $packaging" ;;
         *) usage ;;
     esac
 done
