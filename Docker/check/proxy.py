@@ -12,7 +12,8 @@ def write(source, home, places):
     """Copies the configuration and what it includes into a directory, with only its places changed; each is there once."""
     for name in [os.path.basename(source), "http.conf", "locations.conf"]:
         with open(f"{os.path.dirname(source)}/{name}", encoding="utf-8") as file:
-            text = file.read()
+            # Temporary files beside, for /tmp is everybody's here.
+            text = file.read().replace(" /tmp/", f" {home}/")
         if name == os.path.basename(source):
             name = "nginx.conf"
             for old, new in places.items():
@@ -20,8 +21,7 @@ def write(source, home, places):
                     raise SystemExit(f"{source}: '{old}' should be there once")
                 text = text.replace(old, new)
         with open(f"{home}/{name}", "w", encoding="utf-8") as file:
-            # Temporary files beside, for /tmp is everybody's here.
-            file.write(text.replace(" /tmp/", f" {home}/"))
+            file.write(text)
     return f"{home}/nginx.conf"
 
 
