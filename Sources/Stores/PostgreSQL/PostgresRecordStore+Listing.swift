@@ -44,16 +44,7 @@ extension PostgresRecordStore {
         try await read { work in
             let limit = min(max(limit, 1), Self.longestPage)
             var conditions = Conditions(of: tenant)
-            if let state = filter.state {
-                switch state {
-                case .pending, .running:
-                    conditions.require("jobs.state = 'pending'")
-                    conditions.require(
-                        "EXISTS (SELECT 1 FROM queue WHERE queue.job = jobs.key AND queue.state = $)",
-                        .text(state.rawValue))
-                default: conditions.require("jobs.state = $", .text(state.rawValue))
-                }
-            }
+            if let state = filter.state { conditions.require(state, of: "jobs", job: "key") }
             if let run = filter.run { conditions.require("jobs.run <> '' AND jobs.run = $", .text(run.rawValue)) }
             if let kind = filter.kind {
                 conditions.require(
@@ -87,17 +78,7 @@ extension PostgresRecordStore {
         try await read { work in
             let limit = min(max(limit, 1), Self.longestPage)
             var conditions = Conditions(of: tenant)
-            if let state = filter.state {
-                switch state {
-                case .pending, .running:
-                    conditions.require("attachments.state = 'pending'")
-                    conditions.require(
-                        """
-                        EXISTS (SELECT 1 FROM queue WHERE queue.job = attachments.job AND queue.state = $)
-                        """, .text(state.rawValue))
-                default: conditions.require("attachments.state = $", .text(state.rawValue))
-                }
-            }
+            if let state = filter.state { conditions.require(state, of: "attachments", job: "job") }
             if let run = filter.run { conditions.require("run <> '' AND run = $", .text(run.rawValue)) }
             if let kind = filter.kind { conditions.require("kind = $", .text(kind.rawValue)) }
             if let cursor { conditions.require("id < $", .uuid(cursor)) }
@@ -137,5 +118,19 @@ private struct Conditions {
     mutating func require(_ condition: String, _ value: PostgresValue? = nil) {
         if let value { values.append(value) }
         sql += " AND " + condition.replacing("$", with: "$\(values.count)")
+    }
+
+    /// What is unfinished is pending in its own table; which of the two it is the queue says.
+    ///
+    /// - Parameter job: The table's column with the job's key.
+    mutating func require(_ state: WorkState, of table: String, job: String) {
+        switch state {
+        case .pending, .running:
+            require("\(table).state = 'pending'")
+            require(
+                "EXISTS (SELECT 1 FROM queue WHERE queue.job = \(table).\(job) AND queue.state = $)",
+                .text(state.rawValue))
+        default: require("\(table).state = $", .text(state.rawValue))
+        }
     }
 }
