@@ -16,13 +16,16 @@ package struct OpenedSource: ~Copyable, Sendable {
 public struct SourceOpener: Sendable {
     private let sources: any SourceStore
     private let fetcher: Fetcher?
+    private let objects: (any ObjectReader)?
 
     /// - Parameters:
     ///   - sources: Keeps what was handed in.
     ///   - fetcher: Nil where nothing will be fetched: every URL is then refused.
-    public init(sources: any SourceStore, fetcher: Fetcher?) {
+    ///   - objects: Reads people's buckets; nil where none is named.
+    public init(sources: any SourceStore, fetcher: Fetcher?, objects: (any ObjectReader)? = nil) {
         self.sources = sources
         self.fetcher = fetcher
+        self.objects = objects
     }
 
     /// Opens the source of `submission`. What is fetched is gone from the spool when this returns: the descriptor
@@ -41,6 +44,13 @@ public struct SourceOpener: Sendable {
                 throw .sourceTooLarge(bytes: state.bytes, limit: limits.clipBytes)
             }
             return OpenedSource(descriptor: file.takeDescriptor(), bytes: state.bytes)
+        case .object(let bucket, let key, let state):
+            guard let objects else { throw .invalidSource(reason: "no bucket is read here") }
+            guard state.bytes <= limits.clipBytes else {
+                throw .sourceTooLarge(bytes: state.bytes, limit: limits.clipBytes)
+            }
+            let file = try await objects.open(key, of: bucket, in: state)
+            return OpenedSource(descriptor: file, bytes: state.bytes)
         case .spool(let name):
             let file = try await sources.open(name)
             var status = stat()

@@ -292,11 +292,20 @@ struct AttachmentAttempt: Sendable {
 
     /// What the submission names.
     private func opened() async throws -> OpenedSource {
-        let source = try await pipeline.sources.open(
-            submission, limits: pipeline.configuration.limits, until: deadline?.end,
-            trace: claim.submission.traceparent
-        ) { received, total in
-            publish(.progress(id, received: received, of: total))
+        let source: OpenedSource
+        do throws(AttachmentError) {
+            source = try await pipeline.sources.open(
+                submission, limits: pipeline.configuration.limits, until: deadline?.end,
+                trace: claim.submission.traceparent
+            ) { received, total in
+                publish(.progress(id, received: received, of: total))
+            }
+        } catch {
+            // A bucket that is away says nothing of the object: it is tried again when the bucket is back.
+            if case .object = submission.location, error.code == .storeFailed || error.code == .storeFull {
+                throw StoreUnavailable(cause: error)
+            }
+            throw error
         }
         for step in source.steps { publish(.stage(id, step)) }
         return source

@@ -145,7 +145,7 @@ public final class RequestCoalescer: Sendable {
         }
         var identity = Identity(source: "", options: submission.options, order: order)
         switch submission.location {
-        case .file: return nil
+        case .file, .object: return nil
         case .spool:
             guard let sha256 = submission.sha256, settings.uploaded > .zero else { return nil }
             identity.source = sha256

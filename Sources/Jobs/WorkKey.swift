@@ -20,6 +20,14 @@ public enum WorkKey {
         of([path, Data("\(state.bytes)".utf8), Data("\(state.modified)".utf8), Data(profileDigest.utf8)])
     }
 
+    /// The key of an object under a profile: over its bucket and key, its state and the profile's digest.
+    public static func of(bucket: String, key: String, state: ObjectState, profileDigest: String) -> String {
+        of([
+            Data("s3://\(bucket)/".utf8), Data(key.utf8), Data(state.etag.utf8), Data("\(state.bytes)".utf8),
+            Data(profileDigest.utf8),
+        ])
+    }
+
     /// The key of a job that was asked for in these words: its sources with all that is wanted of them, the profile's
     /// digest, the mode and the deadline.
     public static func of(
@@ -30,6 +38,9 @@ public enum WorkKey {
             Data((deadline.map { "\($0)" } ?? "").utf8),
         ])
     }
+
+    /// The name of a run that machines share, of all that decides what is done.
+    public static func ofRun(_ description: String) -> String { of([Data(description.utf8)]) }
 
     /// Every part is preceded by its length, so that no two lists of parts share a key.
     private static func of(_ parts: [Data]) -> String {

@@ -10,6 +10,21 @@ public enum SourceLocation: Hashable, Sendable, Codable {
     case url(String, headers: [String: String])
     /// Bytes that were handed in and are durable.
     case spool(name: SourceName)
+    /// An object of somebody's bucket, which is read where it lies: `key` is all of its key. The state in which it was listed
+    /// must be the one it has when it is read.
+    case object(bucket: String, key: String, state: ObjectState)
+}
+
+/// What tells one state of an object from another.
+public struct ObjectState: Hashable, Sendable, Codable {
+    /// As the bucket writes it, in quotes.
+    public var etag: String
+    public var bytes: Int64
+
+    public init(etag: String, bytes: Int64) {
+        self.etag = etag
+        self.bytes = bytes
+    }
 }
 
 /// What tells one state of a file from another.

@@ -22,7 +22,12 @@ public enum FittingName {
             while let last = kept.last, isContinuation(last), kept.count > limit - markLength - 2 { kept.removeLast() }
             if let last = kept.last, last >= 0xC0 { kept.removeLast() }
         }
-        return Data(kept) + Data("~\(SHA256.hash(data: name).prefix((markLength - 1) / 2).hexadecimal)".utf8)
+        return marked(Data(kept), as: name)
+    }
+
+    /// `name` with the mark of all of what it stands for.
+    public static func marked(_ name: Data, as whole: Data) -> Data {
+        name + Data("~\(SHA256.hash(data: whole).prefix((markLength - 1) / 2).hexadecimal)".utf8)
     }
 
     private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }

@@ -45,11 +45,13 @@ extension S3Client {
         return try await send(S3Request(operation: "listing", method: "GET", key: nil, query: query)) { answer in
             let tree = try await Self.document("ListBucketResult", in: answer, atMost: 8 << 20)
             let objects = try tree.all("Contents").map { entry throws(S3Error) in
-                guard let key = entry["Key"].flatMap({ Self.decoded($0.text) }), key.hasPrefix(prefix),
+                // By bytes: a mark that begins the rest would be one character with the prefix's slash.
+                guard let key = entry["Key"].flatMap({ Self.decoded($0.text) }), key.utf8.starts(with: prefix.utf8),
                     let bytes = entry["Size"].flatMap({ Int64($0.text) }), bytes >= 0
                 else { throw .malformedAnswer(reason: "an object of a list has no key or size") }
                 return S3Object(
-                    key: key, bytes: bytes, modifiedAt: entry["LastModified"].flatMap { Instant(timestamp: $0.text) })
+                    key: key, bytes: bytes, modifiedAt: entry["LastModified"].flatMap { Instant(timestamp: $0.text) },
+                    etag: entry["ETag"]?.text ?? "")
             }
             guard tree["IsTruncated"]?.text == "true" else { return Part(objects: objects, next: nil) }
             guard let next = tree["NextContinuationToken"]?.text, !next.isEmpty, objects.count <= limit else {

@@ -12,8 +12,8 @@ extension S3Client {
     }
 
     /// Keeps a file under a key in parts; where one fails, nothing is left of any.
-    func putParts(of file: HashedFile, as key: String) async throws(S3Error) {
-        let upload = try await beginUpload(of: key)
+    func putParts(of file: HashedFile, as key: String, type: String? = nil) async throws(S3Error) {
+        let upload = try await beginUpload(of: key, type: type)
         do throws(S3Error) {
             let tags = try await putParts(of: file, as: key, in: upload)
             try await complete(upload, of: key, tags, bytes: file.bytes)
@@ -71,10 +71,10 @@ extension S3Client {
     }
 
     /// - Returns: The upload's id.
-    func beginUpload(of key: String) async throws(S3Error) -> String {
+    func beginUpload(of key: String, type: String? = nil) async throws(S3Error) -> String {
         let request = S3Request(
             operation: "writing", method: "POST", key: key, query: [("uploads", "")],
-            headers: configuration.storageHeaders)
+            headers: configuration.headers(ofType: type))
         return try await send(request) { answer in
             let tree = try await Self.document("InitiateMultipartUploadResult", in: answer)
             guard let id = tree["UploadId"]?.text, !id.isEmpty else {

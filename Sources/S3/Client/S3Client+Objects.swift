@@ -11,11 +11,14 @@ public struct S3Object: Hashable, Sendable {
     public var bytes: Int64
     /// By the server's clock.
     public var modifiedAt: Instant?
+    /// Another one for other bytes, in quotes; empty where the server gives none.
+    public var etag: String
 
-    public init(key: String, bytes: Int64, modifiedAt: Instant?) {
+    public init(key: String, bytes: Int64, modifiedAt: Instant?, etag: String = "") {
         self.key = key
         self.bytes = bytes
         self.modifiedAt = modifiedAt
+        self.etag = etag
     }
 }
 
@@ -27,17 +30,18 @@ extension S3Client {
 
     /// Keeps a file under a key, whole or not at all: by one request up to 64 MiB, else in parts of 8 MiB, four at once.
     ///
+    /// - Parameter type: What whoever reads the object is told that it is; nil for nothing.
     /// - Throws: `hashMismatch` where the file's bytes aren't those of its hash, which the server compares where there is
     ///   one request.
-    public func put(_ file: HashedFile, as key: String) async throws(S3Error) {
-        guard file.bytes <= configuration.largestPut else { return try await putParts(of: file, as: key) }
+    public func put(_ file: HashedFile, as key: String, type: String? = nil) async throws(S3Error) {
+        guard file.bytes <= configuration.largestPut else { return try await putParts(of: file, as: key, type: type) }
         let region = FileRegion(file: file.file, range: 0..<file.bytes)
-        try await put(.file(region, sha256: file.sha256.isEmpty ? nil : file.sha256), as: key)
+        try await put(.file(region, sha256: file.sha256.isEmpty ? nil : file.sha256), as: key, type: type)
     }
 
-    private func put(_ body: S3Request.Body, as key: String) async throws(S3Error) {
+    private func put(_ body: S3Request.Body, as key: String, type: String? = nil) async throws(S3Error) {
         let request = S3Request(
-            operation: "writing", method: "PUT", key: key, headers: configuration.storageHeaders, body: body)
+            operation: "writing", method: "PUT", key: key, headers: configuration.headers(ofType: type), body: body)
         try await send(request) { answer in _ = try await Self.body(of: answer, atMost: 64 << 10) }
     }
 
@@ -62,10 +66,11 @@ extension S3Client {
         }
     }
 
-    func reading(_ key: String, _ range: Range<Int64>) -> S3Request {
-        S3Request(
-            operation: "reading", method: "GET", key: key,
-            headers: [(name: "Range", value: "bytes=\(range.lowerBound)-\(range.upperBound - 1)")])
+    /// - Parameter etag: Of the only state of the object that is wanted; another is refused with 412.
+    func reading(_ key: String, _ range: Range<Int64>, of etag: String? = nil) -> S3Request {
+        var headers = [(name: "Range", value: "bytes=\(range.lowerBound)-\(range.upperBound - 1)")]
+        if let etag { headers.append((name: "If-Match", value: etag)) }
+        return S3Request(operation: "reading", method: "GET", key: key, headers: headers)
     }
 
     /// What the bucket knows of an object.
@@ -77,7 +82,8 @@ extension S3Client {
                 throw S3Error.malformedAnswer(reason: "an object has no length")
             }
             let date = answer.headers.first(name: "Last-Modified").flatMap(Instant.init(httpDate:))
-            return S3Object(key: key, bytes: bytes, modifiedAt: date)
+            return S3Object(
+                key: key, bytes: bytes, modifiedAt: date, etag: answer.headers.first(name: "ETag") ?? "")
         }
     }
 

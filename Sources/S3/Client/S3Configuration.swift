@@ -94,6 +94,11 @@ public struct S3Configuration: Hashable, Sendable {
         }
     }
 
+    /// Those of a new object.
+    func headers(ofType type: String?) -> [(name: String, value: String)] {
+        (type.map { [(name: "Content-Type", value: $0)] } ?? []) + storageHeaders
+    }
+
     /// The headers by which a new object is kept as is wished.
     var storageHeaders: [(name: String, value: String)] {
         var headers: [(name: String, value: String)] = []

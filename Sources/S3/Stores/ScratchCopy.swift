@@ -1,13 +1,13 @@
-internal import Attachments
+package import Attachments
 internal import FoundationEssentials
 internal import Platform
 internal import SystemPackage
 
 /// A new file without a name, to be filled by one and read by another.
-final class ScratchCopy: Sendable {
-    let writer: Descriptor
+package final class ScratchCopy: Sendable {
+    package let writer: Descriptor
 
-    init(in directory: String) throws(S3Error) {
+    package init(in directory: String) throws(S3Error) {
         let directory = FilePath(directory)
         do throws(SystemError) {
             if let unnamed = try? Files.open(
@@ -29,7 +29,7 @@ final class ScratchCopy: Sendable {
     }
 
     /// The same file, for reading alone, from its beginning.
-    func takeReader() throws(S3Error) -> Descriptor {
+    package func takeReader() throws(S3Error) -> Descriptor {
         do { return try Files.reopenForReading(writer) } catch { throw .file(error) }
     }
 }

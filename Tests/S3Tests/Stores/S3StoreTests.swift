@@ -45,6 +45,32 @@ import Testing
         #expect(try await blobs.read(0..<1, of: blob.name) == Array("a".utf8))
     }
 
+    @Test func `an object is read as it was listed, or not at all`() async throws {
+        let bucket = try TestBucket { $0.partSize = 5 }
+        let reader = S3ObjectReader(bucket.client, scratch: NSTemporaryDirectory())
+        let key = bucket.key("a")
+        try await bucket.client.put(Array("twelve bytes".utf8), as: key)
+        let object = try #require(try await bucket.client.list(bucket.configuration.prefix, limit: 1).elements.first)
+        let state = ObjectState(etag: object.etag, bytes: object.bytes)
+        #expect(!object.etag.isEmpty)
+        let copy = try await reader.open(key, of: S3Gateway.bucket, in: state)
+        #expect(
+            try FileHandle(fileDescriptor: copy.release(), closeOnDealloc: true).readToEnd()
+                == Data("twelve bytes".utf8))
+        func refusal() async -> String? {
+            do {
+                _ = try await reader.open(key, of: S3Gateway.bucket, in: state)
+                return nil
+            } catch {
+                return error.code == .invalidSource ? error.message : nil
+            }
+        }
+        try await bucket.client.put(Array("other bytes".utf8), as: key)
+        #expect(await refusal()?.contains("it changed after it was found") == true)
+        try await bucket.client.delete(key)
+        #expect(await refusal()?.contains("it isn't in the bucket any more") == true)
+    }
+
     @Test func `more than a thousand blobs are removed at once`() async throws {
         let bucket = try TestBucket()
         let blobs = S3BlobStore(bucket.client)
