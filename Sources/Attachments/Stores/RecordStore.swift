@@ -9,6 +9,9 @@ public protocol RecordStore: JobQueue, JobRecords, AccessRecords, APIKeyRecords,
     /// look for it among all blobs.
     var notesGarbage: Bool { get }
 
+    /// Runs that several machines share; nil where the store is one machine's.
+    var sharedRuns: (any SharedRuns)? { get }
+
     /// Whether a task of upkeep is this process's turn, of all that use the store. Who has it keeps it while it asks again
     /// within ten seconds; that two have it for a moment does no harm.
     func leads(_ task: UpkeepTask) async throws(AttachmentError) -> Bool
@@ -30,6 +33,8 @@ public enum UpkeepTask: String, Hashable, Sendable, CaseIterable {
 /// As a store has it that removes at once what a commit made superfluous, and whose processes don't mind doing the same.
 extension RecordStore {
     public var notesGarbage: Bool { false }
+
+    public var sharedRuns: (any SharedRuns)? { nil }
 
     public func leads(_ task: UpkeepTask) async throws(AttachmentError) -> Bool { true }
 

@@ -60,7 +60,14 @@ final class PostgresNode: Sendable {
         beating.withLock(\.self)?.cancel()
         // Its jobs are free at once; where that fails, its heartbeats stay out.
         Task { [pool, id] in
-            _ = try? await pool.batch([PostgresStatement("DELETE FROM nodes WHERE id = $1", [.uuid(id)])])
+            _ = try? await pool.batch([
+                PostgresStatement("DELETE FROM nodes WHERE id = $1", [.uuid(id)]),
+                PostgresStatement(
+                    """
+                    DELETE FROM run_nodes WHERE node = $1
+                        AND NOT EXISTS (SELECT 1 FROM runs WHERE id = run_nodes.run AND ended_at IS NULL)
+                    """, [.uuid(id)]),
+            ])
             await pool.close()
         }
     }

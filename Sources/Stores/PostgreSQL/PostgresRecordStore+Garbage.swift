@@ -20,7 +20,10 @@ extension PostgresRecordStore {
     /// By the server's time, whatever the store's instants are.
     public func leads(_ task: UpkeepTask) async throws(AttachmentError) -> Bool {
         // Done once an hour, by whoever comes first.
-        let isRare = task == .sources
+        try await leads(task.rawValue, isRare: task == .sources)
+    }
+
+    func leads(_ task: String, isRare: Bool = false) async throws(AttachmentError) -> Bool {
         do {
             return try await !pool.batch([
                 PostgresStatement(
@@ -31,7 +34,7 @@ extension PostgresRecordStore {
                     RETURNING task
                     """,
                     [
-                        .text(task.rawValue), .uuid(node.id),
+                        .text(task), .uuid(node.id),
                         .int((isRare ? Store.youth : GarbageTiming.lead).wholeMilliseconds), .bool(isRare),
                     ])
             ])[0].isEmpty

@@ -72,7 +72,8 @@ extension PostgresRecordStore {
         try await node.live()
         _ = try await pool.batch([
             PostgresStatement(
-                "INSERT INTO runs (name, node) VALUES ($1, $2) ON CONFLICT DO NOTHING", [.text(run), .uuid(node.id)])
+                "INSERT INTO run_nodes (run, node) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                [.text(run), .uuid(node.id)])
         ])
     }
 
@@ -84,7 +85,13 @@ extension PostgresRecordStore {
                     """
                     DELETE FROM nodes WHERE NOT (\(node.isAlive))
                         AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.state = 'running' AND queue.node = nodes.id)
-                    """)
+                    """),
+                // While a run that machines share goes on, it is to know whom it lost.
+                PostgresStatement(
+                    """
+                    DELETE FROM run_nodes WHERE NOT EXISTS (SELECT 1 FROM nodes WHERE id = run_nodes.node)
+                        AND NOT EXISTS (SELECT 1 FROM runs WHERE id = run_nodes.run AND ended_at IS NULL)
+                    """),
             ])
         } catch {
             throw AttachmentError(postgres: error)
@@ -115,7 +122,7 @@ struct NewJob {
 }
 
 extension PostgresWork {
-    fileprivate func submit(_ new: NewJob, _ options: SubmissionOptions) async throws -> SubmissionAnswer {
+    func submit(_ new: NewJob, _ options: SubmissionOptions) async throws -> SubmissionAnswer {
         let job = new.submission
         if let key = options.idempotency, let earlier = try await use(of: key.text, of: job.tenant) {
             let record = try await jobRecord(earlier.job)
@@ -197,8 +204,8 @@ extension PostgresWork {
         } else if !found.run.isEmpty {
             known.isHeld = try await !run(
                 """
-                SELECT 1 FROM runs JOIN nodes ON nodes.id = runs.node
-                WHERE runs.name = $1 AND nodes.\(store.node.isAlive)
+                SELECT 1 FROM run_nodes JOIN nodes ON nodes.id = run_nodes.node
+                WHERE run_nodes.run = $1 AND nodes.\(store.node.isAlive)
                 """, [.text(found.run)]
             ).isEmpty
         }

@@ -51,12 +51,19 @@ enum PostgresSchema {
             id uuid PRIMARY KEY, name text NOT NULL, version text NOT NULL, slot int NOT NULL, started_at bigint NOT NULL,
             heartbeat_at bigint NOT NULL)
         """,
-        // What a run has submitted is left to it while one of its nodes lives.
+        // What a run has submitted is left to it while one of its nodes lives. Of a run that machines share, whose node is gone
+        // without a word is seen at its end.
+        "CREATE TABLE run_nodes (run text, node uuid, PRIMARY KEY (run, node))",
+        "CREATE INDEX run_nodes_by_node ON run_nodes (node)",
+        // Runs that machines share. One of a name at a time; the same command begins another when it has ended.
         """
         CREATE TABLE runs (
-            name text, node uuid REFERENCES nodes ON DELETE CASCADE, PRIMARY KEY (name, node))
+            id text PRIMARY KEY, name text NOT NULL, tenant text NOT NULL, source text NOT NULL, start_after text,
+            listed bigint NOT NULL DEFAULT 0, whole boolean NOT NULL DEFAULT false, counts text NOT NULL DEFAULT '',
+            created_at bigint NOT NULL, ended_at bigint)
         """,
-        "CREATE INDEX runs_by_node ON runs (node)",
+        "CREATE UNIQUE INDEX runs_open ON runs (tenant, name) WHERE ended_at IS NULL",
+        "CREATE INDEX runs_by_end ON runs (ended_at) WHERE ended_at IS NOT NULL",
         // Policies are long and few: each is kept once.
         """
         CREATE TABLE profiles (
