@@ -269,7 +269,7 @@ var targets: [Target] = [
     .testTarget(
         name: "ServeTests",
         dependencies: [
-            "Attachments", "Stores", "TestSupport", "ServiceTestSupport", "PostgresTestSupport", "satchel",
+            "Attachments", "S3", "Stores", "TestSupport", "ServiceTestSupport", "PostgresTestSupport", "satchel",
             "satchel-codec", "satchel-stills",
             "fault-codec",
         ]),

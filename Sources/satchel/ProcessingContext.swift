@@ -3,6 +3,7 @@ import CodecPool
 import Foundation
 import Ingest
 import Jobs
+import S3
 import Stores
 
 /// Everything that a command needs to process sources, put together in one place.
@@ -14,9 +15,11 @@ struct ProcessingContext {
     let worker = WorkerID(rawValue: RunID.generate().rawValue)
 
     /// Opens the store and starts the codecs.
+    ///
+    /// - Parameter bucket: Where sources are read that are objects.
     static func open(
         _ storeOptions: StoreOptions, _ codecOptions: CodecOptions, fetch: FetchOptions? = nil,
-        timeLimit: Duration? = nil, expecting decoderSet: DecoderSet
+        bucket: S3Client? = nil, timeLimit: Duration? = nil, expecting decoderSet: DecoderSet
     ) async throws -> ProcessingContext {
         let store = try await openStore(storeOptions, create: true)
         let codecs = CodecPool(try codecOptions.poolConfiguration)
@@ -24,7 +27,9 @@ struct ProcessingContext {
         let spool = try Spool(at: store.scratch)
         let pipeline = Pipeline(
             records: store.records, blobs: store.blobs, staging: store.staging, codecs: codecs,
-            sources: SourceOpener(sources: store.sources, fetcher: try fetch?.fetcher(into: spool)),
+            sources: SourceOpener(
+                sources: store.sources, fetcher: try fetch?.fetcher(into: spool),
+                objects: bucket.map { S3ObjectReader($0, scratch: store.scratch) }),
             configuration: Pipeline.Configuration(
                 limits: .commandLine, timeLimit: timeLimit, owner: CodecPool.Owner(name: TenantID.local.rawValue)))
         return ProcessingContext(store: store, codecs: codecs, pipeline: pipeline)

@@ -28,7 +28,7 @@ struct BatchRun: Sendable {
     /// - Throws: A cancellation, after which what was underway is pending again; ``CommandFailure`` when the store
     ///   fails.
     func process(
-        _ files: FileSupply, showsProgress: Bool, write: @escaping @Sendable (ResultLine) throws -> Void
+        _ files: any SourceSupply, showsProgress: Bool, write: @escaping @Sendable (ResultLine) throws -> Void
     ) async throws -> Summary {
         let run = RunID.generate()
         do {
@@ -94,7 +94,7 @@ struct BatchRun: Sendable {
     // MARK: Submitting
 
     private func submit(
-        _ files: FileSupply, run: RunID, to worker: JobWorker, _ progress: BatchProgress, _ room: AsyncSemaphore
+        _ files: any SourceSupply, run: RunID, to worker: JobWorker, _ progress: BatchProgress, _ room: AsyncSemaphore
     ) async throws {
         let digest = try profile.digest
         var group: [(JobSubmission, BatchProgress.Pending)] = []
@@ -103,16 +103,9 @@ struct BatchRun: Sendable {
             switch entry {
             case .refused(let line):
                 try progress.add(line)
-            case .file(let file):
+            case .source(let file):
                 _ = await room.acquire(1, until: nil)
-                let attachment = AttachmentSubmission(
-                    identifier: file.shown.displayPath, location: file.location, name: file.name,
-                    path: String(validating: file.shown, as: UTF8.self) ?? file.shown.displayPath,
-                    declaredType: MediaType(declared: URL(filePath: file.name).pathExtension)?.rawValue)
-                let job = JobSubmission(
-                    tenant: .local, profile: profile, priority: .bulk, run: run,
-                    workKey: WorkKey.of(path: file.identity, state: file.state, profileDigest: digest),
-                    attachments: [attachment])
+                let job = file.job(under: profile, digest, run: run)
                 group.append((job, BatchProgress.Pending(location: file.location, shown: file.shown)))
                 if group.count == Self.group {
                     try await accept(group, retryFailed: retryFailed, worker, progress, room)
@@ -180,7 +173,8 @@ struct BatchRun: Sendable {
         var line = ResultLine(path: file.shown, record: attachment, attempt: job.attempt, isUnchanged: isUnchanged)
         if let mirror, attachment.state == .delivered {
             let written = try await mirror.write(
-                attachment.renditions, of: attachment.id, at: file.shown, from: context.store.records)
+                attachment.renditions, of: attachment.id, at: file.shown, isNew: !isUnchanged,
+                from: context.store.records)
             line.files = written.files
             if let failure = written.failure { line.fail(failure) }
         }

@@ -8,7 +8,9 @@ import Synchronization
 struct DryRun {
     let profile: Profile
     let codecs: CodecOptions
-    let files: FileSupply
+    let files: any SourceSupply
+    /// Reads the bucket that was named.
+    let objects: (any ObjectReader)?
     let earlier: EarlierWork
 
     private struct Tally {
@@ -32,22 +34,21 @@ struct DryRun {
         }
         defer { Console.endProgress() }
         try await files.forEach { entry in
-            guard case .file(let file) = entry, case .file(let root, let path, _) = file.location else { return }
+            guard case .source(let file) = entry else { return }
             looked.add(1, ordering: .relaxed)
             switch try await earlier.verdict(on: file) {
             case .unchanged:
                 unchanged.files += 1
-                unchanged.bytes += file.state.bytes
+                unchanged.bytes += file.bytes
                 return
             case .profileChanged: redone += 1
             case .new: break
             }
             do throws(AttachmentError) {
-                let source = try SourceRoot(root).open(path)
                 let probeResult = try await inspect(
-                    source.takeDescriptor(), named: file.name, profile: profile, limits: .commandLine, in: pool)
+                    try await open(file.location), named: file.name, profile: profile, limits: .commandLine, in: pool)
                 tallies[probeResult.kind.rawValue, default: Tally()].files += 1
-                tallies[probeResult.kind.rawValue, default: Tally()].bytes += file.state.bytes
+                tallies[probeResult.kind.rawValue, default: Tally()].bytes += file.bytes
                 tallies[probeResult.kind.rawValue, default: Tally()].cpuSeconds += probeResult.estimate.cpuSeconds
                 cpuSeconds += probeResult.estimate.cpuSeconds
             } catch {
@@ -74,6 +75,18 @@ struct DryRun {
         Console.printError(
             Self.estimate(
                 cpuSeconds: cpuSeconds, codecs: configuration.codecs, cores: CodecPoolConfiguration.usableProcessors))
+    }
+
+    private func open(_ location: SourceLocation) async throws(AttachmentError) -> Descriptor {
+        switch location {
+        case .file(let root, let path, _):
+            let file = try SourceRoot(root).open(path)
+            return file.takeDescriptor()
+        case .object(let bucket, let key, let state):
+            guard let objects else { throw .invalidSource(reason: "no bucket is read here") }
+            return try await objects.open(key, of: bucket, in: state)
+        case .url, .spool: preconditionFailure("a batch finds files and objects")
+        }
     }
 
     /// What the work comes to: codecs share the cores, and what one codec makes runs on one core.

@@ -35,14 +35,12 @@ struct EarlierWork {
             try await store?.records.profiles(named: profile.name).map { try $0.digest }.filter { $0 != digest } ?? []
     }
 
-    func verdict(on file: FileSupply.File) async throws -> Verdict {
+    func verdict(on source: FoundSource) async throws -> Verdict {
         guard let records = store?.records else { return .new }
-        func key(_ digest: String) -> String {
-            WorkKey.of(path: file.identity, state: file.state, profileDigest: digest)
-        }
-        let former = formerDigests.map(key)
-        let states = try await records.states(ofWork: [key(digest)] + former, of: .local)
-        switch states[key(digest)] {
+        let key = source.workKey(under: digest)
+        let former = formerDigests.map(source.workKey)
+        let states = try await records.states(ofWork: [key] + former, of: .local)
+        switch states[key] {
         case .delivered: return .unchanged
         case .failed: return retryFailed ? .new : .unchanged
         default: return former.contains { states[$0] == .delivered } ? .profileChanged : .new

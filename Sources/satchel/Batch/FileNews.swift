@@ -30,12 +30,13 @@ final class FileNews: Sendable {
     }
 
     /// Whether this is to be taken now; a second time it is no news.
-    func take(_ entry: FileSupply.Entry) -> Bool {
+    func take(_ entry: FoundEntry) -> Bool {
         let (path, facts): (Data, UInt64)
         switch entry {
-        case .file(let file):
-            (path, facts) = (file.identity, Self.digest(file.state))
-            let age = now() - Instant(milliseconds: file.state.modified / 1_000_000)
+        case .source(let file):
+            guard case .file(_, _, let found) = file.location else { return true }
+            (path, facts) = (file.identity, Self.digest(found))
+            let age = now() - Instant(milliseconds: found.modified / 1_000_000)
             // A clock that differs from the file's says nothing of its age.
             if age < settling, age + settling > .zero {
                 let left = max(settling - age, .milliseconds(10))

@@ -5,24 +5,7 @@ import Platform
 import SystemPackage
 
 /// The files of a batch, found one after the other: those of `--files-from`, then those beneath each directory.
-struct FileSupply: Sendable {
-    struct File: Sendable {
-        var location: SourceLocation
-        var state: FileState
-        var name: String
-        /// The path as it is reported: relative to the directory that was given where it is the only one, else beneath
-        /// the directory as it was given, so that no two files share one.
-        var shown: Data
-        /// The absolute path.
-        var identity: Data
-    }
-
-    enum Entry: Sendable {
-        case file(File)
-        /// What is passed over or can't be looked at, as its result line.
-        case refused(ResultLine)
-    }
-
+struct FileSupply: SourceSupply {
     private let roots: [Data]
     private let listed: [Data]
     /// Every path that was given, by argument or in a list.
@@ -33,7 +16,7 @@ struct FileSupply: Sendable {
     /// Watches the directories that are entered.
     var watch: DirectoryWatch?
     /// Whether an entry is given out; nil for each.
-    var isWanted: (@Sendable (Entry) -> Bool)?
+    var isWanted: (@Sendable (FoundEntry) -> Bool)?
 
     /// - Parameter list: A file with paths, or `-` for standard input.
     /// - Throws: ``CommandFailure`` for a directory that isn't there or a list that can't be read.
@@ -58,7 +41,7 @@ struct FileSupply: Sendable {
     }
 
     /// Calls `body` with every file, in a stable order.
-    func forEach(_ body: (Entry) async throws -> Void) async throws {
+    func forEach(_ body: (FoundEntry) async throws -> Void) async throws {
         for path in listed + roots {
             var walk: DirectoryWalk
             do throws(AttachmentError) {
@@ -77,7 +60,29 @@ struct FileSupply: Sendable {
         }
     }
 
-    private func give(_ entry: Entry, to body: (Entry) async throws -> Void) async throws {
+    /// No place in a tree is known by a name that lasts: whoever goes on after another begins anew.
+    func forEachPage(from position: String?, _ body: (FoundPage) async throws -> Bool) async throws {
+        struct Ended: Error {}
+        let walk = UUID().uuidString.lowercased()
+        var page = FoundPage(entries: [], start: position, end: position, isFirst: true, isLast: false)
+        var pages = 0
+        func turn(isLast: Bool) async throws {
+            pages += 1
+            page.end = "\(walk) \(pages)"
+            page.isLast = isLast
+            guard try await body(page) else { throw Ended() }
+            page = FoundPage(entries: [], start: page.end, end: page.end, isFirst: false, isLast: false)
+        }
+        do {
+            try await forEach { entry in
+                if page.entries.count == FoundPage.size { try await turn(isLast: false) }
+                page.entries.append(entry)
+            }
+            try await turn(isLast: true)
+        } catch is Ended {}
+    }
+
+    private func give(_ entry: FoundEntry, to body: (FoundEntry) async throws -> Void) async throws {
         if isWanted?(entry) ?? true { try await body(entry) }
     }
 
@@ -110,15 +115,15 @@ struct FileSupply: Sendable {
         return argument.last == slash[0] ? argument : argument + slash
     }
 
-    private static func entry(_ entry: WalkEntry, beneath root: Data, as prefix: Data, shard: Shard?) -> Entry? {
+    private static func entry(_ entry: WalkEntry, beneath root: Data, as prefix: Data, shard: Shard?) -> FoundEntry? {
         switch entry {
         case .file(let path, let state):
             guard shard?.contains(path) ?? true else { return nil }
             let start = path.lastIndex(of: UInt8(ascii: "/")).map { path.index(after: $0) } ?? path.startIndex
             let name = Data(path[start...])
-            return .file(
-                File(
-                    location: .file(root: root, path: path, state: state), state: state, name: name.displayPath,
+            return .source(
+                FoundSource(
+                    location: .file(root: root, path: path, state: state), bytes: state.bytes, name: name.displayPath,
                     shown: prefix + path, identity: root + Data("/".utf8) + path))
         case .skipped(let path, let kind):
             guard shard?.contains(path) ?? true else { return nil }

@@ -1,9 +1,9 @@
 import Attachments
 
 /// Why a file's line is no success: its attachment's error, or what the command could not do once it was recorded.
-struct LineError: Encodable, Sendable {
+struct LineError: Codable, Sendable {
     /// An ``ErrorCode``, or one of the command line's own.
-    struct Code: RawRepresentable, Hashable, Sendable, Encodable {
+    struct Code: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRepresentable {
         var rawValue: String
 
         /// The renditions are in the store; what `--output` asks for could not be written.

@@ -4,7 +4,7 @@ import Ingest
 
 /// What became of one file or URL, as `--format jsonl` writes it.
 struct ResultLine: Sendable {
-    enum State: String, Encodable {
+    enum State: String, Codable, CodingKeyRepresentable, Sendable {
         case delivered, failed, skipped, unchanged
     }
 

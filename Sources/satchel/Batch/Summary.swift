@@ -1,12 +1,12 @@
 import Attachments
 
 /// Counts what became of the files of a run, and says it at the end.
-struct Summary {
+struct Summary: Codable, Sendable {
     private(set) var counts: [ResultLine.State: Int] = [:]
     private var codes: [LineError.Code: Int] = [:]
-    private var failures: [(path: String, error: LineError)] = []
+    private var failures: [Failure] = []
     /// Delivered, but not in full, with the reason.
-    private var shortfalls: [(path: String, reason: String)] = []
+    private var shortfalls: [Shortfall] = []
     private var reduced = 0
     /// Delivered in full, by what was left out as the profile wants it.
     private var notes = Named()
@@ -21,11 +21,27 @@ struct Summary {
     private var bytesOut: Int64 = 0
 
     /// Failures, and what was delivered with less, that are listed one by one; the report and the store have them all.
-    private static let listed = 20
+    static let listed = 20
+
+    private struct Failure: Codable, Sendable {
+        var path: String
+        var error: LineError
+    }
+
+    private struct Shortfall: Codable, Sendable {
+        var path: String
+        var reason: String
+    }
 
     /// What is said of several files at once, with the first of their paths.
-    private struct Named {
-        private var entries: [(paths: [String], text: String, count: Int)] = []
+    private struct Named: Codable, Sendable {
+        private struct Entry: Codable, Sendable {
+            var paths: [String]
+            var text: String
+            var count: Int
+        }
+
+        private var entries: [Entry] = []
 
         /// Files that are named of those of which the same is said.
         static let most = 5
@@ -37,7 +53,7 @@ struct Summary {
                 entries[index].count += 1
                 if entries[index].paths.count < Self.most { entries[index].paths.append(path) }
             } else {
-                entries.append(([path], text, 1))
+                entries.append(Entry(paths: [path], text: text, count: 1))
             }
         }
 
@@ -67,7 +83,7 @@ struct Summary {
             if line.trim != nil { trimmed += 1 }
             if let reason = line.reason {
                 reduced += 1
-                if shortfalls.count < Self.listed { shortfalls.append((line.shownPath, reason)) }
+                if shortfalls.count < Self.listed { shortfalls.append(Shortfall(path: line.shownPath, reason: reason)) }
             }
             // Trims are counted.
             for note in line.notes where line.trim == nil { notes.add("\(note).", of: line.shownPath) }
@@ -81,7 +97,17 @@ struct Summary {
         if line.isFailure, let error = line.error {
             codes[error.code, default: 0] += 1
             if line.state == .unchanged { unchangedFailures += 1 }
-            if failures.count < Self.listed { failures.append((line.shownPath, error)) }
+            if failures.count < Self.listed { failures.append(Failure(path: line.shownPath, error: error)) }
+        }
+    }
+
+    /// Of what was counted as delivered, this could not be put where it was wanted.
+    mutating func fail(_ unwritten: RunCounts.Unwritten) {
+        counts[.delivered, default: 0] -= unwritten.count
+        counts[.failed, default: 0] += unwritten.count
+        codes[.outputFailed, default: 0] += unwritten.count
+        for one in unwritten.examples.prefix(Self.listed - failures.count) {
+            failures.append(Failure(path: one.path, error: one.error))
         }
     }
 

@@ -2,6 +2,8 @@ import ArgumentParser
 import Attachments
 import CodecPool
 import Foundation
+import Jobs
+import S3
 import Stores
 import Synchronization
 
@@ -11,10 +13,12 @@ struct Batch: AsyncParsableCommand {
         discussion: """
             One job per file, opened in place and read only; links, devices and pipes are never opened. What was done is \
             known by path, size, modification time and profile, so that a second run does what is new or changed, and \
-            an interrupted one carries on where it stopped.
+            an interrupted one carries on where it stopped. Objects of a bucket, known by key, ETag and size, are read where \
+            they lie; with a store in PostgreSQL the same line on several machines shares one run.
 
               satchel batch ~/Pictures
               satchel batch ~/Pictures --output ~/Small --format jsonl > results.jsonl
+              satchel batch s3://photos/2024      on every machine that shares the store
               satchel batch ~/Pictures --include '*.heic' --profile message
               find . -newer mark -print0 | satchel batch --files-from - --null
 
@@ -40,6 +44,12 @@ struct Batch: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only part I of N of the files, for N machines: 1/2.", valueName: "I/N"))
     var shard: Shard?
 
+    @Option(
+        help: ArgumentHelp(
+            "Share this run with other machines of the same store, which all see the same files under the same paths.",
+            valueName: "name"))
+    var run: String?
+
     @Option(help: ArgumentHelp("Stop when this many files have failed.", valueName: "count"))
     var maxFailures: Int?
 
@@ -50,6 +60,16 @@ struct Batch: AsyncParsableCommand {
     var dryRun = false
 
     func validate() throws {
+        if let bucket = bucketLocation {
+            if tree.sources.count > 1 || filesFrom != nil {
+                throw ValidationError("'\(bucket)' is a bucket, which is the only source of a batch.")
+            }
+            if tree.move { throw ValidationError("--move removes files; objects of '\(bucket)' stay.") }
+            if run != nil {
+                throw ValidationError(
+                    "--run is for directories; machines know the run of '\(bucket)' by its source and profile.")
+            }
+        }
         if tree.sources.isEmpty && filesFrom == nil {
             throw ValidationError("Name a directory, or give paths with --files-from.")
         }
@@ -63,22 +83,31 @@ struct Batch: AsyncParsableCommand {
 
     func run() async throws {
         let profile = try tree.checked(profiles.chosen(isQuiet: tree.quiet))
-        let files = try FileSupply(tree, store: store, list: filesFrom, separator: null ? 0 : 10, shard: shard)
+        let supply: any SourceSupply
+        var (paths, bucket): ([Data]?, BucketSupply?) = (nil, nil)
+        if let location = bucketLocation {
+            let objects = try await BucketSupply(location, tree, shard: shard)
+            (supply, bucket) = (objects, objects)
+        } else {
+            let files = try FileSupply(tree, store: store, list: filesFrom, separator: null ? 0 : 10, shard: shard)
+            (supply, paths) = (files, files.arguments)
+        }
         if dryRun {
             let earlier = try await EarlierWork(store, profile: profile, retryFailed: retryFailed)
-            try await DryRun(profile: profile, codecs: codecs, files: files, earlier: earlier).run()
+            try await DryRun(
+                profile: profile, codecs: codecs, files: supply,
+                objects: bucket.map { S3ObjectReader($0.client, scratch: NSTemporaryDirectory()) }, earlier: earlier
+            ).run()
             return
         }
         let context = try await ProcessingContext.open(
-            store, codecs, timeLimit: tree.timeLimit, expecting: files.decoderSet)
-        let run = BatchRun(
-            context: context, profile: profile, mirror: try tree.mirror(of: files, context), retryFailed: retryFailed,
-            removesSources: tree.move, maximumFailures: maxFailures, width: try codecs.jobsAtOnce)
-        let writer = Mutex(try tree.writer(format))
+            store, codecs, bucket: bucket?.client, timeLimit: tree.timeLimit, expecting: supply.decoderSet)
         let start = ContinuousClock.now
         let summary: Summary
         do {
-            summary = try await run.process(files, showsProgress: !tree.quiet) { line in
+            let writer = Mutex(try tree.writer(format))
+            summary = try await process(supply, context, profile, try await tree.mirror(of: paths, context)) {
+                line in
                 try writer.withLock { try $0.write(line) }
             }
         } catch {
@@ -94,6 +123,65 @@ struct Batch: AsyncParsableCommand {
                 "stopped after \(summary.failed) failures (--max-failures); the same command carries on.")
         }
         if summary.failed > 0 { throw ExitCode(1) }
+    }
+
+    private func process(
+        _ supply: any SourceSupply, _ context: ProcessingContext, _ profile: Profile, _ mirror: Mirror?,
+        write: @escaping @Sendable (ResultLine) throws -> Void
+    ) async throws -> Summary {
+        guard bucketLocation != nil || run != nil, let runs = context.store.records.sharedRuns else {
+            if run != nil {
+                throw CommandFailure(
+                    "--run is for machines that share a store: --store postgres://…", status: 2)
+            }
+            return try await BatchRun(
+                context: context, profile: profile, mirror: mirror, retryFailed: retryFailed,
+                removesSources: tree.move, maximumFailures: maxFailures, width: try codecs.jobsAtOnce
+            ).process(supply, showsProgress: !tree.quiet, write: write)
+        }
+        if let flag = flagOfOneMachine {
+            throw CommandFailure(
+                "\(flag) is for one machine, and this run is shared by all that use the store.", status: 2)
+        }
+        let source = try description(under: profile)
+        return try await SharedBatchRun(
+            context: context, runs: runs, profile: profile, mirror: mirror, retryFailed: retryFailed,
+            width: try codecs.jobsAtOnce, write: write
+        ).process(
+            supply, as: run ?? WorkKey.ofRun(source),
+            for: source, showsProgress: !tree.quiet)
+    }
+
+    private var bucketLocation: BucketLocation? { tree.sources.compactMap(BucketLocation.init).first }
+
+    /// What can't be said of a run of many machines.
+    private var flagOfOneMachine: String? {
+        if shard != nil { return "--shard" }
+        if maxFailures != nil { return "--max-failures" }
+        if tree.move { return "--move" }
+        if run == nil, let output = tree.output, BucketLocation(output) == nil { return "--output with a directory" }
+        return nil
+    }
+
+    /// All that decides what is done, the same for the same line on each machine.
+    private func description(under profile: Profile) throws -> String {
+        struct Wanted: Encodable {
+            var sources: [String]
+            var filesFrom: String?
+            var profile: String
+            var include: [String]
+            var exclude: [String]
+            var output: String?
+            var retryFailed: Bool
+            var timeout: Double?
+        }
+        return try JSON.text(
+            Wanted(
+                sources: tree.sources.map { source in
+                    BucketLocation(source).map { "s3://\($0.bucket)/\($0.prefix)" } ?? source
+                },
+                filesFrom: filesFrom, profile: try profile.digest, include: tree.include.all(),
+                exclude: tree.exclude.all(), output: tree.output, retryFailed: retryFailed, timeout: tree.timeout))
     }
 }
 

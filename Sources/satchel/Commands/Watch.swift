@@ -37,6 +37,10 @@ struct Watch: AsyncParsableCommand {
 
     func validate() throws {
         if tree.sources.isEmpty { throw ValidationError("Name a directory to watch.") }
+        if let bucket = tree.sources.compactMap(BucketLocation.init).first {
+            throw ValidationError(
+                "'\(bucket)' is a bucket, which tells nobody what is new: 'satchel batch' again does.")
+        }
         for (name, value) in [("--settle", settle), ("--interval", interval)]
         where !(value >= 0.1 && value <= 86_400) {
             throw ValidationError("\(name) must be between 0.1 and 86400 seconds, not \(value).")
@@ -52,7 +56,8 @@ struct Watch: AsyncParsableCommand {
         let start = ContinuousClock.now
         do {
             let run = BatchRun(
-                context: context, profile: profile, mirror: try tree.mirror(of: files, context), retryFailed: false,
+                context: context, profile: profile, mirror: try await tree.mirror(of: files.arguments, context),
+                retryFailed: false,
                 removesSources: tree.move, maximumFailures: nil, width: try codecs.jobsAtOnce)
             let writer = Mutex(try tree.writer(format))
             let watch = try DirectoryWatch()

@@ -5,11 +5,15 @@ import Stores
 
 /// What is taken from directories, and where its renditions and results go.
 struct TreeOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("Directories, or single files.", valueName: "dir"), completion: .file())
+    @Argument(
+        help: ArgumentHelp("Directories, or single files; of 'batch' also one s3://bucket/prefix.", valueName: "dir"),
+        completion: .file())
     var sources: [String] = []
 
     @Option(
-        help: ArgumentHelp("Also put the renditions here, in a mirror of the sources' tree.", valueName: "dir"),
+        help: ArgumentHelp(
+            "Also put the renditions here, in a mirror of the sources' tree: a directory, or s3://bucket/prefix.",
+            valueName: "dir"),
         completion: .directory)
     var output: String?
 
@@ -41,7 +45,9 @@ struct TreeOptions: ParsableArguments {
     var move = false
 
     func validate() throws {
-        if let url = sources.first(where: { $0.scheme != nil && !FileManager.default.fileExists(atPath: $0) }) {
+        if let url = sources.first(where: {
+            $0.scheme != nil && BucketLocation($0) == nil && !FileManager.default.fileExists(atPath: $0)
+        }) {
             throw ValidationError("'\(url)' is a URL: 'satchel add' fetches it, this command takes directories.")
         }
         if let timeout, !(timeout > 0 && timeout <= 604_800) {
@@ -62,13 +68,19 @@ struct TreeOptions: ParsableArguments {
         return profile
     }
 
-    func mirror(of files: FileSupply, _ context: ProcessingContext) throws -> Mirror? {
-        try output.map {
-            try Mirror(
-                root: URL(filePath: $0, directoryHint: .isDirectory),
-                sources: files.arguments.map { URL(filePath: String(decoding: $0, as: UTF8.self)) },
-                blobs: context.store.blobs)
+    /// - Parameter paths: Of the sources that are files; nil where they are objects.
+    func mirror(of paths: [Data]?, _ context: ProcessingContext) async throws -> Mirror? {
+        guard let output else { return nil }
+        let blobs = context.store.blobs
+        let target: any MirrorTarget
+        if let location = BucketLocation(output) {
+            target = try await MirrorBucket(location, blobs: blobs, scratch: context.store.scratch)
+        } else {
+            target = try MirrorDirectory(
+                root: URL(filePath: output, directoryHint: .isDirectory),
+                sources: (paths ?? []).map { URL(filePath: String(decoding: $0, as: UTF8.self)) }, blobs: blobs)
         }
+        return Mirror(target, ofKeys: paths == nil)
     }
 
     func writer(_ format: FormatOptions) throws -> ResultWriter {
