@@ -95,6 +95,18 @@ import Testing
         #expect(try await machine.runs.standing(of: run)?.listed == 2)
     }
 
+    @Test func `who is interrupted is not waited for, and may have left something unwritten`() async throws {
+        let (first, second) = (try machine(), try machine())
+        let run = try await first.runs.join("name", source: "source", tenant: .local).id
+        _ = try await second.runs.join("name", source: "source", tenant: .local)
+        #expect(try await first.runs.leads(run))
+        #expect(try await !second.runs.leads(run))
+        try await first.runs.abandon(run)
+        #expect(try await second.runs.leads(run))
+        let standing = try #require(try await second.runs.standing(of: run))
+        #expect(standing.machines == 1 && standing.hasLostMachines)
+    }
+
     @Test func `a run ends when all machines have left, and the next of its name finds what was done`() async throws {
         let machine = try machine()
         let run = try await machine.runs.join("name", source: "source", tenant: .local).id

@@ -126,6 +126,10 @@ public protocol SharedRuns: Sendable {
         _ run: RunID, count: @escaping @Sendable (_ counts: String) throws -> String
     ) async throws(AttachmentError)
 
+    /// This process takes no part any more, though it may not have done all that it had of the run: others needn't wait until
+    /// it is found to be gone.
+    func abandon(_ run: RunID) async throws(AttachmentError)
+
     /// This process did all that it had of the run, and takes no more.
     ///
     /// - Parameter count: Makes the counts of those before and of what is to be counted for this process.

@@ -23,7 +23,10 @@ extension PostgresRecordStore {
         try await leads(task.rawValue, isRare: task == .sources)
     }
 
-    func leads(_ task: String, isRare: Bool = false) async throws(AttachmentError) -> Bool {
+    /// - Parameter whileAlive: The turn passes as soon as the node that has it is dead; for tasks of nodes that live.
+    func leads(
+        _ task: String, isRare: Bool = false, whileAlive: Bool = false
+    ) async throws(AttachmentError) -> Bool {
         do {
             return try await !pool.batch([
                 PostgresStatement(
@@ -31,11 +34,14 @@ extension PostgresRecordStore {
                     INSERT INTO leaders (task, node, until) VALUES ($1, $2, \(PostgresClock.sql) + $3)
                     ON CONFLICT (task) DO UPDATE SET node = excluded.node, until = excluded.until
                     WHERE leaders.until <= \(PostgresClock.sql) OR NOT $4 AND leaders.node = excluded.node
+                        OR $5 AND NOT EXISTS (
+                            SELECT 1 FROM nodes WHERE nodes.id = leaders.node AND nodes.\(node.isAlive))
                     RETURNING task
                     """,
                     [
                         .text(task), .uuid(node.id),
                         .int((isRare ? Store.youth : GarbageTiming.lead).wholeMilliseconds), .bool(isRare),
+                        .bool(whileAlive),
                     ])
             ])[0].isEmpty
         } catch {

@@ -44,7 +44,7 @@ struct PostgresSharedRuns: SharedRuns {
     }
 
     func leads(_ run: RunID) async throws(AttachmentError) -> Bool {
-        try await store.leads("run " + run.rawValue)
+        try await store.leads("run " + run.rawValue, whileAlive: true)
     }
 
     func submit(
@@ -95,6 +95,18 @@ struct PostgresSharedRuns: SharedRuns {
             try await work.run("DELETE FROM leaders WHERE task = $1", [.text("run " + run.rawValue)])
             // Whoever waits for it.
             work.wakes.insert(.work)
+        }
+    }
+
+    func abandon(_ run: RunID) async throws(AttachmentError) {
+        try await store.write { work in
+            // As that of a node which is gone.
+            try await work.run(
+                "UPDATE run_nodes SET node = gen_random_uuid() WHERE run = $1 AND node = $2",
+                [.text(run.rawValue), .uuid(store.node.id)])
+            try await work.run(
+                "DELETE FROM leaders WHERE task = $1 AND node = $2",
+                [.text("run " + run.rawValue), .uuid(store.node.id)])
         }
     }
 

@@ -86,7 +86,11 @@ struct SharedBatchRun: Sendable {
                 }
             }
             defer { Console.endProgress() }
-            try await work(on: supply, progress)
+            do { try await work(on: supply, progress) } catch {
+                // In a task of its own: where this one was cancelled, the store would refuse it.
+                await Task { try? await runs.abandon(run.id) }.value
+                throw error
+            }
             return try await summary(of: run.id)
         } catch let error as AttachmentError {
             throw CommandFailure(error.message)
