@@ -32,8 +32,10 @@ package enum Files {
     }
 
     /// A failure is final: the kernel may have dropped the pages, so that a second call would lie.
-    package static func sync(_ descriptor: borrowing Descriptor, _ what: String) throws(SystemError) {
-        guard fsync(descriptor.number) == 0 else { throw SystemError("make \(what) durable") }
+    package static func sync(
+        _ descriptor: borrowing Descriptor, _ what: @autoclosure () -> String
+    ) throws(SystemError) {
+        guard fsync(descriptor.number) == 0 else { throw SystemError("make \(what()) durable") }
     }
 
     /// - Returns: Whether there was such a file.
@@ -134,6 +136,14 @@ extension Files {
         return false
     }
 
+    /// Makes a directory in another, where there is none: many of them are made without making paths.
+    package static func makeDirectory(
+        _ name: String, in parent: borrowing Descriptor, permissions: FilePermissions = .ownerReadWriteExecute
+    ) throws(SystemError) {
+        let answer = unsafe name.withCString { unsafe mkdirat(parent.number, $0, permissions.rawValue) }
+        guard answer == 0 || errno == EEXIST else { throw SystemError("make the directory '\(name)'") }
+    }
+
     /// Makes a directory and whatever is missing of the way to it.
     ///
     /// - Parameter durably: Whether their names are synced.
@@ -186,7 +196,17 @@ extension Files {
 
     /// The names in a directory, without the two that are in each.
     package static func names(in path: FilePath) throws(SystemError) -> [String] {
-        let directory = try open(path, .readOnly, .directory, to: "read the directory '\(path)'")
+        try names(in: try open(path, .readOnly, .directory, to: "read the directory '\(path)'"))
+    }
+
+    /// The names in a directory that is in another: many of them are read without making paths.
+    package static func names(in name: String, of parent: borrowing Descriptor) throws(SystemError) -> [String] {
+        let number = unsafe name.withCString { unsafe openat(parent.number, $0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard number >= 0 else { throw SystemError("read the directory '\(name)'") }
+        return try names(in: Descriptor(owning: number))
+    }
+
+    private static func names(in directory: borrowing Descriptor) throws(SystemError) -> [String] {
         var names: [String] = []
         try forEachName(in: directory) {
             names.append(String(decoding: $0, as: UTF8.self))

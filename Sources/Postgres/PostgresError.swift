@@ -115,8 +115,9 @@ public struct PostgresFailure: Hashable, Sendable, CustomStringConvertible {
     public var isConflict: Bool { code == Self.deadlock || code == Self.serialization }
 
     var isPassing: Bool {
-        // Shut down, crashed, starting; a standby's refusal of writes; a pooler that lost its server.
-        ["57P01", "57P02", "57P03", "25006", "08P01"].contains(code)
+        // Shut down, crashed, starting; a standby's refusal of writes; a pooler that lost its server; a transaction of a node
+        // that slept.
+        ["57P01", "57P02", "57P03", "25006", "08P01", "25P03"].contains(code)
     }
 
     /// A prepared statement's columns were changed by a migration: it has to be prepared anew, on a new connection.

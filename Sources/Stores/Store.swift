@@ -155,7 +155,7 @@ public struct Store: Sendable {
             for name in Self.directories where try Files.facts(of: path.appending(name)) == nil {
                 try Files.makeDirectory(path.appending(name))
             }
-            let blobs = bytes?.blobs ?? FileBlobStore(directory: path, removals: removals)
+            let blobs = bytes?.blobs ?? FileBlobStore(store: path, removals: removals)
             let sources = bytes?.sources ?? FileSourceStore(directory: path.appending("spool"), removals: removals)
             self.keys = try KeyRing(path: keys)
             let records = try SQLiteRecordStore(

@@ -1,5 +1,6 @@
 import Postgres
 import PostgresTestSupport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -117,6 +118,23 @@ import Testing
         #expect(try settings.first?.text("s") == "10s")
         #expect(try settings.first?.text("i") == "5s")
         #expect(try settings.first?.text("a") == "tests")
+    }
+
+    @Test func `a transaction that slept until the server ended it is done again, however long it slept`() async throws
+    {
+        let database = try Database(Database.numbers, writers: 1)
+        let attempts = Mutex(0)
+        try await database.pool.transaction { transaction in
+            _ = try await transaction.run("INSERT INTO numbers VALUES (1)")
+            if attempts.withLock({
+                $0 += 1; return $0
+            }) == 1 {
+                try await Task.sleep(for: PostgresPool.patience + .milliseconds(500))
+            }
+            _ = try await transaction.run("INSERT INTO numbers VALUES (2)")
+        }
+        #expect(attempts.withLock { $0 } == 2)
+        #expect(try database.count() == 2)
     }
 
     @Test func `without a server a batch waits for one, and then says what would help`() async throws {

@@ -240,7 +240,7 @@ import Testing
             let target = place.elsewhere.path + "/restored"
             let lock = try Store.makeVacant(at: target)
             let backup = try BackupDirectory(existingAt: place.backup)
-            let blobs = FileBlobStore(directory: FilePath(target))
+            let blobs = FileBlobStore(store: FilePath(target))
             for blob in try SQLiteRecordStore.references(at: backup.records.string).blobs {
                 _ = try await blobs.adopt(blob.name, from: backup.blobs)
             }

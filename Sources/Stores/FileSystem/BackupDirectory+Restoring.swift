@@ -36,7 +36,7 @@ extension BackupDirectory {
         defer { withExtendedLifetime(lock) {} }
         var report = RestoreReport(sources: references.sources.count)
         let target = FilePath(directory)
-        let blobs = FileBlobStore(directory: target)
+        let blobs = FileBlobStore(store: target)
         let sources = FileSourceStore(directory: target.appending("spool"))
         for blob in references.blobs {
             guard let found = try await self.blobs.digest(of: blob.name) else {

@@ -77,7 +77,7 @@ public final class BackupDirectory: Sendable {
     private init(opening path: String, _ lock: Int32) throws(SystemError) {
         self.path = path
         directory = FilePath(path)
-        blobs = FileBlobStore(directory: directory)
+        blobs = FileBlobStore(store: directory)
         sources = FileSourceStore(directory: directory.appending("spool"))
         self.lock = try Files.open(directory.appending(Self.mark), .readOnly, to: "open the backup '\(path)'")
         for attempt in 0... {

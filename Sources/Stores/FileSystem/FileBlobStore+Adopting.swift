@@ -24,7 +24,7 @@ extension FileBlobStore {
     /// Makes the names durable of all that was adopted, and removes what was left of copies that were cut off.
     func syncNames() throws(SystemError) {
         for shelf in Self.shelves {
-            let directory = self.directory.appending("blobs").appending(shelf)
+            let directory = self.directory.appending(shelf)
             _ = try Files.removeAll(in: directory) { name, _ in name.hasSuffix(FileStagingArea.unfinished) }
             try Files.syncDirectory(directory)
         }

@@ -9,25 +9,30 @@ internal import Glibc
 /// The 256 directories are made with the store, so that a new blob costs two syncs: one for its bytes and one for
 /// its name. Files have mode 0400, directories 0700.
 public struct FileBlobStore: BlobStore {
-    /// The store's.
+    /// `blobs` in the store's.
     let directory: FilePath
     private let removals: RemovalHold?
 
-    /// - Parameter removals: While it is held, nothing is removed.
-    init(directory: FilePath, removals: RemovalHold? = nil) {
-        self.directory = directory
+    /// - Parameters:
+    ///   - store: The store's directory.
+    ///   - removals: While it is held, nothing is removed.
+    init(store: FilePath, removals: RemovalHold? = nil) {
+        directory = Self.directory(in: store)
         self.removals = removals
     }
 
     static let shelves = (UInt8.min...UInt8.max).map { [$0].hexadecimal }
 
-    /// Makes the directories under `directory`; what is in `blobs` is durable, the names in `directory` are not yet. To
+    private static func directory(in store: FilePath) -> FilePath { store.appending("blobs") }
+
+    /// Makes the directories under `store`; what is in `blobs` is durable, the names in `store` are not yet. To
     /// be called until it succeeded once; what an earlier call that was cut off had made is made durable by the next.
-    static func prepare(_ directory: FilePath) throws(SystemError) {
-        let blobs = directory.appending("blobs")
+    static func prepare(_ store: FilePath) throws(SystemError) {
+        let blobs = directory(in: store)
         try Files.makeDirectory(blobs)
-        for shelf in shelves { try Files.makeDirectory(blobs.appending(shelf)) }
-        try Files.syncDirectory(blobs)
+        let descriptor = try Files.open(blobs, .readOnly, .directory, to: "open the directory '\(blobs)'")
+        for shelf in shelves { try Files.makeDirectory(shelf, in: descriptor) }
+        try Files.sync(descriptor, "the directory '\(blobs)'")
     }
 
     public func put(_ file: HashedFile, under claim: ClaimID) async throws(AttachmentError) -> CommittedBlob {
@@ -96,8 +101,9 @@ public struct FileBlobStore: BlobStore {
     ) async throws(AttachmentError) -> Page<StoredObject<BlobName>> {
         try await BlockingWork.files { () throws(SystemError) in
             var page = Page<StoredObject<BlobName>>(elements: [], next: nil)
+            let shelves = try Files.open(directory, .readOnly, .directory, to: "read the directory '\(directory)'")
             for shelf in Self.shelves where cursor.map({ shelf > $0 }) ?? true {
-                for text in try Files.names(in: directory.appending("blobs").appending(shelf)) {
+                for text in try Files.names(in: shelf, of: shelves) {
                     let name = BlobName(rawValue: text)
                     guard let path = path(of: name), let facts = try Files.facts(of: path) else { continue }
                     page.elements.append(StoredObject(name: name, bytes: facts.bytes, age: facts.age))
@@ -112,12 +118,12 @@ public struct FileBlobStore: BlobStore {
     }
 
     private func shelf(of name: BlobName) -> FilePath {
-        directory.appending("blobs").appending(String(name.rawValue.prefix(2)))
+        directory.appending(String(name.rawValue.prefix(2)))
     }
 
     /// Nil for what no blob of this store is called, so that a name never leads elsewhere.
     func path(of name: BlobName) -> FilePath? {
-        name.isWellFormed ? shelf(of: name).appending(name.rawValue) : nil
+        name.isWellFormed ? directory.appending("\(name.rawValue.prefix(2))/\(name.rawValue)") : nil
     }
 }
 

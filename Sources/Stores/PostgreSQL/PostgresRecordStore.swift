@@ -163,7 +163,10 @@ extension AttachmentError {
         switch error {
         case let error as AttachmentError: self = error
         case PostgresError.statement(let failure) where failure.isOutOfSpace: self = .storeFull
-        case let error as PostgresError: self = .storeFailed(reason: "the records: \(error)")
+        case let error as PostgresError:
+            // A sentence within a sentence.
+            let reason = error.description
+            self = .storeFailed(reason: "the records: \(reason.hasSuffix(".") ? String(reason.dropLast()) : reason)")
         default: self = .storeFailed(reason: "the records: \(type(of: error))")
         }
     }
