@@ -14,8 +14,6 @@ import http.client
 import json
 import os
 import pathlib
-import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -25,23 +23,10 @@ import urllib.parse
 
 MEDIA = pathlib.Path(__file__).resolve().parent
 ROOT = MEDIA.parent
+sys.path.insert(0, str(ROOT / "Tests/Support"))
+from engines import Database, Gateway, free_port, settings, wait_for  # noqa: E402
+
 TENANT_LIMIT = 16  # requests at once: what a busy back end does
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
-
-
-def wait_for(what, ask, patience=60):
-    end = time.monotonic() + patience
-    while True:
-        try:
-            return ask()
-        except (OSError, http.client.HTTPException, RuntimeError) as error:
-            if time.monotonic() > end:
-                sys.exit(f"{what} didn't come up: {error}")
-            time.sleep(0.1)
 
 
 def say(text):
@@ -76,60 +61,6 @@ class Connection:
                 self.http.close()
             time.sleep(0.5 * (attempt + 1))
         raise RuntimeError(f"{method} {path}: no answer")
-
-
-class Database:
-    """PostgreSQL on a port of its own."""
-
-    def __init__(self, place, port):
-        bins = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda file: int(file.parts[-3]))
-        if not bins:
-            sys.exit("PostgreSQL's server is missing: ./install-dependencies.sh test")
-        self.bin, self.place, self.port = bins[-1].parent, place, port
-        # The server won't run as root.
-        self.guise = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"] if os.getuid() == 0 else []
-        place.mkdir()
-        if self.guise:
-            shutil.chown(place, "postgres", "postgres")
-        self.run("initdb", "-D", place / "data", "-A", "trust", "-U", "satchel", "-E", "UTF8", "--locale=C")
-
-    def run(self, program, *arguments):
-        subprocess.run([*self.guise, self.bin / program, *arguments], check=True, stdout=subprocess.DEVNULL, cwd="/")
-
-    @contextlib.contextmanager
-    def running(self):
-        server = subprocess.Popen(
-            [*self.guise, self.bin / "postgres", "-D", self.place / "data", "-p", str(self.port), "-h", "127.0.0.1",
-             "-k", self.place, "-c", "log_min_messages=fatal", "-c", "log_checkpoints=off"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
-        try:
-            wait_for("PostgreSQL", lambda: socket.create_connection(("127.0.0.1", self.port), 1).close())
-            wait_for("the database", self.create)
-            yield f"postgres://satchel@127.0.0.1:{self.port}/satchel"
-        finally:
-            server.send_signal(signal.SIGINT)
-            server.wait()
-
-    def create(self):
-        try:
-            self.run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", "satchel", "satchel")
-        except subprocess.CalledProcessError as error:
-            raise RuntimeError(error) from error
-
-
-@contextlib.contextmanager
-def bucket(place):
-    """Ceph's gateway; gives the environment with its keys."""
-    gateway = subprocess.Popen(
-        [ROOT / "Tests/Support/s3/gateway.sh", place, "satchel"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        if gateway.stdout.readline().strip() != "ready":
-            sys.exit("Ceph's gateway didn't come up")
-        words = (place / "env").read_text().replace("export", "").split()
-        yield dict(word.split("=", 1) for word in words)
-    finally:
-        gateway.stdin.close()
-        gateway.wait()
 
 
 @contextlib.contextmanager
@@ -233,13 +164,11 @@ def main():
     with tempfile.TemporaryDirectory(prefix="satchel-demo-") as text, contextlib.ExitStack() as stack:
         place = pathlib.Path(text)
         place.chmod(0o755)
-        database = Database(place / "database", free_port())
-        url = stack.enter_context(database.running())
-        keys = stack.enter_context(bucket(place / "bucket"))
+        database = stack.enter_context(Database(place / "database", free_port()).running())
+        gateway = stack.enter_context(Gateway(place / "bucket").running())
         environment = {
-            **os.environ, **keys, "SATCHEL_STORE": url, "SATCHEL_BLOBS": "s3://satchel/demo",
-            "SATCHEL_S3_ENDPOINT": keys["AWS_ENDPOINT_URL_S3"], "SATCHEL_S3_PATH_STYLE": "true",
-            "SATCHEL_ACCESS_KEYS": str(place / "access.keys"), "SATCHEL_QUOTAS_SUBMISSIONS_PER_MINUTE": "100000"}
+            **os.environ, **settings(database, gateway, "demo", place / "access.keys"),
+            "SATCHEL_QUOTAS_SUBMISSIONS_PER_MINUTE": "100000"}
 
         def command(*arguments):
             say("$ satchel " + " ".join(arguments))
@@ -248,7 +177,7 @@ def main():
                 sys.exit(made.stderr)
             return made.stdout.strip()
 
-        say(f"PostgreSQL answers at {url}, a bucket s3://satchel at {keys['AWS_ENDPOINT_URL_S3']}.")
+        say(f"PostgreSQL answers at {database.url}, a bucket s3://satchel at {environment['SATCHEL_S3_ENDPOINT']}.")
         say("  " + command("store", "migrate"))
         key = json.loads(command("key", "create", "--name", "demo", "--tenant", "app", "--role", "submit", "--format", "json"))["key"]
         front = free_port()

@@ -90,15 +90,20 @@ def unlike(body, index):
 
 
 class Service:
-    def __init__(self, workplace, *settings):
-        """Starts it and waits until it is ready."""
+    def __init__(self, workplace, *settings, environment=None, cores=(), prefix=()):
+        """Starts it and waits until it is ready.
+
+        `environment` says where its store is, where that isn't a directory of its own; `prefix` is a command that it is run by.
+        """
         place = workplace.unique("service")
         place.mkdir()
         self.store, self.port, log = place / "store", free_port(), place / "log"
-        self.program = Command([workplace.satchel_program], {"SATCHEL_STORE": self.store, "SATCHEL_ACCESS_KEYS": place / "keys"})
+        environment = environment or {"SATCHEL_STORE": self.store, "SATCHEL_ACCESS_KEYS": place / "keys"}
+        self.program = Command([workplace.satchel_program], environment)
         self.authorization = self.key()
+        serve = Command([*prefix, workplace.satchel_program], environment, cores)
         with open(log, "wb") as output:
-            self.running = self.program.with_arguments("serve", "--listen", f"127.0.0.1:{self.port}", *settings).start(output)
+            self.running = serve.with_arguments("serve", "--listen", f"127.0.0.1:{self.port}", *settings).start(output)
         self.process = self.running.pid
         try:
             wait_for("satchel serve", lambda: self.connect().get("/readyz"))
@@ -108,6 +113,14 @@ class Service:
 
     def __enter__(self):
         return self
+
+    def cpu(self):
+        """Seconds of processors that it and its codecs took so far."""
+        return processes.cpu(self.process)
+
+    def kill(self):
+        self.running.kill()
+        self.running.wait()
 
     def __exit__(self, *_):
         """Ends it as an operator does, and waits until it has ended."""

@@ -5,7 +5,7 @@ from typing import Callable
 
 from . import (
     animations, callbacks, clips, cores, deadlines, delivery, growth, isolation, jobs, memory, mixed, neighbours, overload, photographs,
-    placeholders, sizes, soak, storm, store, trims,
+    placeholders, scale, sizes, soak, storm, store, trims,
 )
 
 
@@ -42,6 +42,7 @@ PARTS = [
     Part("fairness", "answers to one tenant beside another's flood and its slow origins", neighbours.measure_fairness, False),
     Part("callbacks", "calls to callbacks a second, alone and beside a receiver that doesn't answer", callbacks.measure),
     Part("delivery", "content over HTTP beside nginx", delivery.measure),
+    Part("scale", "nodes over PostgreSQL and a bucket: what a job costs each, and what more nodes gain", scale.measure, False),
     Part("soak", "what 1,000 mixed jobs leave behind", soak.measure, False),
     Part("overload", "ten times as much as the service can do, for a minute", overload.measure, False),
     Part("deadlines", "deadlines of 50 ms to 30 s: lateness, and what is delivered", deadlines.measure, False),

@@ -50,7 +50,6 @@ def measure(run):
     place, port = run.workplace.unique("nginx").absolute(), free_port()
     place.mkdir()
     (place / "nginx.conf").write_text(_NGINX.format(place=place, port=port))
-    (place / "count.lua").write_text(_COUNT)
     profiles = run.workplace.profiles("delivery", _PROFILES)
     with Service(run.workplace, "--set", f"profiles={profiles}", "--log-level", "error") as service:
         connection = service.connect()
@@ -71,9 +70,9 @@ def measure(run):
             wait_for("nginx", lambda: socket.create_connection(("127.0.0.1", port), 1).close())
             for _ in run.turns("delivery"):
                 for index, at in enumerate((service.port, port)):
-                    requests[index].append(_ask(place, at, small[index], 32)[0])
+                    requests[index].append(ask(place, at, small[index], 32)[0])
                 for index, at in enumerate((service.port, port)):
-                    megabytes[index].append(_ask(place, at, large[index], 2)[1] / 1e6)
+                    megabytes[index].append(ask(place, at, large[index], 2)[1] / 1e6)
         finally:
             nginx.terminate()
             nginx.wait()
@@ -88,8 +87,9 @@ def measure(run):
     return findings
 
 
-def _ask(place, port, path, connections):
-    """Requests and bytes a second, as wrk counts them of whole answers."""
+def ask(place, port, path, connections):
+    """Requests and bytes a second, as wrk counts them of whole answers. `place` is a directory for its script."""
+    (place / "count.lua").write_text(_COUNT)
     url = f"http://127.0.0.1:{port}{path}"
     text = Command(["wrk", "-t1", f"-c{connections}", f"-d{_SECONDS}s", "-s", place / "count.lua", url]).text()
     counted = re.search(r"^counted (\d+) (\d+) (\d+) (\d+)", text, re.MULTILINE)
