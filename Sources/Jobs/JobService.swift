@@ -183,14 +183,18 @@ public final class JobService: Sendable {
     /// Waits for a job to come to its end, wherever it is carried out: at once by what is told here, and within a second
     /// where another process has it.
     ///
+    /// - Parameter known: The record as it was read a moment before, which then isn't read again.
     /// - Returns: The record as it is then, or as it is when the time is up or the task is cancelled; nil where the
     ///   tenant has no such job.
     public func finished(
-        _ job: JobID, of tenant: TenantID, within limit: Duration
+        _ job: JobID, of tenant: TenantID, within limit: Duration, known: JobRecord? = nil
     ) async throws(AttachmentError) -> JobRecord? {
         let end = ContinuousClock.now + limit
+        var latest = known
         while true {
-            guard let record = try await records.job(job, of: tenant) else { return nil }
+            if latest == nil { latest = try await records.job(job, of: tenant) }
+            guard let record = latest else { return nil }
+            latest = nil
             let left = end - .now
             if record.state.isFinished || left <= .zero || Task.isCancelled { return record }
             let wasTold = await events.waitForEnd(

@@ -37,7 +37,8 @@ public struct PostgresParameters: Sendable, CustomStringConvertible {
         options["client_encoding"] = "UTF8"
         // A pooler takes none; there each batch says the same.
         if !isPooled {
-            let own = Self.timeouts.map { "-c \($0)=\($1.components.seconds * 1000)" }.joined(separator: " ")
+            let timeouts = Self.timeouts.map { "-c \($0)=\($1.components.seconds * 1000)" }
+            let own = (timeouts + Self.planning).joined(separator: " ")
             options["options"] = options["options"].map { own + " " + $0 } ?? own
         }
         self.options = options
@@ -48,6 +49,10 @@ public struct PostgresParameters: Sendable, CustomStringConvertible {
     static let timeouts = [
         ("statement_timeout", statementTimeout), ("idle_in_transaction_session_timeout", idleTimeout),
     ]
+
+    /// Statements are prepared and name all that an index needs: a plan that was made once fits every value, and costs most of
+    /// them more than what it does. Compiling plans pays for none of them.
+    private static let planning = ["-c plan_cache_mode=force_generic_plan", "-c jit=off"]
 
     /// How long one host may take to answer.
     var patience: Duration {

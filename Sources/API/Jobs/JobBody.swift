@@ -166,7 +166,9 @@ extension Service {
             let now = ContinuousClock.now
             let left = latest.deadlineAt.map { $0 - .wallClock() } ?? .zero
             let promise = left > .zero ? now + left + Self.stall : end
-            guard let found = try await jobs.finished(record.id, of: record.tenant, within: min(end, promise) - now)
+            guard
+                let found = try await jobs.finished(
+                    record.id, of: record.tenant, within: min(end, promise) - now, known: latest)
             else { throw Problem.notFound }
             // An interrupted job gets another deadline.
             guard !found.state.isFinished, end > .now, found.deadlineAt != latest.deadlineAt else { return found }
