@@ -134,10 +134,11 @@ public final class PostgresPool: Sendable {
                 if !error.isOutcomeKnown { attempt.mayHaveCommitted = true }
                 let isConflict =
                     if case .statement(let failure) = error { failure.isConflict || failure.isOutdated } else { false }
-                guard isConflict && attempt.number < Self.mostAttempts || error.isPassing else { throw error }
                 // A node that is so busy, or slept, that its first attempt took as long has lost it to the server's own limit.
                 let isFirst = if case .connectionLost = error { attempt.number == 1 } else { false }
-                guard isFirst || ContinuousClock.now < end else { throw error }
+                let goesOn =
+                    isConflict ? attempt.number < Self.mostAttempts : error.isPassing && (isFirst || ContinuousClock.now < end)
+                guard goesOn else { throw error }
             }
             // With full jitter, so that those that met don't meet again.
             let most = Int(pause.components.attoseconds / 1_000_000_000_000_000)
