@@ -69,7 +69,7 @@ import Testing
         try database.server.execute(
             """
             UPDATE queue SET state = 'running', claim = gen_random_uuid(), node = (SELECT id FROM nodes),
-                claimed_until = due_at + 3600000, attempt = 1 WHERE state = 'pending'
+                claimed_until = due_at + 60000, attempt = 1 WHERE state = 'pending'
             """, in: database.name)
         let again = try await whenFound("the job that was handed back", within: .seconds(300)) {
             try await store.claimNext()
@@ -103,5 +103,39 @@ import Testing
         #expect(error?.code == .storeFailed)
         await #expect(throws: AttachmentError.self) { try await silent.blobs.copy(kept, under: claim.id) }
         #expect(try await silent.blobNames() == [kept.name])
+    }
+
+    @Test func `what was written while the server's clock was ahead keeps nobody waiting when it is back`() async throws
+    {
+        let silent = try open(Self.silent(deadAfter: .seconds(300)))
+        let lost = try #require(try await silent.claim())
+        let handedBack = try #require(try await silent.claim())
+        try await silent.records.release(handedBack, after: .seconds(3), countsAttempt: true)
+        #expect(try await silent.records.leads(.garbage))
+        for written in [
+            "queue SET due_at = due_at", "nodes SET heartbeat_at = heartbeat_at", "leaders SET until = until",
+        ] {
+            try database.server.execute("UPDATE \(written) + 3600000", in: database.name)
+        }
+        let other = try open(PostgresNode.Timing(deadAfter: .seconds(300), steadiness: .zero, rescue: .zero))
+        #expect(
+            Set([try await other.claimNext()?.job, try await other.claimNext()?.job]) == [lost.job, handedBack.job])
+        #expect(try await other.records.leads(.garbage))
+    }
+
+    @Test func `a clock that is set is known from one that goes on`() {
+        let (server, own) = (Instant(milliseconds: 1_763_720_100_000), ContinuousClock.now)
+        var time = ServerTime()
+        #expect(time.expected(at: own) == nil)
+        func note(_ elapsed: Duration, offset: Duration) -> Bool {
+            time.note(server + elapsed + offset, at: own + elapsed, tolerance: .seconds(5))
+        }
+        #expect(!note(.zero, offset: .zero))
+        #expect(!note(.seconds(3600), offset: .seconds(4)), "a server that took its time")
+        #expect(!note(.seconds(3602), offset: .zero))
+        #expect(time.expected(at: own + .seconds(3603)) == server + .seconds(3603))
+        #expect(note(.seconds(3604), offset: .seconds(3600)))
+        #expect(!note(.seconds(3606), offset: .seconds(3600)))
+        #expect(note(.seconds(3608), offset: .zero))
     }
 }

@@ -28,7 +28,7 @@ CREATE FUNCTION witness_queue() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
             NEW.job, NEW.generation, NEW.claim, OLD.claim, OLD.claimed_until <= extract(epoch FROM clock_timestamp()) * 1000,
             OLD.node IS NOT NULL AND NOT EXISTS (
                 SELECT 1 FROM nodes WHERE nodes.id = OLD.node
-                    AND heartbeat_at > extract(epoch FROM clock_timestamp()) * 1000 - 10000));
+                    AND abs(heartbeat_at - extract(epoch FROM clock_timestamp()) * 1000) < 10000));
     END IF;
     RETURN NULL;
 END $$;

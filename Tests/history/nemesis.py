@@ -97,8 +97,8 @@ def lose_answers(nemesis, chance):
     return {"connections": connections}
 
 
-# An hour back, and forward again.
-STEP = -3600
+# An hour forward, and back again.
+STEP = 3600
 
 
 def step_clock(nemesis, _):

@@ -171,7 +171,7 @@ public protocol JobQueue: Sendable {
     /// - Throws: ``ClaimError/lost``, or an ``AttachmentError`` of the store.
     func deliver(_ outcomes: [AttachmentOutcome], under claim: Claim) async throws -> JobRecord
 
-    /// Hands a job back: pending again, due after `delay`. With `countsAttempt` false the attempt is taken back, as
+    /// Hands a job back: pending again, due after `delay`, of at most 10 min. With `countsAttempt` false the attempt is taken back, as
     /// when a worker stops before it began.
     func release(_ claim: Claim, after delay: Duration, countsAttempt: Bool) async throws
 

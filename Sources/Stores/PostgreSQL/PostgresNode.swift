@@ -33,6 +33,7 @@ final class PostgresNode: Sendable {
         /// Since when no heartbeat was late; nil before the first.
         var steadySince: ContinuousClock.Instant?
         var last: ContinuousClock.Instant?
+        var server = ServerTime()
         /// Whether heartbeats were ever late.
         var hadGap = false
         /// Claims that are asked for, or that somebody here has.
@@ -97,13 +98,18 @@ final class PostgresNode: Sendable {
                 """
                 INSERT INTO nodes (id, name, version, slot, started_at, heartbeat_at)
                 VALUES ($1, $2, $3, $4, \(PostgresClock.sql), \(PostgresClock.sql))
-                ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at
+                ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at RETURNING heartbeat_at
                 """,
                 [.uuid(id), .text(ProcessInfo.processInfo.hostName), .text("\(PostgresSchema.version)"), .int(slot)]),
             PostgresStatement("SELECT count(*) AS n FROM nodes WHERE \(isAlive)"),
         ])
         tell(try rows[1].first?.int("n") ?? 1)
+        let time = try rows[0].first?.instant("heartbeat_at")
         state.withLock { state in
+            if let time, state.server.note(time, at: now, tolerance: mostDrift), state.steadySince != nil {
+                // All other nodes' heartbeats and claims have to come anew, by the clock as it is now.
+                state.steadySince = now + timing.steadiness
+            }
             let isLate = state.last.map { now - $0 > timing.deadAfter }
             if isLate ?? true { state.steadySince = now }
             if isLate ?? false { state.hadGap = true }
@@ -112,17 +118,24 @@ final class PostgresNode: Sendable {
     }
 
     /// Whether it may take others' jobs of a queue now: once in a while, and only after enough heartbeats of its own.
-    func mayRescue(in run: String) -> Bool {
-        state.withLock { state in
-            guard let since = state.steadySince, let last = state.last else { return false }
+    ///
+    /// - Returns: When it has to be now by the server's clock; where that was set since, it may not. Nil where it may not anyway.
+    func mayRescue(in run: String) -> ClosedRange<Instant>? {
+        state.withLock { state -> ClosedRange<Instant>? in
+            guard let since = state.steadySince, let last = state.last else { return nil }
             let now = ContinuousClock.now
             guard now - last <= timing.deadAfter, now - since >= timing.steadiness,
-                state.rescuedAt[run].map({ now - $0 >= timing.rescue }) ?? true
-            else { return false }
+                state.rescuedAt[run].map({ now - $0 >= timing.rescue }) ?? true,
+                let expected = state.server.expected(at: now)
+            else { return nil }
             state.rescuedAt[run] = now
-            return true
+            return expected - mostDrift...expected + mostDrift
         }
     }
+
+    /// What the server's clock may go on more or less than this machine's from one heartbeat to the next. More would make
+    /// nodes look dead that live.
+    private var mostDrift: Duration { timing.deadAfter / 2 }
 
     // MARK: Claims
 
@@ -208,8 +221,27 @@ final class PostgresNode: Sendable {
         WHERE claim = ANY($1::uuid[])
         """
 
-    /// A condition on a node's heartbeat, which is the server's time whatever the store's instants are.
+    /// A condition on a node's heartbeat, which is the server's time whatever the store's instants are. One from later than
+    /// now is from before the server's clock was set back.
     var isAlive: String {
-        "heartbeat_at > \(PostgresClock.sql) - \(timing.deadAfter.wholeMilliseconds)"
+        let most = timing.deadAfter.wholeMilliseconds
+        return "abs(heartbeat_at - \(PostgresClock.sql)) < \(most)"
+    }
+}
+
+/// The server's clock beside this machine's, which nobody sets.
+struct ServerTime: Sendable {
+    private var last: (server: Instant, own: ContinuousClock.Instant)?
+
+    /// What the server's clock is when nobody sets it; nil before it was ever known.
+    func expected(at own: ContinuousClock.Instant) -> Instant? {
+        last.map { $0.server + (own - $0.own) }
+    }
+
+    /// - Returns: Whether the server's clock was set since the last time.
+    mutating func note(_ server: Instant, at own: ContinuousClock.Instant, tolerance: Duration) -> Bool {
+        let step = expected(at: own).map { server - $0 } ?? .zero
+        last = (server, own)
+        return max(step, .zero - step) > tolerance
     }
 }

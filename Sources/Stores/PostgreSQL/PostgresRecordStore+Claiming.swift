@@ -81,6 +81,9 @@ extension PostgresRecordStore {
         return requests.map { ends[$0.claim.rawValue.lowercased()] }
     }
 
+    /// Of a job that is handed back. What is due later than that was written before the server's clock was set back.
+    static let longestPause: Duration = .seconds(600)
+
     public func release(_ claim: Claim, after delay: Duration, countsAttempt: Bool) async throws {
         try await writeUnderClaim(claim) { work in
             let job = try await work.held(claim)
@@ -94,7 +97,8 @@ extension PostgresRecordStore {
                 WHERE job = $1
                 """,
                 [
-                    .int(job.key), .int((work.now + delay).milliseconds), .int(countsAttempt ? 0 : 1),
+                    .int(job.key), .int((work.now + min(delay, Self.longestPause)).milliseconds),
+                    .int(countsAttempt ? 0 : 1),
                     .bool(!countsAttempt),
                 ])
         }
@@ -151,21 +155,26 @@ extension PostgresRecordStore {
 }
 
 extension PostgresWork {
-    /// Takes the jobs of a source from claims that ran out and from nodes that are dead.
+    /// Takes the jobs of a source from claims that ran out and from nodes that are dead. A claim from before the server's clock
+    /// was set back needs no look: its node is dead, or prolongs it, or hands it back.
     fileprivate func rescue(in source: ClaimSource) async throws {
-        guard store.node.mayRescue(in: source.run) else { return }
+        guard let time = store.node.mayRescue(in: source.run) else { return }
         try await run(
             """
             WITH lost AS MATERIALIZED (
                 SELECT job, claim FROM queue
-                WHERE state = 'running' AND run = $1
+                WHERE state = 'running' AND run = $1 AND \(PostgresClock.sql) BETWEEN $4 AND $5
                     AND (claimed_until <= $2
-                        OR node <> $3 AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = queue.node AND nodes.\(store.node.isAlive)))
+                        OR node <> $3 AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = queue.node AND \(store.node.isAlive)))
                 ORDER BY job FOR NO KEY UPDATE SKIP LOCKED),
             noted AS (\(Self.forgoing("$2")))
             UPDATE queue SET state = 'pending', interrupted = true, claim = NULL, node = NULL, claimed_until = NULL
             FROM lost WHERE queue.job = lost.job
-            """, [.text(source.run), .int(now.milliseconds), .uuid(store.node.id)])
+            """,
+            [
+                .text(source.run), .int(now.milliseconds), .uuid(store.node.id), .int(time.lowerBound.milliseconds),
+                .int(time.upperBound.milliseconds),
+            ])
     }
 
     /// Where an earlier attempt may have been committed whose answer was lost: nobody has begun what it claimed.
@@ -177,7 +186,8 @@ extension PostgresWork {
     private static func isWaiting(_ priority: Int) -> String {
         """
         queue.run = $1 AND ($2::text IS NULL OR queue.lane = $2) AND queue.priority = \(priority)
-            AND queue.state = 'pending' AND queue.due_at <= $3
+            AND queue.state = 'pending'
+            AND (queue.due_at <= $3 OR queue.due_at > $3 + \(PostgresRecordStore.longestPause.wholeMilliseconds))
         """
     }
 

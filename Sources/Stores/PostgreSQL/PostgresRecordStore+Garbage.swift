@@ -35,7 +35,9 @@ extension PostgresRecordStore {
                     ON CONFLICT (task) DO UPDATE SET node = excluded.node, until = excluded.until
                     WHERE leaders.until <= \(PostgresClock.sql) OR NOT $4 AND leaders.node = excluded.node
                         OR $5 AND NOT EXISTS (
-                            SELECT 1 FROM nodes WHERE nodes.id = leaders.node AND nodes.\(node.isAlive))
+                            SELECT 1 FROM nodes WHERE nodes.id = leaders.node AND \(node.isAlive))
+                        -- From before the server's clock was set back.
+                        OR leaders.until > excluded.until + \(GarbageTiming.lead.wholeMilliseconds)
                     RETURNING task
                     """,
                     [

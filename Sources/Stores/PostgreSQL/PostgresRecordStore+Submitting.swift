@@ -205,7 +205,7 @@ extension PostgresWork {
             known.isHeld = try await !run(
                 """
                 SELECT 1 FROM run_nodes JOIN nodes ON nodes.id = run_nodes.node
-                WHERE run_nodes.run = $1 AND nodes.\(store.node.isAlive)
+                WHERE run_nodes.run = $1 AND \(store.node.isAlive)
                 """, [.text(found.run)]
             ).isEmpty
         }

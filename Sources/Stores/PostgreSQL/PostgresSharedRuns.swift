@@ -139,7 +139,7 @@ extension PostgresWork {
                 (SELECT count(*) FROM queue WHERE run = runs.id) AS unfinished,
                 (SELECT count(*) FROM run_nodes WHERE run = runs.id) AS members,
                 (SELECT count(*) FROM run_nodes JOIN nodes ON nodes.id = run_nodes.node
-                    WHERE run = runs.id AND nodes.\(store.node.isAlive)) AS machines
+                    WHERE run = runs.id AND \(store.node.isAlive)) AS machines
             FROM runs WHERE id = $1
             """, [.text(id.rawValue)]
         ).first
