@@ -159,8 +159,8 @@ public struct Pipeline: Sendable {
     /// Gives up blobs that were committed and won't be recorded, so that no file is left behind.
     func abandon(_ names: [BlobName]) async throws(AttachmentError) {
         guard !names.isEmpty else { return }
-        // In a task of its own, as above.
-        let result = await Task { () async -> Result<[BlobName], AttachmentError> in
+        // In a task of its own, as above, whose time isn't up.
+        let result = await Task.detached { () async -> Result<[BlobName], AttachmentError> in
             do throws(AttachmentError) {
                 return .success(try await records.discard(names))
             } catch {
@@ -179,7 +179,10 @@ public struct Pipeline: Sendable {
                     let attempt = AttachmentAttempt(
                         id: claim.attachments[index], submission: submission, claim: claim, deadline: deadline,
                         pipeline: self)
-                    return (index, try await attempt.outcome())
+                    let outcome = try await StoreTime.$current.withValue(deadline?.store) {
+                        try await attempt.outcome()
+                    }
+                    return (index, outcome)
                 }
             }
             var outcomes: [(Int, AttachmentOutcome)] = []
@@ -237,6 +240,10 @@ public struct Pipeline: Sendable {
 struct Budget: Sendable {
     /// New work stops.
     var end: ContinuousClock.Instant
+    /// No source is worth opening later. What was made in time is, somewhat late, worth keeping.
+    var store: StoreTime { StoreTime(reading: end, writing: end + Self.storeGrace) }
+    /// For a slow answer, and a second try.
+    private static let storeGrace: Duration = .seconds(5)
     /// A codec should be done by itself, before it is killed at the end: what it stops by itself is more than what is left
     /// of it then.
     var finish: ContinuousClock.Instant

@@ -27,15 +27,18 @@ import Testing
         let worker = WorkerID(rawValue: UUID().uuidString)
         let claimDuration: Duration
 
-        init(timeLimit: Duration? = nil, claimDuration: Duration = .seconds(30)) async throws {
+        /// - Parameter bytes: In the place of the store's own.
+        init(
+            timeLimit: Duration? = nil, claimDuration: Duration = .seconds(30), bytes: SilentStore? = nil
+        ) async throws {
             home = try Home()
             let path = home.directory.path
             store = try Store.open(at: path + "/store", keys: path + "/keys")
             pool = CodecPool(CodecPoolConfiguration(executable: try Repository.product("fault-codec"), codecs: 2))
             _ = try await pool.start()
             pipeline = Pipeline(
-                records: store.records, blobs: store.blobs, staging: store.staging, codecs: pool,
-                sources: SourceOpener(sources: store.sources, fetcher: nil),
+                records: store.records, blobs: bytes ?? store.blobs, staging: store.staging, codecs: pool,
+                sources: SourceOpener(sources: bytes ?? store.sources, fetcher: nil),
                 configuration: Pipeline.Configuration(
                     timeLimit: timeLimit, backoff: Backoff(base: .milliseconds(10)), claimDuration: claimDuration))
             self.claimDuration = claimDuration
@@ -50,7 +53,14 @@ import Testing
             var walk = try DirectoryWalk(Data(file.path.utf8))
             guard case .file(let path, let state)? = walk.next() else { throw AttachmentError.storeFull }
             if touch { try Data((text + " ").utf8).write(to: file) }
-            let attachment = AttachmentSubmission(location: .file(root: walk.root.path, path: path, state: state))
+            let location = Attachments.SourceLocation.file(root: walk.root.path, path: path, state: state)
+            return try await claim(location, profile: profile, deadline: deadline)
+        }
+
+        func claim(
+            _ location: Attachments.SourceLocation, profile: Profile = .notification, deadline: Double? = nil
+        ) async throws -> Claim {
+            let attachment = AttachmentSubmission(location: location)
             let job = JobSubmission(
                 tenant: .local, profile: profile, deadline: deadline, run: .generate(), attachments: [attachment])
             _ = try await store.records.submit([job], SubmissionOptions())
@@ -84,6 +94,23 @@ import Testing
         #expect(reason?.note == "partial, as main was left out: the time was up")
         // Never a measurement: the codec sleeps for a quarter of an hour, which the tests would not wait for.
         #expect(!isEarly)
+        await bench.pool.shutdown()
+    }
+
+    @Test func `a source that the store doesn't give is waited for until the deadline`() async throws {
+        let bench = try await Bench(bytes: SilentStore())
+        let claim = try await bench.claim(.spool(name: SourceName(rawValue: "a")), deadline: 3)
+        let failed = try await bench.attachment(claim)
+        #expect(failed.state == .failed && failed.error?.code == .storeFailed)
+        await bench.pool.shutdown()
+    }
+
+    @Test func `a store that doesn't take what was made is waited for a little longer than the deadline`() async throws
+    {
+        let bench = try await Bench(bytes: SilentStore())
+        let claim = try await bench.claim("fault: null", deadline: 4)
+        let error = await #expect(throws: AttachmentError.self) { try await bench.pipeline.run(claim) }
+        #expect(error?.code == .storeFailed)
         await bench.pool.shutdown()
     }
 

@@ -18,8 +18,11 @@ extension S3Client {
             let tags = try await putParts(of: file, as: key, in: upload)
             try await complete(upload, of: key, tags, bytes: file.bytes)
         } catch {
-            // Also where this task was cancelled: a task of its own isn't. What it can't remove, a lifecycle rule does.
-            await Task { [self] in try? await abort(upload, of: key) }.value
+            // Also where this task was cancelled or its time is up: a task of its own isn't. What it can't remove, a lifecycle
+            // rule does.
+            await StoreTime.$current.withValue(nil) {
+                await Task { [self] in try? await abort(upload, of: key) }.value
+            }
             throw error
         }
     }

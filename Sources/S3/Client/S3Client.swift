@@ -11,9 +11,9 @@ internal import Synchronization
 ///
 /// Every request is signed with the hash of its body, which the server compares. One that fails for a passing reason (a
 /// connection that broke or timed out, 500, 502, 503, 504, 429, `SlowDown`) is sent again twice, after a wait with full jitter, as
-/// long as its time lasts. Where the server says that the clocks are too far apart, the time of that answer is what requests
-/// are signed with from then on, and the request is sent once more. Redirects aren't followed, nor are the environment's
-/// proxies used.
+/// long as its time lasts, and the task's ``StoreTime``. Where the server says that the clocks are too far apart, the time of
+/// that answer is what requests are signed with from then on, and the request is sent once more. Redirects aren't followed, nor
+/// are the environment's proxies used.
 public final class S3Client: Sendable {
     public let configuration: S3Configuration
     let address: S3Address
@@ -89,7 +89,8 @@ public final class S3Client: Sendable {
     func send<Answer: Sendable>(
         _ request: S3Request, read: @escaping @Sendable (HTTPClientResponse) async throws -> Answer
     ) async throws(S3Error) -> Answer {
-        let end = ContinuousClock.now + configuration.time
+        let limit = ContinuousClock.now + configuration.time
+        let end = StoreTime.current.map { min(request.method == "GET" ? $0.reading : $0.writing, limit) } ?? limit
         let hash = try await request.body.digest()
         var tries = 1
         var wasSkewed = false

@@ -149,6 +149,31 @@ import Testing
         #expect(busy.requests.count <= 1)
     }
 
+    @Test func `nobody waits longer than the task has time for, and of what was begun nothing is left`() async throws {
+        let proxy = try await FaultProxy(to: S3Gateway.shared().port) { line in
+            line.hasPrefix("GET") || line.contains("partNumber=2") ? .silence : nil
+        }
+        let bucket = try TestBucket(at: proxy.port) { configuration in
+            Self.parts(&configuration)
+            (configuration.time, configuration.idleTime) = (.seconds(3600), .seconds(3600))
+        }
+        let file = try HashedFile.holding(Data.random(16 << 20))
+        await StoreTime.$current.withValue(StoreTime(reading: .now + .seconds(3), writing: .now)) {
+            await #expect(throws: S3Error.timedOut(host: "127.0.0.1")) {
+                try await bucket.client.get(bucket.key("a"), 0..<10)
+            }
+        }
+        #expect(proxy.requests.count == 1)
+        await StoreTime.$current.withValue(StoreTime(reading: .now, writing: .now + .seconds(6))) {
+            await #expect(throws: S3Error.timedOut(host: "127.0.0.1")) {
+                try await bucket.client.put(file, as: bucket.key("a"))
+            }
+        }
+        let direct = try TestBucket { $0.prefix = bucket.configuration.prefix }
+        #expect(try await direct.uploads() == [])
+        #expect(try await direct.keys() == [])
+    }
+
     @Test func `a cancelled task asks no more`() async throws {
         let proxy = try await FaultProxy(to: S3Gateway.shared().port) { _ in .silence }
         let bucket = try TestBucket(at: proxy.port)
