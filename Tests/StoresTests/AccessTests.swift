@@ -16,6 +16,7 @@ import Testing
         #expect(lease.expiresAt == fixture.clock.now + .seconds(300))
         let opened = try #require(try await fixture.records.open(token, role: .thumbnail))
         #expect(opened.attachment == attachment.id && opened.tenant == attachment.tenant)
+        #expect(opened.remaining == .seconds(300))
         #expect(try await fixture.store.text(of: opened.blob) == "small")
         #expect(try await fixture.records.revoke(lease.id, in: .owner(ada)) == false)
         #expect(try await fixture.records.revoke(lease.id, in: .owner(.local)))

@@ -34,10 +34,9 @@ struct ContentOpener: Sendable {
         guard let access, path.role != nil, access.rendition.mediaType.fileExtension == path.fileExtension else {
             return nil
         }
-        let remaining = access.expiresAt - (try await records.now())
-        guard remaining > .zero, let body = try await body(of: access.blob) else { return nil }
+        guard access.remaining > .zero, let body = try await body(of: access.blob) else { return nil }
         return OpenContent(
-            access: access, body: body, revocations: revocations, expires: before + TimeAmount(remaining))
+            access: access, body: body, revocations: revocations, expires: before + TimeAmount(access.remaining))
     }
 
     /// Nil where it was deleted since.

@@ -10,11 +10,16 @@ public final class ServiceHealth: Sendable {
     /// One thing that must be well.
     public struct Check: Sendable {
         public var name: String
+        /// Else it keeps no request away: those that it concerns are answered for themselves.
+        public var isRequired: Bool
         /// What is wrong; nil where nothing is.
         public var complaint: @Sendable () async -> String?
 
-        public init(_ name: String, _ complaint: @escaping @Sendable () async -> String?) {
+        public init(
+            _ name: String, isRequired: Bool = true, _ complaint: @escaping @Sendable () async -> String?
+        ) {
             self.name = name
+            self.isRequired = isRequired
             self.complaint = complaint
         }
     }
@@ -81,7 +86,8 @@ public final class ServiceHealth: Sendable {
             report.checks["draining"] = HealthReport.Check(
                 ready: false, detail: "the service is about to end; send requests elsewhere")
         }
-        report.ready = report.checks.values.allSatisfy(\.ready)
+        let passedOver = Set(checks.lazy.filter { !$0.isRequired }.map(\.name))
+        report.ready = report.checks.allSatisfy { $0.value.ready || passedOver.contains($0.key) }
         return report
     }
 }

@@ -18,10 +18,13 @@ public struct ContentAccess: Hashable, Sendable {
     public var delivery: DeliveryMode
     /// No read starts afterwards.
     public var expiresAt: Instant
+    /// Until then, as it was looked at.
+    public var remaining: Duration
 
+    /// - Parameter now: The store's time.
     public init(
         id: String, tenant: TenantID, attachment: AttachmentID, role: RenditionRole, rendition: Rendition,
-        blob: BlobName, delivery: DeliveryMode, expiresAt: Instant
+        blob: BlobName, delivery: DeliveryMode, expiresAt: Instant, at now: Instant
     ) {
         self.id = id
         self.tenant = tenant
@@ -31,6 +34,7 @@ public struct ContentAccess: Hashable, Sendable {
         self.blob = blob
         self.delivery = delivery
         self.expiresAt = expiresAt
+        remaining = expiresAt - now
     }
 }
 

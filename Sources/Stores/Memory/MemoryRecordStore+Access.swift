@@ -122,7 +122,7 @@ extension MemoryRecordStore {
             else { return nil }
             return ContentAccess(
                 id: access.id, tenant: access.tenant, attachment: access.attachment, role: role,
-                rendition: rendition, blob: blob, delivery: access.delivery, expiresAt: access.expiresAt)
+                rendition: rendition, blob: blob, delivery: access.delivery, expiresAt: access.expiresAt, at: now)
         }
     }
 

@@ -49,7 +49,7 @@ extension PostgresRecordStore {
         guard let access, access.opens(role), let rendition = found.rendition, let blob = found.blob else { return nil }
         return ContentAccess(
             id: access.id, tenant: access.tenant, attachment: access.attachment, role: role, rendition: rendition,
-            blob: blob, delivery: access.delivery, expiresAt: access.expiresAt)
+            blob: blob, delivery: access.delivery, expiresAt: access.expiresAt, at: now)
     }
 
     static func look(_ requests: [Look], in pool: PostgresPool) async throws(PostgresError) -> [LookAnswer] {

@@ -30,7 +30,7 @@ extension SQLiteRecordStore {
             return ContentAccess(
                 id: access.id, tenant: access.tenant, attachment: access.attachment, role: role,
                 rendition: try Rendition(row), blob: BlobName(rawValue: row["blob"]), delivery: access.delivery,
-                expiresAt: access.expiresAt)
+                expiresAt: access.expiresAt, at: now)
         }
     }
 

@@ -14,7 +14,8 @@ import Testing
         ContentAccess(
             id: "a", tenant: .local, attachment: .generate(), role: role,
             rendition: Rendition(mediaType: .jpeg, width: 1, height: 1, duration: nil, bytes: size, sha256: hash),
-            blob: BlobName(rawValue: hash + ".x"), delivery: delivery, expiresAt: Instant(milliseconds: 0))
+            blob: BlobName(rawValue: hash + ".x"), delivery: delivery, expiresAt: Instant(milliseconds: 0),
+            at: Instant(milliseconds: 0))
     }
 
     private static func answer(

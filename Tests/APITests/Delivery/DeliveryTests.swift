@@ -1,6 +1,7 @@
 import Attachments
 import Foundation
 import Stores
+import Synchronization
 import TestSupport
 import Testing
 
@@ -41,6 +42,28 @@ import Testing
                     #expect(head.headers["content-length"] == "\(size)")
                 }
             }
+        }
+    }
+
+    @Test func `whoever opens content asks the records once`() async throws {
+        let questions = Atomic(0)
+        // Each reads the clock.
+        try await LiveService.run {
+            $0.clock = {
+                questions.add(1, ordering: .relaxed)
+                return .wallClock()
+            }
+        } _: { live in
+            let path = try await live.leasePath(to: live.deliver([.main: Data("bytes".utf8)]), .main)
+            let (opener, content) = (ContentOpener(service: live.service), try #require(ContentPath(path)))
+            var fewest = Int.max
+            // Others ask too, now and then.
+            for _ in 0..<100 {
+                let before = questions.load(ordering: .relaxed)
+                #expect(try await opener.open(content) != nil)
+                fewest = min(fewest, questions.load(ordering: .relaxed) - before)
+            }
+            #expect(fewest == 1)
         }
     }
 

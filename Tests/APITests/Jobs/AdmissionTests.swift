@@ -39,6 +39,17 @@ import Testing
         }
     }
 
+    @Test func `a full queue is told, and keeps no request away from the node`() async throws {
+        let checks = [("store", true, nil), ("queue", false, "3 jobs wait")] as [(String, Bool, String?)]
+        let health = ServiceHealth(
+            checks: checks.map { name, isRequired, complaint in .init(name, isRequired: isRequired) { complaint } })
+        let report = await health.report()
+        #expect(report.ready && report.checks["queue"] == .init(ready: false, detail: "3 jobs wait"))
+        health.drain()
+        #expect(await !health.report().ready)
+        #expect(await !ServiceHealth(checks: [.init("store") { "it fails" }]).report().ready)
+    }
+
     @Test func `a tenant submits so often a minute and no more`() async throws {
         try await LiveService.run {
             $0.settings.quotas.submissionsPerMinute = 3
