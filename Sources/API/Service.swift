@@ -19,6 +19,8 @@ public struct Service: Sendable {
     public let webhooks: FetchGuard
     /// Admits submissions; shared by all routes that take some.
     public let intake: AdmissionController
+    /// Nil where none are kept.
+    let smallBlobs: BlobCache?
 
     public init(
         store: Store, records: any RecordStore, spool: Spool, jobs: JobService, profiles: [Profile],
@@ -36,6 +38,7 @@ public struct Service: Sendable {
         self.metrics = metrics
         self.webhooks = webhooks
         intake = AdmissionController(store: store, settings: settings)
+        smallBlobs = settings.cacheBytes > 0 ? BlobCache(capacity: settings.cacheBytes) : nil
     }
 
     /// A profile by its name.

@@ -10,6 +10,9 @@ public struct ServiceSettings: Sendable {
     public var keysRequired = true
     /// Content is answered with `X-Accel-Redirect` beneath this prefix, such as `/satchel-blobs/`; nil sends the bytes.
     public var accelPrefix: String?
+    public var contentRedirect = ContentRedirect.off
+    /// Bytes of small renditions that are kept in memory, where the store's are on another machine; 0: none.
+    public var cacheBytes: Int64 = 64 << 20
     public var limits = Limits.service
     public var quotas = Quotas()
     public var intake = IntakeLimits()
@@ -34,6 +37,13 @@ public struct ServiceSettings: Sendable {
     public init(publicURL: String) {
         self.publicURL = publicURL
     }
+}
+
+/// Whether clients are sent to where a store of another machine keeps the bytes.
+public enum ContentRedirect: String, Hashable, Sendable, CaseIterable {
+    case off
+    /// With links of ``DeliveryMode/shared`` alone: what was given out is good for a minute, whatever is taken back.
+    case shared
 }
 
 /// How much may be waiting.

@@ -28,10 +28,17 @@ struct ContentAnswer: Hashable, Sendable {
     /// - Parameters:
     ///   - remaining: Until the access ends.
     ///   - redirect: The location that the proxy in front is told, where that sends the bytes.
-    init(to request: ContentRequest, for access: ContentAccess, remaining: Duration, redirect: String?) {
+    ///   - url: Where the client gets the bytes, good for twice as long as ``redirectAge``.
+    init(
+        to request: ContentRequest, for access: ContentAccess, remaining: Duration, redirect: String?,
+        url: String? = nil
+    ) {
         let size = access.rendition.bytes
         let tag = "\"\(access.rendition.sha256)\""
-        let common = Self.common(access, tag: tag, remaining: remaining)
+        // A URL is signed for GET, and whoever asks for the head alone gets it here.
+        let url = request.isHead ? nil : url
+        let common = Self.common(
+            access, tag: tag, remaining: url == nil ? remaining : min(remaining, Self.redirectAge))
 
         if let ifMatch = request.ifMatch, !EntityTags(header: ifMatch).contain(tag, strongly: true) {
             self.init(status: 412, fields: common, length: 0)
@@ -39,6 +46,10 @@ struct ContentAnswer: Hashable, Sendable {
         }
         if let ifNoneMatch = request.ifNoneMatch, EntityTags(header: ifNoneMatch).contain(tag, strongly: false) {
             self.init(status: 304, fields: common, length: nil)
+            return
+        }
+        if let url {
+            self.init(status: 307, fields: common + [Field(name: "Location", value: url)], length: 0)
             return
         }
         let described = common + Self.description(of: access)
@@ -64,6 +75,9 @@ struct ContentAnswer: Hashable, Sendable {
         }
         self.init(status: 200, fields: described, length: size, body: request.isHead ? nil : 0..<size)
     }
+
+    /// How long caches may keep where the client is sent to.
+    private static let redirectAge: Duration = .seconds(30)
 
     private init(status: Int, fields: [Field], length: Int64?, body: Range<Int64>? = nil) {
         self.status = status
@@ -92,13 +106,17 @@ struct ContentAnswer: Hashable, Sendable {
     }
 
     private static func description(of access: ContentAccess) -> [Field] {
-        let type = access.rendition.mediaType
-        return [
-            Field(name: "Content-Type", value: type.rawValue),
-            Field(
-                name: "Content-Disposition",
-                value: "inline; filename=\"\(access.role.rawValue).\(type.fileExtension)\""),
+        [
+            Field(name: "Content-Type", value: access.rendition.mediaType.rawValue),
+            Field(name: "Content-Disposition", value: access.disposition),
         ]
+    }
+}
+
+extension ContentAccess {
+    /// The file name agrees with URL and type.
+    var disposition: String {
+        "inline; filename=\"\(role.rawValue).\(rendition.mediaType.fileExtension)\""
     }
 }
 

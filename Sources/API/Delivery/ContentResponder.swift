@@ -64,7 +64,7 @@ final class ContentResponder: DirectResponder {
     private func answer(_ head: HTTPRequestHead, with entry: ContentCache.Entry, _ exchange: DirectExchange) {
         let content = entry.content
         let request = ContentRequest(head)
-        if request == ContentRequest(), exchange.isPlain {
+        if request == ContentRequest(), exchange.isPlain, content.body.url == nil {
             let body = content.body.redirect == nil ? 0..<content.access.rendition.bytes : nil
             tally.count(status: 200, isHead: false, bytes: Int64(body?.count ?? 0))
             return send(plainHead(of: entry, exchange), body, of: content, exchange) {
@@ -104,7 +104,7 @@ final class ContentResponder: DirectResponder {
     private func answer(_ request: ContentRequest, _ content: OpenContent) -> ContentAnswer {
         ContentAnswer(
             to: request, for: content.access, remaining: .nanoseconds((content.expires - .now()).nanoseconds),
-            redirect: content.body.redirect)
+            redirect: content.body.redirect, url: content.body.url)
     }
 
     /// As it is written, made anew each second.

@@ -39,7 +39,7 @@ final class ContentStream: DirectResponse {
         switch content.body {
         case .file(let file): sendMore(of: file)
         case .stream(let stream): readMore(of: stream)
-        case .redirect: break
+        case .redirect, .elsewhere: break
         }
     }
 

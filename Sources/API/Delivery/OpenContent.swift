@@ -34,19 +34,28 @@ struct ContentOpener: Sendable {
         guard let access, path.role != nil, access.rendition.mediaType.fileExtension == path.fileExtension else {
             return nil
         }
-        guard access.remaining > .zero, let body = try await body(of: access.blob) else { return nil }
+        guard access.remaining > .zero, let body = try await body(of: access) else { return nil }
         return OpenContent(
             access: access, body: body, revocations: revocations, expires: before + TimeAmount(access.remaining))
     }
 
     /// Nil where it was deleted since.
-    private func body(of blob: BlobName) async throws -> ContentBody? {
+    private func body(of access: ContentAccess) async throws -> ContentBody? {
         let blobs = service.store.blobs
         do throws(AttachmentError) {
-            switch try await blobs.content(of: blob, behind: service.settings.accelPrefix) {
+            if service.settings.contentRedirect == .shared, access.delivery == .shared,
+                let url = try await blobs.url(
+                    of: access.blob, as: access.rendition.mediaType, disposition: access.disposition)
+            {
+                return .elsewhere(url)
+            }
+            switch try await blobs.content(of: access.blob, behind: service.settings.accelPrefix) {
             case .file(let descriptor): return .file(BlobFile(descriptor))
             case .redirect(let location): return .redirect(location)
-            case .stream: return .stream(BlobStream(blobs: blobs, name: blob))
+            case .stream:
+                return .stream(
+                    BlobStream(
+                        blobs: blobs, name: access.blob, size: access.rendition.bytes, cache: service.smallBlobs))
             }
         } catch {
             guard error.code == .notInStore else { throw error }

@@ -71,6 +71,13 @@ public protocol BlobStore: Sendable {
     /// - Throws: `not_in_store`, `store_failed`.
     func content(of name: BlobName, behind proxy: String?) async throws(AttachmentError) -> BlobContent
 
+    /// Where whoever knows it reads a blob for a minute, from the server that has it; nil where that is this one.
+    ///
+    /// - Parameters:
+    ///   - type: The answer's `Content-Type`.
+    ///   - disposition: Its `Content-Disposition`.
+    func url(of name: BlobName, as type: MediaType, disposition: String) async throws(AttachmentError) -> String?
+
     /// Removes blobs that no record refers to any more. Unknown names are no error.
     func remove(_ names: [BlobName]) async throws(AttachmentError)
 
@@ -87,4 +94,8 @@ public protocol BlobStore: Sendable {
 
 extension BlobStore {
     public func removeAll(under claim: ClaimID) async throws(AttachmentError) {}
+
+    public func url(
+        of name: BlobName, as type: MediaType, disposition: String
+    ) async throws(AttachmentError) -> String? { nil }
 }

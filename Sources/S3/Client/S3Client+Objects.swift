@@ -142,16 +142,23 @@ extension S3Client {
     }
 
     /// Path and query of a URL by which anybody reads an object for a while, beneath the server's own.
-    public func presignedTarget(of key: String, for duration: Duration) async throws(S3Error) -> String {
+    ///
+    /// - Parameter query: What the answer is to say otherwise.
+    public func presignedTarget(
+        of key: String, for duration: Duration, query: [(name: String, value: String)] = []
+    ) async throws(S3Error) -> String {
         try await signer().presigned(
-            signedPart(of: S3Request(operation: "reading", method: "GET", key: key)), for: duration, at: now)
+            signedPart(of: S3Request(operation: "reading", method: "GET", key: key, query: query)), for: duration,
+            at: now)
     }
 
     /// A URL by which anybody reads an object for a while.
     ///
     /// - Parameter duration: At most a week, or what the credentials last.
-    public func presignedURL(of key: String, for duration: Duration) async throws(S3Error) -> String {
-        "\(address.scheme)://\(address.authority)" + (try await presignedTarget(of: key, for: duration))
+    public func presignedURL(
+        of key: String, for duration: Duration, query: [(name: String, value: String)] = []
+    ) async throws(S3Error) -> String {
+        "\(address.scheme)://\(address.authority)" + (try await presignedTarget(of: key, for: duration, query: query))
     }
 }
 

@@ -65,6 +65,23 @@ public final class S3BlobStore: BlobStore {
         }
     }
 
+    /// The bucket's own server has to be where clients reach it.
+    public func url(
+        of name: BlobName, as type: MediaType, disposition: String
+    ) async throws(AttachmentError) -> String? {
+        guard name.isKey else { throw .notInStore(what: Self.what) }
+        do throws(S3Error) {
+            return try await client.presignedURL(
+                of: key(name), for: Self.locationTime,
+                query: [
+                    (name: "response-content-type", value: type.rawValue),
+                    (name: "response-content-disposition", value: disposition),
+                ])
+        } catch {
+            throw AttachmentError(error, of: Self.what)
+        }
+    }
+
     public func remove(_ names: [BlobName]) async throws(AttachmentError) {
         do throws(S3Error) {
             try await client.delete(names.filter(\.isKey).map(key))

@@ -32,6 +32,10 @@ struct ClaimCheckingBlobStore: BlobStore {
         try await base.content(of: name, behind: proxy)
     }
 
+    func url(of name: BlobName, as type: MediaType, disposition: String) async throws(AttachmentError) -> String? {
+        try await base.url(of: name, as: type, disposition: disposition)
+    }
+
     func remove(_ names: [BlobName]) async throws(AttachmentError) { try await base.remove(names) }
 
     func removeAll(under claim: ClaimID) async throws(AttachmentError) { try await base.removeAll(under: claim) }

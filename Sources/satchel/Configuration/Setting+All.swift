@@ -48,6 +48,14 @@ extension Setting {
             },
             "Content is answered with X-Accel-Redirect beneath this nginx location, instead of with its bytes."),
         Setting(
+            "content.redirect", \.settings.contentRedirect, .choice,
+            "Whether content of links with the delivery 'shared' is answered with a redirect to the bucket, good for a minute, instead of with its bytes."
+        ),
+        Setting(
+            "content.cache_bytes", \.settings.cacheBytes, .bytes(atLeast: 0),
+            "Of renditions up to 64 KiB that a node keeps in memory where a bucket has them; whether one may be read is asked all the same. 0 keeps none."
+        ),
+        Setting(
             "grace", \.grace, .seconds(0...3600),
             "After SIGTERM: for work that is underway to finish. What isn't done then is handed back."),
 

@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import NIOCore
 import Synchronization
 import TestSupport
 import Testing
@@ -48,6 +49,10 @@ private final class StreamedBlobs: BlobStore {
         return .stream
     }
 
+    func url(of name: BlobName, as type: MediaType, disposition: String) async throws(AttachmentError) -> String? {
+        "https://bucket.example/\(name.rawValue)?\(type.rawValue)&\(disposition)"
+    }
+
     func remove(_ names: [BlobName]) async throws(AttachmentError) {
         try await base.remove(names)
     }
@@ -60,13 +65,15 @@ private final class StreamedBlobs: BlobStore {
 /// Content whose bytes a store streams, and whose revocation has to be asked for, as with a store of several machines.
 @Suite(.timeLimit(.minutes(10))) struct StreamingTests {
     private static func run(
-        countingRevocations: Bool = false, _ body: (LiveService, StreamedBlobs) async throws -> Void
+        countingRevocations: Bool = false, _ change: (inout ServiceSettings) -> Void = { _ in },
+        _ body: (LiveService, StreamedBlobs) async throws -> Void
     ) async throws {
         let memory = try StoreMemory(countsRevocations: countingRevocations)
         let blobs = StreamedBlobs(memory.blobs)
         try await LiveService.run({
             $0.memory = memory
             $0.blobs = blobs
+            change(&$0.settings)
         }) { live in try await body(live, blobs) }
     }
 
@@ -101,6 +108,78 @@ private final class StreamedBlobs: BlobStore {
                 #expect(reads.first?.lowerBound == Int64(range.lowerBound))
                 #expect(reads.reduce(0) { $0 + $1.count } == range.count, "no byte more than was asked for")
             }
+        }
+    }
+
+    @Test func `small blobs are read once, and access is asked for each time`() async throws {
+        try await Self.run { live, blobs in
+            let (small, large) = (Data(Self.large.prefix(65_536)), Data(Self.large.prefix(65_537)))
+            let content = try await live.deliver([.main: small, .thumbnail: large])
+            let (id, path) = try await live.lease(to: content, .main)
+            let other = try await live.leasePath(to: content, .main)
+            for path in [path, other, path] {
+                #expect(try await RawClient.ask(live.port, "GET", path).body == small)
+                let part = try await RawClient.ask(live.port, "GET", path, ["Range: bytes=10-19"])
+                #expect(part.status == 206 && part.body == small[10..<20])
+            }
+            #expect(blobs.reads == [0..<65_536])
+            _ = try await live.store.records.revoke(id, in: .owner(live.tenant))
+            #expect(try await RawClient.ask(live.port, "GET", path).status == 404)
+            let thumbnail = try await live.leasePath(to: content, .thumbnail)
+            for _ in 0..<2 { #expect(try await RawClient.ask(live.port, "GET", thumbnail).body == large) }
+            #expect(blobs.reads.count == 3)
+        }
+        try await Self.run({ $0.cacheBytes = 0 }) { live, blobs in
+            let path = try await live.leasePath(to: live.deliver([.main: Data("bytes".utf8)]), .main)
+            for _ in 0..<2 { #expect(try await RawClient.ask(live.port, "GET", path).status == 200) }
+            #expect(blobs.reads.count == 2)
+        }
+    }
+
+    @Test func `of small blobs those that were used last are kept, within what they may take`() {
+        let cache = BlobCache(capacity: 20_000)
+        func name(_ number: Int) -> BlobName { BlobName(rawValue: "\(number)") }
+        cache.keep(ByteBuffer(repeating: 0, count: 1000), as: name(0))
+        for number in 1...100 {
+            cache.keep(ByteBuffer(repeating: UInt8(number), count: 1000), as: name(number))
+            #expect(cache.bytes(of: name(number)) == ByteBuffer(repeating: UInt8(number), count: 1000))
+            #expect(cache.bytes(of: name(0)) != nil, "used all the time")
+        }
+        let kept = (0...100).count { cache.bytes(of: name($0)) != nil }
+        #expect((5...15).contains(kept))
+        #expect(cache.bytes(of: name(50)) == nil && cache.bytes(of: name(100)) != nil)
+        cache.keep(ByteBuffer(repeating: 0, count: 10_001), as: name(101))
+        #expect(cache.bytes(of: name(101)) == nil)
+    }
+
+    @Test func `content of a broadcast is to be had from the bucket where that is set, and no other`() async throws {
+        try await Self.run({ $0.contentRedirect = .shared }) { live, blobs in
+            let content = try await live.deliver([.main: Data("bytes".utf8)])
+            let (link, token) = try #require(
+                try await live.store.records.link(
+                    to: content, of: live.tenant, renditions: nil, for: .seconds(600), delivery: .shared))
+            let path = "/c/\(token.secretText)/main.jpg"
+            let sent = try await RawClient.ask(live.port, "GET", path)
+            #expect(sent.status == 307 && sent.body.isEmpty)
+            let location = try #require(sent.headers["location"])
+            #expect(location.hasPrefix("https://bucket.example/"))
+            #expect(location.hasSuffix("?image/jpeg&inline; filename=\"main.jpg\""))
+            #expect(sent.headers["cache-control"] == "public, max-age=30")
+            let tag = try #require(sent.headers["etag"])
+            #expect(try await RawClient.ask(live.port, "GET", path, ["If-None-Match: \(tag)"]).status == 304)
+            let head = try await RawClient.ask(live.port, "HEAD", path)
+            #expect(head.status == 200 && head.headers["content-length"] == "5")
+            let own = try await RawClient.ask(live.port, "GET", live.leasePath(to: content, .main))
+            #expect(own.status == 200 && own.body == Data("bytes".utf8))
+            _ = try await live.store.records.revoke(link.id, in: .owner(live.tenant))
+            #expect(try await RawClient.ask(live.port, "GET", path).status == 404)
+        }
+        try await Self.run { live, _ in
+            let content = try await live.deliver([.main: Data("bytes".utf8)])
+            let (_, token) = try #require(
+                try await live.store.records.link(
+                    to: content, of: live.tenant, renditions: nil, for: .seconds(600), delivery: .shared))
+            #expect(try await RawClient.ask(live.port, "GET", "/c/\(token.secretText)/main.jpg").status == 200)
         }
     }
 

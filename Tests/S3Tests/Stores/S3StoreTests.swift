@@ -23,6 +23,20 @@ import Testing
         #expect(Set(try await bucket.keys()) == Set(names.map(\.rawValue)))
     }
 
+    @Test func `a blob's URL gives it to anybody, by the name and as the type that it has`() async throws {
+        let blobs = S3BlobStore(try TestBucket().client)
+        let blob = try await blobs.put(.holding(Data("text".utf8)), under: .generate())
+        let url = try #require(
+            try await blobs.url(of: blob.name, as: .jpeg, disposition: #"inline; filename="main.jpg""#))
+        let answer = try Program.tool("curl").run(["-s", "-i", url]).outputText.lowercased()
+        #expect(answer.contains(" 200 ") && answer.hasSuffix("\r\n\r\ntext"))
+        #expect(answer.contains("\r\ncontent-type: image/jpeg\r\n"))
+        #expect(answer.contains("\r\ncontent-disposition: inline; filename=\"main.jpg\"\r\n"))
+        await #expect(throws: AttachmentError.self) {
+            try await blobs.url(of: BlobName(rawValue: "../x"), as: .jpeg, disposition: "inline")
+        }
+    }
+
     @Test func `all that was written under a claim is removed, and nothing else`() async throws {
         let bucket = try TestBucket()
         let blobs = S3BlobStore(bucket.client)
