@@ -38,6 +38,16 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case noBackup(path: String)
     /// Another process has held the store for longer than `seconds`.
     case busy(path: String, seconds: Int)
+    /// A store that is to be copied isn't one in a directory.
+    case notCopied(path: String)
+    /// What is to take a copy has records of its own.
+    case occupied(path: String)
+    /// What is to take a copy has the beginning of that of another store, which was at `source`.
+    case otherCopy(path: String, source: String)
+    /// The store is to be a copy of the one at `source`, of which a part is missing.
+    case unfinishedCopy(path: String, source: String)
+    /// A copy isn't what was copied; each reason is a clause.
+    case unequalCopy(path: String, reasons: [String])
 
     public var description: String {
         switch self {
@@ -76,6 +86,16 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             "There is no whole backup at '\(path)': it isn't one, or was never finished. Choose another."
         case .busy(let path, let seconds):
             "Another process has kept the store at '\(path)' to itself for \(seconds) s. Wait for it to end, then try again."
+        case .notCopied(let path):
+            "Only a store in a directory is copied, and '\(path)' is none."
+        case .occupied(let path):
+            "The store at '\(path)' has records of its own, and nothing is copied over them. Make an empty database, run 'satchel store migrate' with it, then try again."
+        case .otherCopy(let path, let source):
+            "The database '\(path)' has the beginning of another copy: of the store at '\(source)' as it was then. If that is this store, it was used since. Make an empty database, run 'satchel store migrate' with it, then try again."
+        case .unfinishedCopy(let path, let source):
+            "The store at '\(path)' is a copy of the one at '\(source)' that isn't whole. Run 'satchel store copy' again, which goes on where it was."
+        case .unequalCopy(let path, let reasons):
+            "The copy at '\(path)' isn't what was copied: \(reasons.joined(separator: "; ")). Make an empty database, run 'satchel store migrate' with it, then try again."
         }
     }
 }

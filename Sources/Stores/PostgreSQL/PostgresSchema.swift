@@ -241,6 +241,8 @@ enum PostgresSchema {
         "CREATE INDEX garbage_due ON garbage (due_at)",
         // Which node does for all what one does, and for how long.
         "CREATE TABLE leaders (task text PRIMARY KEY, node uuid NOT NULL, until bigint NOT NULL)",
+        CopyTarget.copies,
+        CopyTarget.copiedObjects,
     ]
 }
 

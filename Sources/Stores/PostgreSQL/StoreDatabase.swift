@@ -55,6 +55,7 @@ extension Store {
         let pool = database.makePool()
         do throws(StoreError) {
             try await PostgresSchema.check(pool)
+            try await CopyTarget.refuseUnfinished(in: pool)
             do throws(SystemError) {
                 for name in ["spool", "staging"] { try Files.makeDirectories(FilePath(scratch).appending(name)) }
             } catch {

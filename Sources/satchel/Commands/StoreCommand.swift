@@ -15,8 +15,9 @@ struct StoreCommand: AsyncParsableCommand {
               satchel store migrate   bring the records to this version's schema
               satchel store backup DIR    copy it, while it is used
               satchel store restore DIR   make a store of a backup
+              satchel store copy DIR      move one in a directory into a database and a bucket
             """,
-        subcommands: [Collect.self, Verify.self, Migrate.self, Backup.self, Restore.self])
+        subcommands: [Collect.self, Verify.self, Migrate.self, Backup.self, Restore.self, Copy.self])
 
     struct Collect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

@@ -61,7 +61,7 @@ extension ServiceConfiguration {
     }
 
     /// The bucket, looked at once: what is wrong with it is to be said now.
-    private func openBucket() async throws -> ByteStores {
+    func openBucket() async throws -> ByteStores {
         guard let blobs else {
             throw CommandFailure(
                 "a store in PostgreSQL keeps its bytes in a bucket, and none is named. Set SATCHEL_BLOBS, or 'blobs' in the configuration file, to s3://bucket/prefix.",

@@ -8,7 +8,9 @@ struct ProgressLine {
     /// Whether there are no more than are known of.
     var isComplete: Bool
     var failed = 0
-    /// Files per second.
+    /// What is counted.
+    var unit = "file"
+    /// Of these per second.
     var pace: Double?
 
     private static let bar = 8...40
@@ -18,7 +20,7 @@ struct ProgressLine {
     func text(in width: Int) -> String {
         let count =
             isComplete
-            ? "\(done) of \(Quantity.count(found, "file"))" : "\(done) of \(found) files found so far"
+            ? "\(done) of \(Quantity.count(found, unit))" : "\(done) of \(found) \(unit)s found so far"
         let failed = self.failed > 0 ? "\(self.failed) failed" : nil
         let pace = self.pace.map { $0 < 9.95 ? "\(Quantity.tenths($0))/s" : "\(Int($0.rounded()))/s" }
         let left = timeLeft.map { "\(Quantity.roughly($0)) left" }

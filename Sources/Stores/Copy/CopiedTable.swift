@@ -1,0 +1,271 @@
+/// A column at the target, and what of a row in SQLite it takes.
+struct CopiedColumn: Sendable {
+    /// How a value travels: as text, which the target makes into its own type.
+    enum Kind: Sendable {
+        case text
+        case int
+        case bool
+        case double
+        case uuid
+        /// Hexadecimal digits, or bytes that are written so on the way.
+        case bytes
+        /// A submission's JSON, in which the names of sources are those at the target.
+        case submission
+        /// A source's name, which at the target is another.
+        case source
+    }
+
+    /// At the target.
+    let name: String
+    let kind: Kind
+    /// In SQLite.
+    let expression: String
+    /// Columns in SQLite that the expression is made of.
+    let reads: [String]
+
+    /// - Parameters:
+    ///   - expression: Nil for the column of the same name.
+    ///   - reads: Nil where the expression is a column's name.
+    init(_ name: String, _ kind: Kind, from expression: String? = nil, reading reads: [String]? = nil) {
+        self.name = name
+        self.kind = kind
+        self.expression = expression ?? name
+        self.reads = reads ?? [self.expression]
+    }
+
+    /// What becomes of the text at the target.
+    var cast: String {
+        switch kind {
+        case .text, .submission: "new.\(name)"
+        case .int: "new.\(name)::bigint"
+        case .bool: "new.\(name)::boolean"
+        case .double: "new.\(name)::float8"
+        case .uuid: "new.\(name)::uuid"
+        case .bytes: "decode(new.\(name), 'hex')"
+        case .source:
+            """
+            coalesce((SELECT copy FROM copied_objects
+                WHERE kind = 'source' AND copied_objects.name = new.\(name)), new.\(name))
+            """
+        }
+    }
+}
+
+/// A table at the target, and the rows in SQLite that it takes: what a ``StoreCopy`` copies is ``all``, and a test holds
+/// that to the columns of both.
+struct CopiedTable: Sendable {
+    /// By which rows are copied in order, and a copy goes on where it was.
+    struct Key: Sendable {
+        let name: String
+        let isNumber: Bool
+
+        static func number(_ name: String) -> Key { Key(name: name, isNumber: true) }
+        static func text(_ name: String) -> Key { Key(name: name, isNumber: false) }
+    }
+
+    /// At the target.
+    let name: String
+    /// In SQLite; other tables have their names before those of their columns.
+    let source: String
+    /// What else is read beside.
+    var join = ""
+    /// Which rows are taken.
+    var condition = "true"
+    let key: [Key]
+    let columns: [CopiedColumn]
+    /// A column at the target that is found there.
+    var found: (column: String, value: String, join: String)?
+
+    /// Its rows in SQLite.
+    var rows: String { "\(source) \(join) WHERE \(condition)" }
+
+    /// In the order in which they are copied: what is referred to comes first, and what can be claimed last.
+    static let all = [
+        CopiedTable(
+            name: "profiles", source: "profiles", key: [.number("key")],
+            columns: [
+                CopiedColumn("key", .int), CopiedColumn("digest", .text), CopiedColumn("name", .text),
+                CopiedColumn("body", .text),
+            ]),
+        CopiedTable(
+            name: "jobs", source: "jobs", key: [.number("key")],
+            columns: [
+                CopiedColumn("tenant", .text), CopiedColumn("key", .int), CopiedColumn("id", .text),
+                CopiedColumn("work_key", .text), CopiedColumn("run", .text), CopiedColumn("generation", .int),
+                CopiedColumn("body_digest", .text), CopiedColumn("profile", .int), CopiedColumn("mode", .text),
+                CopiedColumn("priority", .int), CopiedColumn("metadata", .text),
+                CopiedColumn("state", .text, from: "iif(state = 'running', 'pending', state)", reading: ["state"]),
+                // Of what is unfinished, the queue knows.
+                CopiedColumn("attempt", .int, from: "iif(submission IS NULL, attempt, 0)", reading: ["attempt"]),
+                // What was delivered under a fence has one that no claim is.
+                CopiedColumn(
+                    "delivered_claim", .uuid,
+                    from: """
+                        iif(delivered_claim LIKE 'fence %',
+                            printf('00000000-0000-0000-0000-%012x', substr(delivered_claim, 7)), delivered_claim)
+                        """, reading: ["delivered_claim"]),
+                CopiedColumn("created_at", .int), CopiedColumn("deadline_at", .int), CopiedColumn("finished_at", .int),
+                CopiedColumn("expires_at", .int),
+            ]),
+        CopiedTable(
+            name: "attachments", source: "attachments", key: [.number("key")],
+            columns: [
+                CopiedColumn("tenant", .text), CopiedColumn("id", .uuid), CopiedColumn("key", .int),
+                CopiedColumn("job", .int), CopiedColumn("generation", .int), CopiedColumn("ordinal", .int),
+                CopiedColumn("run", .text), CopiedColumn("identifier", .text),
+                CopiedColumn("source", .source, from: "spool"),
+                CopiedColumn("state", .text, from: "iif(state = 'running', 'pending', state)", reading: ["state"]),
+                CopiedColumn("fidelity", .text), CopiedColumn("kind", .text), CopiedColumn("best", .text),
+                CopiedColumn("details", .text), CopiedColumn("created_at", .int), CopiedColumn("finished_at", .int),
+                CopiedColumn("expires_at", .int),
+            ]),
+        CopiedTable(
+            name: "renditions", source: "renditions", join: "JOIN blobs ON blobs.name = renditions.blob",
+            key: [.text("renditions.tenant"), .text("attachment"), .text("role")],
+            columns: [
+                CopiedColumn("tenant", .text, from: "renditions.tenant"), CopiedColumn("attachment", .uuid),
+                CopiedColumn("role", .text), CopiedColumn("sha256", .bytes, from: "blobs.sha256"),
+                CopiedColumn("bytes", .int, from: "blobs.bytes"), CopiedColumn("media_type", .text),
+                CopiedColumn("width", .int), CopiedColumn("height", .int), CopiedColumn("duration", .double),
+            ],
+            // Of a tenant and a hash there is one.
+            found: (
+                "blob", "blobs.name",
+                "JOIN blobs ON blobs.tenant = new.tenant AND blobs.sha256 = decode(new.sha256, 'hex')"
+            )),
+        CopiedTable(
+            name: "access", source: "access", key: [.text("id")],
+            columns: [
+                CopiedColumn("id", .text), CopiedColumn("kind", .text), CopiedColumn("tenant", .text),
+                CopiedColumn("attachment", .uuid), CopiedColumn("parent", .text), CopiedColumn("renditions", .text),
+                CopiedColumn("lease_limit", .int), CopiedColumn("kid", .text), CopiedColumn("delivery", .text),
+                CopiedColumn("by_job", .bool), CopiedColumn("created_at", .int), CopiedColumn("expires_at", .int),
+                CopiedColumn("ended_at", .int),
+            ]),
+        CopiedTable(
+            name: "idempotency_keys", source: "idempotency_keys", key: [.text("tenant"), .text("key")],
+            columns: [
+                CopiedColumn("tenant", .text), CopiedColumn("key", .text), CopiedColumn("body_digest", .text),
+                CopiedColumn("job", .int), CopiedColumn("created_at", .int),
+            ]),
+        CopiedTable(
+            name: "retained_submissions", source: "retained_submissions", key: [.number("job")],
+            columns: [
+                CopiedColumn("job", .int), CopiedColumn("generation", .int), CopiedColumn("submission", .submission),
+                CopiedColumn("kept_until", .int),
+            ]),
+        CopiedTable(
+            name: "retained_sources", source: "retained_spool", key: [.number("job"), .text("name")],
+            columns: [CopiedColumn("job", .int), CopiedColumn("name", .source)]),
+        CopiedTable(
+            name: "callbacks", source: "callbacks", key: [.text("id")],
+            columns: [
+                CopiedColumn("id", .text), CopiedColumn("tenant", .text), CopiedColumn("job", .int),
+                CopiedColumn("generation", .int), CopiedColumn("url", .text), CopiedColumn("traceparent", .text),
+                CopiedColumn("created_at", .int), CopiedColumn("state", .text), CopiedColumn("attempt", .int),
+                CopiedColumn("due_at", .int), CopiedColumn("underway", .bool), CopiedColumn("finished_at", .int),
+                CopiedColumn("reason", .text),
+            ]),
+        CopiedTable(
+            name: "api_keys", source: "api_keys", key: [.text("id")],
+            columns: [
+                CopiedColumn("id", .text), CopiedColumn("tenant", .text), CopiedColumn("name", .text),
+                CopiedColumn("roles", .text), CopiedColumn("sha256", .text), CopiedColumn("created_at", .int),
+                CopiedColumn("expires_at", .int), CopiedColumn("revoked_at", .int),
+            ]),
+        CopiedTable(
+            name: "usage", source: "usage", key: [.text("tenant")],
+            columns: [
+                CopiedColumn("tenant", .text), CopiedColumn("slot", .int, from: "0", reading: []),
+                CopiedColumn("stored_bytes", .int), CopiedColumn("unfinished_jobs", .int),
+                CopiedColumn("open_leases", .int),
+            ]),
+        CopiedTable(
+            name: "counters", source: "holdings", key: [.number("only")],
+            columns: [
+                CopiedColumn("slot", .int, from: "0", reading: []), CopiedColumn("leases_left_to_expire", .int),
+            ]),
+        CopiedTable(
+            name: "virtual_time", source: "lines", key: [.text("lane"), .number("priority")],
+            columns: [
+                CopiedColumn("lane", .text), CopiedColumn("priority", .int),
+                CopiedColumn("slot", .int, from: "0", reading: []), CopiedColumn("rank", .int, from: "claimed_rank"),
+            ]),
+        // What ran is given out anew, as after a crash.
+        CopiedTable(
+            name: "queue", source: "jobs", condition: "state IN ('pending', 'running')", key: [.number("key")],
+            columns: [
+                CopiedColumn("job", .int, from: "key"), CopiedColumn("tenant", .text), CopiedColumn("run", .text),
+                CopiedColumn("lane", .text), CopiedColumn("priority", .int),
+                CopiedColumn("rank", .int, from: "iif(run = '', rank, key)", reading: ["rank"]),
+                CopiedColumn("due_at", .int), CopiedColumn("state", .text, from: "'pending'", reading: []),
+                CopiedColumn("generation", .int), CopiedColumn("attempt", .int),
+                CopiedColumn(
+                    "interrupted", .bool, from: "max(interrupted, state = 'running')", reading: ["interrupted"]),
+                CopiedColumn("deadline_at", .int), CopiedColumn("submission", .submission),
+                CopiedColumn("headers", .bytes), CopiedColumn("headers_kid", .text),
+                CopiedColumn(
+                    "has_callback", .bool, from: "json_extract(submission, '$.callback') IS NOT NULL",
+                    reading: ["submission"]),
+            ]),
+    ]
+
+    /// What of SQLite isn't copied: tables, and columns of others.
+    static let left: Set<String> = [
+        // The worker is gone.
+        "jobs.claim", "jobs.worker", "jobs.claimed_until",
+        // By hash and tenant, with their bytes: `StoreCopy+Bytes`. References are counted anew.
+        "renditions.blob", "blobs.name", "blobs.tenant", "blobs.refs", "blobs.damaged",
+        // Bytes have new names at the target, none of which was ever taken back.
+        "tombstones",
+        // Empty between two transactions.
+        "released_spool",
+        // The target counts these when it is asked.
+        "lanes", "open_access", "holdings.blobs", "holdings.blob_bytes", "holdings.pending_callbacks",
+        // The target's server has the time, and each node asks what was taken back.
+        "store",
+        // Computed from the URL.
+        "callbacks.receiver",
+        "grdb_migrations",
+    ]
+
+    /// What of the target isn't filled from a row of SQLite.
+    static let made: Set<String> = [
+        // Written with the bytes: `StoreCopy+Bytes`.
+        "blobs",
+        // Nobody has anything in hand.
+        "queue.claim", "queue.node", "queue.claimed_until",
+        // Computed from the URL.
+        "callbacks.receiver",
+        // Of nodes, and what they leave behind.
+        "nodes", "runs", "leaders", "tombstones", "garbage",
+        "schema", "migration", "copies", "copied_objects",
+    ]
+}
+
+extension CopiedTable {
+    /// Adds rows, of which each column's values come as one array of texts.
+    var insertion: String {
+        let names = columns.map(\.name)
+        let values = columns.map(\.cast) + (found.map { [$0.value] } ?? [])
+        return """
+            INSERT INTO \(name) (\((names + (found.map { [$0.column] } ?? [])).joined(separator: ", ")))
+            OVERRIDING SYSTEM VALUE
+            SELECT \(values.joined(separator: ", "))
+            FROM unnest(\(columns.indices.map { "$\($0 + 1)::text[]" }.joined(separator: ", ")))
+                AS new (\(names.joined(separator: ", "))) \(found?.join ?? "")
+            """
+    }
+
+    /// Reads a part of the rows: the columns, then the key.
+    ///
+    /// - Parameter isFirst: Else it goes on behind a key.
+    func selection(isFirst: Bool) -> String {
+        let names = key.map(\.name).joined(separator: ", ")
+        let place = isFirst ? "" : "AND (\(names)) > (\(key.map { _ in "?" }.joined(separator: ", ")))"
+        return """
+            SELECT \((columns.map(\.expression) + key.map(\.name)).joined(separator: ", "))
+            FROM \(rows) \(place) ORDER BY \(names) LIMIT ?
+            """
+    }
+}
