@@ -65,7 +65,9 @@ extension PostgresSchema {
         do {
             _ = try await pool.batch(statements)
         } catch {
-            guard error.isFailure(PostgresFailure.uniqueViolation) || error.isFailure("42P07") else { throw error }
+            // The row, the table, or the type that each table has.
+            let codes = [PostgresFailure.uniqueViolation, "42P07", "42710"]
+            guard codes.contains(where: error.isFailure) else { throw error }
             _ = try await pool.batch(statements)
         }
     }
