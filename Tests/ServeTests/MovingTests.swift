@@ -102,6 +102,8 @@ import Testing
         let harness = try ServiceHarness()
         let photo = Repository.media.appending(path: "jpeg/coffee.jpg").path(percentEncoded: false)
         #expect(try await harness.run("add", photo).status == 0)
+        let backup = harness.home.path + "/backup"
+        #expect(try await harness.run("store", "backup", backup).status == 0)
         let shelves = harness.home.url.appending(path: "store/blobs")
         let names = try FileManager.default.subpathsOfDirectory(atPath: shelves.path(percentEncoded: false))
             .filter { $0.contains(".") }
@@ -124,6 +126,27 @@ import Testing
             try await new.start(["list", "--format", "csv"]).end().outputText,
         ]
         #expect(told[0] == told[1] && !told[0].isEmpty)
+        // Neither gets its bytes back by itself; the directory does from its backup.
+        for program in [new, harness.satchel] {
+            let verified = try await program.start(["store", "verify"]).end()
+            #expect(verified.status == 1 && verified.outputText.contains("missing  "), "\(verified.outputText)")
+            #expect(verified.errorText.contains("verify --repair"), "\(verified.errorText)")
+            let repaired = try await program.start(["store", "verify", "--repair"]).end()
+            #expect(
+                repaired.status == 1 && repaired.errorText.contains("1 is missing and 0 are damaged, and nothing"),
+                "\(repaired.errorText)")
+            let foreign = try await program.start(["store", "verify", "--from", backup]).end()
+            #expect(foreign.status == 2 && foreign.errorText.contains("--repair"), "\(foreign.errorText)")
+        }
+        let unfit = try await new.start(["store", "verify", "--repair", "--from", backup]).end()
+        #expect(unfit.status == 2 && unfit.errorText.contains("store in a directory"), "\(unfit.errorText)")
+        let none = try await harness.run("store", "verify", "--repair", "--from", harness.store)
+        #expect(none.status == 2 && none.errorText.contains("no whole backup"), "\(none.errorText)")
+        let repaired = try await harness.run("store", "verify", "--repair", "--from", backup)
+        #expect(repaired.status == 0 && repaired.outputText.contains("repaired "), "\(repaired.errorText)")
+        #expect(repaired.outputText.contains("all are whole, 1 file of them again"), "\(repaired.outputText)")
+        let absent = try await new.start(["store", "copy", backup + "/none"]).end()
+        #expect(absent.status == 2 && absent.errorText.hasSuffix("/none'.\n"), "\(absent.errorText)")
         let nowhere = try await harness.run("store", "copy", harness.store)
         #expect(nowhere.status == 2 && nowhere.errorText.contains("postgres://user@host/name"), "\(nowhere.errorText)")
     }

@@ -184,15 +184,23 @@ struct Fixture: ~Copyable {
 
 extension ByteStores {
     /// A part of the gateway's bucket.
-    static func bucket(prefix: String, scratch: String) throws -> ByteStores {
+    static func bucket(
+        _ bucket: String = S3Gateway.bucket, prefix: String, scratch: String
+    ) throws -> ByteStores {
+        let client = try S3Client.ofGateway(bucket, prefix: prefix)
+        return ByteStores(blobs: S3BlobStore(client), sources: S3SourceStore(client, scratch: scratch))
+    }
+}
+
+extension S3Client {
+    static func ofGateway(_ bucket: String, prefix: String) throws -> S3Client {
         let gateway = try S3Gateway.shared()
-        let client = try S3Client(
+        return try S3Client(
             // Tests of this target keep every thread; then a request waits for its turn again and again.
             S3Configuration(
-                "s3://\(S3Gateway.bucket)/\(prefix)", endpoint: gateway.endpoint, usesPathStyle: true,
+                "s3://\(bucket)/\(prefix)", endpoint: gateway.endpoint, usesPathStyle: true,
                 time: .seconds(600), connectTime: .seconds(60), idleTime: .seconds(300)),
             credentials: S3Credentials(accessKey: gateway.accessKey, secretKey: gateway.secretKey))
-        return ByteStores(blobs: S3BlobStore(client), sources: S3SourceStore(client, scratch: scratch))
     }
 }
 

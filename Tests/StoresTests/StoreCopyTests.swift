@@ -295,6 +295,12 @@ import Testing
                 _ = try await target.blobs.read(0..<9, of: blob)
             }
         }
+        // They have names that can get their bytes back.
+        try await target.deliver([.main: "missing"], tenant: .local)
+        let id = try #require(content.missing?.id)
+        let missing = try #require(try await target.records.blob(of: .main, of: id, tenant: .local))
+        #expect(try await target.verify(repairing: true).repaired == [missing])
+        #expect(try await target.text(of: missing) == "missing")
         for door in content.doors {
             let access = try await target.records.open(door.token, role: door.role)
             #expect((access != nil) == (door.text != nil))
@@ -452,7 +458,7 @@ import Testing
         }
         #expect(attempts > 8)
         let amount = try await place.copy().look().amount
-        #expect(puts == amount.blobs - 2 + amount.sources)
+        #expect(puts == amount.blobs + amount.sources)
         // Once more does nothing, and tells the same.
         let report = try await place.copy().run()
         #expect(report.wasDone && report.missing.count == 1 && report.damaged.count == 1)

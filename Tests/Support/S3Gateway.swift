@@ -5,6 +5,8 @@ import Synchronization
 /// Ceph's object gateway, a real S3 server, for the tests of this process; it ends with the process, however that ends.
 public final class S3Gateway: Sendable {
     public static let bucket = "satchel"
+    /// One that keeps versions, also of what was removed.
+    public static let versionedBucket = "satchel-versions"
 
     public let port: Int
     public let accessKey: String
@@ -42,7 +44,7 @@ public final class S3Gateway: Sendable {
         let output = Pipe()
         process = Process()
         process.executableURL = Repository.root.appending(path: "Tests/Support/s3/gateway.sh")
-        process.arguments = [directory.path(percentEncoded: false), Self.bucket]
+        process.arguments = [directory.path(percentEncoded: false), Self.bucket, Self.versionedBucket]
         process.standardInput = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
         process.standardOutput = output
         process.standardError = output

@@ -13,8 +13,14 @@ public protocol BlobRecords: Sendable {
     /// Every blob that a record refers to, with its hash and size.
     func referencedBlobs() async throws(AttachmentError) -> [CommittedBlob]
 
+    /// Other blobs of the same tenant with the same hash.
+    func equalBlobs(to name: BlobName) async throws(AttachmentError) -> [BlobName]
+
     /// These turned out damaged or missing: no new delivery refers to them.
     func markDamaged(_ names: [BlobName]) async throws(AttachmentError)
+
+    /// Every source that a job needs that is unfinished or can be tried again.
+    func neededSources() async throws(AttachmentError) -> [SourceName]
 
     /// Which of these sources no job needs that is unfinished or can be tried again.
     func unneeded(among names: [SourceName]) async throws(AttachmentError) -> [SourceName]

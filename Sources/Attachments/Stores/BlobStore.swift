@@ -78,6 +78,16 @@ public protocol BlobStore: Sendable {
     ///   - disposition: Its `Content-Disposition`.
     func url(of name: BlobName, as type: MediaType, disposition: String) async throws(AttachmentError) -> String?
 
+    /// What the store has kept of a blob's bytes as they were before, the latest first: names that can be read, and no more.
+    ///
+    /// - Throws: `store_failed`.
+    func versions(of name: BlobName) async throws(AttachmentError) -> [BlobName]
+
+    /// Has a blob's name stand for the bytes of another, or of a version, in the place of what is there; durable like the first.
+    ///
+    /// - Returns: False where those are gone, or can't be given to it.
+    func restore(_ name: BlobName, from other: BlobName) async throws(AttachmentError) -> Bool
+
     /// Removes blobs that no record refers to any more. Unknown names are no error.
     func remove(_ names: [BlobName]) async throws(AttachmentError)
 
@@ -93,6 +103,10 @@ public protocol BlobStore: Sendable {
 }
 
 extension BlobStore {
+    public func versions(of name: BlobName) async throws(AttachmentError) -> [BlobName] { [] }
+
+    public func restore(_ name: BlobName, from other: BlobName) async throws(AttachmentError) -> Bool { false }
+
     public func removeAll(under claim: ClaimID) async throws(AttachmentError) {}
 
     public func url(

@@ -19,6 +19,11 @@ public protocol SourceStore: Sendable {
     /// - Throws: `not_in_store`, `store_failed`.
     func open(_ name: SourceName) async throws(AttachmentError) -> Descriptor
 
+    /// Brings back a source that was removed, where the store has kept it all the same.
+    ///
+    /// - Returns: Whether it did.
+    func restore(_ name: SourceName) async throws(AttachmentError) -> Bool
+
     /// Removes sources. Unknown names are no error.
     func remove(_ names: [SourceName]) async throws(AttachmentError)
 
@@ -34,6 +39,8 @@ public protocol SourceStore: Sendable {
 }
 
 extension SourceStore {
+    public func restore(_ name: SourceName) async throws(AttachmentError) -> Bool { false }
+
     /// Costs a look at every source.
     public func localBytes() async throws(AttachmentError) -> Int64 {
         var bytes: Int64 = 0

@@ -61,6 +61,60 @@ extension S3Client {
         }
     }
 
+    /// What a bucket with versions has kept under a key, the latest first; where it keeps none, what is there now.
+    ///
+    /// - Throws: `accessDenied` without the right to list versions, which nothing else needs.
+    func versions(of key: String, atOnce limit: Int = 1000) async throws(S3Error) -> [String] {
+        var versions: [String] = []
+        var place: VersionPlace?
+        repeat {
+            let part = try await versionsOnce(of: key, after: place, limit: limit)
+            versions += part.elements
+            guard part.next == nil || part.next != place else {
+                throw .malformedAnswer(reason: "a list doesn't go on")
+            }
+            place = part.next
+            // Keys that this one begins come behind it.
+        } while place?.key == key
+        return versions
+    }
+
+    private struct VersionPlace: Hashable {
+        var key: String
+        var version: String
+    }
+
+    private struct VersionPart {
+        var elements: [String]
+        var next: VersionPlace?
+    }
+
+    private func versionsOnce(
+        of key: String, after place: VersionPlace?, limit: Int
+    ) async throws(S3Error) -> VersionPart {
+        var query = [
+            (name: "encoding-type", value: "url"), (name: "max-keys", value: "\(limit)"), (name: "prefix", value: key),
+            (name: "versions", value: ""),
+        ]
+        if let place {
+            query += [(name: "key-marker", value: place.key), (name: "version-id-marker", value: place.version)]
+        }
+        return try await send(
+            S3Request(operation: "listing versions", method: "GET", key: nil, query: query)
+        ) { answer in
+            let tree = try await Self.document("ListVersionsResult", in: answer, atMost: 8 << 20)
+            let found = tree.all("Version").compactMap { entry in
+                entry["Key"].flatMap { Self.decoded($0.text) } == key ? entry["VersionId"]?.text : nil
+            }
+            guard tree["IsTruncated"]?.text == "true" else { return VersionPart(elements: found, next: nil) }
+            guard let next = tree["NextKeyMarker"].flatMap({ Self.decoded($0.text) }) else {
+                throw S3Error.malformedAnswer(reason: "a list says that it goes on, but not where")
+            }
+            let version = tree["NextVersionIdMarker"]?.text ?? ""
+            return VersionPart(elements: found, next: VersionPlace(key: next, version: version))
+        }
+    }
+
     /// A key of a list, which is encoded as forms are; nil where it is not.
     private static func decoded(_ text: String) -> String? {
         var bytes: [UInt8] = []

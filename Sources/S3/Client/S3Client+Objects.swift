@@ -48,11 +48,13 @@ extension S3Client {
     /// These bytes of an object: all of the range, unless the object ends before.
     ///
     /// - Throws: `noSuchObject`.
-    public func get(_ key: String, _ range: Range<Int64>) async throws(S3Error) -> [UInt8] {
+    public func get(
+        _ key: String, version: String? = nil, _ range: Range<Int64>
+    ) async throws(S3Error) -> [UInt8] {
         // An empty range has no name in HTTP.
         guard !range.isEmpty else { return [] }
         do {
-            return try await send(reading(key, range)) { answer in
+            return try await send(reading(key, version: version, range)) { answer in
                 guard answer.status == .partialContent else {
                     throw S3Error.malformedAnswer(reason: "it isn't the range that was asked for")
                 }
@@ -66,11 +68,16 @@ extension S3Client {
         }
     }
 
-    /// - Parameter etag: Of the only state of the object that is wanted; another is refused with 412.
-    func reading(_ key: String, _ range: Range<Int64>, of etag: String? = nil) -> S3Request {
+    /// - Parameters:
+    ///   - etag: Of the only state of the object that is wanted; another is refused with 412.
+    ///   - version: One that the bucket kept, in the place of the newest.
+    func reading(
+        _ key: String, version: String? = nil, _ range: Range<Int64>, of etag: String? = nil
+    ) -> S3Request {
         var headers = [(name: "Range", value: "bytes=\(range.lowerBound)-\(range.upperBound - 1)")]
         if let etag { headers.append((name: "If-Match", value: etag)) }
-        return S3Request(operation: "reading", method: "GET", key: key, headers: headers)
+        return S3Request(
+            operation: "reading", method: "GET", key: key, query: version.map { [("versionId", $0)] } ?? [], headers: headers)
     }
 
     /// What the bucket knows of an object.
@@ -132,9 +139,12 @@ extension S3Client {
 
     /// Gives an object's bytes one more key, without their passing through this machine.
     ///
+    /// - Parameter version: As a list of versions has it; nil for the latest.
     /// - Throws: `noSuchObject`; `refused` for one of more than 5 GiB, which no request copies.
-    public func copy(_ key: String, to new: String) async throws(S3Error) {
-        let source = SigV4.encoded("/\(configuration.bucket)/\(key)", keeping: "/")
+    public func copy(_ key: String, version: String? = nil, to new: String) async throws(S3Error) {
+        let source =
+            SigV4.encoded("/\(configuration.bucket)/\(key)", keeping: "/")
+            + (version.map { "?versionId=" + SigV4.encoded($0, keeping: "") } ?? "")
         let request = S3Request(
             operation: "copying", method: "PUT", key: new,
             headers: [(name: "X-Amz-Copy-Source", value: source)] + configuration.storageHeaders)

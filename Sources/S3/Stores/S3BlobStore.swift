@@ -39,15 +39,40 @@ public final class S3BlobStore: BlobStore {
             try await client.copy(key(blob.name), to: key(name))
         } catch {
             // Not every store copies what it keeps encrypted.
-            if error == .noSuchObject || error == .refused(status: 501, code: "NotImplemented") { return nil }
+            if error == .noSuchObject || error.isUnknownOperation { return nil }
             throw AttachmentError(error, of: Self.what)
         }
         return CommittedBlob(name: name, sha256: blob.sha256, bytes: blob.bytes)
     }
 
     public func read(_ range: Range<Int64>, of name: BlobName) async throws(AttachmentError) -> [UInt8] {
-        guard name.isKey else { throw .notInStore(what: Self.what) }
-        do throws(S3Error) { return try await client.get(key(name), range) } catch {
+        let (blob, version) = name.parts
+        guard blob.isKey else { throw .notInStore(what: Self.what) }
+        do throws(S3Error) { return try await client.get(key(blob), version: version, range) } catch {
+            throw AttachmentError(error, of: Self.what)
+        }
+    }
+
+    /// Where the bucket keeps versions, also what was removed; else what is there now.
+    public func versions(of name: BlobName) async throws(AttachmentError) -> [BlobName] {
+        guard name.isKey else { return [] }
+        do throws(S3Error) {
+            return try await client.versions(of: key(name)).map { BlobName(rawValue: "\(name.rawValue)@\($0)") }
+        } catch {
+            if error.isUnknownOperation { return [] }
+            throw AttachmentError(error, of: Self.what)
+        }
+    }
+
+    /// By the server, where the bytes are.
+    public func restore(_ name: BlobName, from other: BlobName) async throws(AttachmentError) -> Bool {
+        let (blob, version) = other.parts
+        guard name.isKey, blob.isKey else { return false }
+        do throws(S3Error) {
+            try await client.copy(key(blob), version: version, to: key(name))
+            return true
+        } catch {
+            if error == .noSuchObject || error.isUnknownOperation { return false }
             throw AttachmentError(error, of: Self.what)
         }
     }
@@ -130,6 +155,14 @@ public final class S3BlobStore: BlobStore {
 }
 
 extension BlobName {
+    /// A blob of this store, and which version of it; nil for the latest.
+    fileprivate var parts: (blob: BlobName, version: String?) {
+        guard let mark = rawValue.firstIndex(of: "@") else { return (self, nil) }
+        return (
+            BlobName(rawValue: String(rawValue[..<mark])), String(rawValue[rawValue.index(after: mark)...])
+        )
+    }
+
     /// Whether it is one of this store's, so that none leads elsewhere.
     fileprivate var isKey: Bool {
         let parts = rawValue.split(separator: "/", omittingEmptySubsequences: false)

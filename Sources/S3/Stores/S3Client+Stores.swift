@@ -28,6 +28,13 @@ extension S3Client {
     }
 }
 
+extension S3Error {
+    /// Not every server knows all that Amazon's does.
+    var isUnknownOperation: Bool {
+        self == .refused(status: 501, code: "NotImplemented") || self == .refused(status: 405, code: "MethodNotAllowed")
+    }
+}
+
 extension AttachmentError {
     /// What a bucket's refusal means for an attachment.
     ///

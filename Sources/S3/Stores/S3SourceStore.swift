@@ -38,6 +38,19 @@ public struct S3SourceStore: SourceStore {
         }
     }
 
+    /// From the latest version, where the bucket keeps any: a name is written once.
+    public func restore(_ name: SourceName) async throws(AttachmentError) -> Bool {
+        guard name.isKey else { return false }
+        do throws(S3Error) {
+            guard let latest = try await client.versions(of: key(name)).first else { return false }
+            try await client.copy(key(name), version: latest, to: key(name))
+            return true
+        } catch {
+            if error == .noSuchObject || error.isUnknownOperation { return false }
+            throw AttachmentError(error, of: Self.what)
+        }
+    }
+
     public func remove(_ names: [SourceName]) async throws(AttachmentError) {
         do throws(S3Error) {
             try await client.delete(names.filter(\.isKey).map(key))

@@ -55,15 +55,22 @@ extension StoreCopy {
                 if let copied { put = copied } else { put = try await self.bytes.blobs.put(whole, under: claim) }
                 first = first ?? put
             } else {
-                // A name that nothing has, and that says what was lost.
-                let name = BlobName(rawValue: "\(bytes.files[0]):\(bytes.tenant)")
-                put = CommittedBlob(name: name, sha256: bytes.sha256, bytes: bytes.bytes)
+                put = try await nothing(under: claim)
             }
             object.blob = CopiedObject.Blob(
                 tenant: bytes.tenant, sha256: bytes.sha256, name: put.name.rawValue, bytes: bytes.bytes,
                 refs: bytes.refs, isDamaged: whole == nil)
             try await target.record(object)
         }
+    }
+
+    /// A name that could have bytes and has none: a repair may bring them.
+    private func nothing(under claim: ClaimID) async throws(AttachmentError) -> CommittedBlob {
+        let file = try await BlockingWork.run { () throws(AttachmentError) in try source.staging.stage().file }
+        let empty = try await source.staging.close(file, expecting: 0, writersAreDead: true)
+        let put = try await bytes.blobs.put(empty, under: claim)
+        try await bytes.blobs.remove([put.name])
+        return put
     }
 
     private func find(_ name: String, of bytes: SharedBytes) async throws(AttachmentError) -> Finding {

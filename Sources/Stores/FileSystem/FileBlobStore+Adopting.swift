@@ -21,6 +21,36 @@ extension FileBlobStore {
         return true
     }
 
+    /// Has a blob's name stand for the bytes of a blob of another store, in the place of what is there. It is durable.
+    ///
+    /// - Returns: False where those are gone.
+    func restore(
+        _ name: BlobName, from other: BlobName, of store: FileBlobStore
+    ) async throws(AttachmentError) -> Bool {
+        guard let path = path(of: name) else { return false }
+        return try await BlockingWork.run { () throws(AttachmentError) in
+            do throws(AttachmentError) {
+                let file = try store.open(other)
+                do throws(SystemError) {
+                    let new = FilePath(path.string + Self.replacement)
+                    try Files.remove(new)
+                    try Files.place(file, at: new, unfinished: FileStagingArea.unfinished)
+                    try Files.rename(new, to: path, to: "bring a blob back")
+                    try Files.syncDirectory(shelf(of: name))
+                } catch {
+                    throw AttachmentError(error)
+                }
+                return true
+            } catch {
+                guard error.code == .notInStore else { throw error }
+                return false
+            }
+        }
+    }
+
+    /// What the name ends in of a file that is about to take another's place.
+    private static let replacement = ".new" + FileStagingArea.unfinished
+
     /// Makes the names durable of all that was adopted, and removes what was left of copies that were cut off.
     func syncNames() throws(SystemError) {
         for shelf in Self.shelves {

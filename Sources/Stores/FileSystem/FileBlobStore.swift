@@ -80,7 +80,11 @@ public struct FileBlobStore: BlobStore {
         return .file(Descriptor(owning: number))
     }
 
-    private func open(_ name: BlobName) throws(AttachmentError) -> Descriptor {
+    public func restore(_ name: BlobName, from other: BlobName) async throws(AttachmentError) -> Bool {
+        try await restore(name, from: other, of: self)
+    }
+
+    func open(_ name: BlobName) throws(AttachmentError) -> Descriptor {
         guard let path = path(of: name) else { throw .notInStore(what: "This rendition") }
         do {
             return try Files.open(path, .readOnly, to: "open a blob")
@@ -117,7 +121,7 @@ public struct FileBlobStore: BlobStore {
         }
     }
 
-    private func shelf(of name: BlobName) -> FilePath {
+    func shelf(of name: BlobName) -> FilePath {
         directory.appending(String(name.rawValue.prefix(2)))
     }
 

@@ -44,6 +44,14 @@ public final class MemoryBlobStore: BlobStore {
         }
     }
 
+    public func restore(_ name: BlobName, from other: BlobName) async throws(AttachmentError) -> Bool {
+        blobs.withLock { blobs in
+            guard let known = blobs[other] else { return false }
+            blobs[name] = known
+            return true
+        }
+    }
+
     public func removeAll(under claim: ClaimID) async {
         blobs.withLock { blobs in blobs = blobs.filter { $0.value.claim != claim } }
     }

@@ -171,6 +171,15 @@ extension MemoryRecordStore {
         }
     }
 
+    public func equalBlobs(to name: BlobName) async throws(AttachmentError) -> [BlobName] {
+        read { tables, _ in
+            guard let blob = tables.blobs[name] else { return [] }
+            return tables.blobs.filter { other in
+                other.key != name && other.value.tenant == blob.tenant && other.value.sha256 == blob.sha256
+            }.map(\.key)
+        }
+    }
+
     public func markDamaged(_ names: [BlobName]) async throws(AttachmentError) {
         try await write { tables, _ in
             for name in names {
@@ -180,6 +189,10 @@ extension MemoryRecordStore {
                 if tables.liveBlobs[place] == name { tables.liveBlobs[place] = nil }
             }
         }
+    }
+
+    public func neededSources() async throws(AttachmentError) -> [SourceName] {
+        read { tables, _ in tables.neededSources }
     }
 
     public func unneeded(among names: [SourceName]) async throws(AttachmentError) -> [SourceName] {

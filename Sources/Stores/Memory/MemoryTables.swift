@@ -272,6 +272,11 @@ extension MemoryTables {
             }
     }
 
+    var neededSources: [SourceName] {
+        let retained = jobs.values.flatMap { $0.retained?.submission.attachments ?? [] }
+        return Array(Set(attachments.values.compactMap(\.source) + retained.compactMap(\.location.sourceName)))
+    }
+
     mutating func dropRetained(of job: inout Job) {
         for attachment in job.retained?.submission.attachments ?? [] {
             if let name = attachment.location.sourceName { released.insert(name) }

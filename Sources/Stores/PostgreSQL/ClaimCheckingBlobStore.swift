@@ -36,6 +36,12 @@ struct ClaimCheckingBlobStore: BlobStore {
         try await base.url(of: name, as: type, disposition: disposition)
     }
 
+    func versions(of name: BlobName) async throws(AttachmentError) -> [BlobName] { try await base.versions(of: name) }
+
+    func restore(_ name: BlobName, from other: BlobName) async throws(AttachmentError) -> Bool {
+        try await base.restore(name, from: other)
+    }
+
     func remove(_ names: [BlobName]) async throws(AttachmentError) { try await base.remove(names) }
 
     func removeAll(under claim: ClaimID) async throws(AttachmentError) { try await base.removeAll(under: claim) }

@@ -34,11 +34,30 @@ extension PostgresRecordStore {
         }
     }
 
+    public func equalBlobs(to name: BlobName) async throws(AttachmentError) -> [BlobName] {
+        try await read { work in
+            try await work.run(
+                """
+                SELECT other.name FROM blobs JOIN blobs AS other USING (tenant, sha256)
+                WHERE blobs.name = $1 AND other.name <> $1
+                """, [.text(name.rawValue)]
+            ).map { BlobName(rawValue: try $0.text("name")) }
+        }
+    }
+
     public func markDamaged(_ names: [BlobName]) async throws(AttachmentError) {
         guard !names.isEmpty else { return }
         try await write { work in
             _ = try await work.run(
                 "UPDATE blobs SET damaged = true WHERE name = ANY($1::text[])", [.texts(names.map(\.rawValue))])
+        }
+    }
+
+    public func neededSources() async throws(AttachmentError) -> [SourceName] {
+        try await read { work in
+            try await work.run(
+                "SELECT source AS name FROM attachments WHERE source IS NOT NULL UNION SELECT name FROM retained_sources"
+            ).map { SourceName(rawValue: try $0.text("name")) }
         }
     }
 

@@ -26,9 +26,27 @@ extension SQLiteRecordStore {
         try await read { database, _ in try database.committedBlobs() }
     }
 
+    public func equalBlobs(to name: BlobName) async throws(AttachmentError) -> [BlobName] {
+        try await read { database, _ in
+            // A row from before belongs to whoever refers to it.
+            try database.texts(
+                """
+                SELECT other.name FROM blobs JOIN blobs AS other ON other.sha256 = blobs.sha256 AND other.name <> blobs.name
+                WHERE blobs.name = ? AND EXISTS (
+                    SELECT 1 FROM renditions AS one JOIN renditions AS two ON two.tenant = one.tenant
+                    WHERE one.blob = blobs.name AND two.blob = other.name)
+                """, [name.rawValue]
+            ).map(BlobName.init(rawValue:))
+        }
+    }
+
     public func markDamaged(_ names: [BlobName]) async throws(AttachmentError) {
         guard !names.isEmpty else { return }
         try await write { database, _ in try database.markDamaged(names) }
+    }
+
+    public func neededSources() async throws(AttachmentError) -> [SourceName] {
+        try await read { database, _ in try database.neededSources() }
     }
 
     public func unneeded(among names: [SourceName]) async throws(AttachmentError) -> [SourceName] {
@@ -58,6 +76,11 @@ extension Database {
                 SELECT DISTINCT kid FROM access WHERE expires_at > ? AND ended_at IS NULL
                 UNION SELECT DISTINCT headers_kid FROM jobs WHERE headers_kid IS NOT NULL
                 """, [now.milliseconds]))
+    }
+
+    func neededSources() throws -> [SourceName] {
+        try texts("SELECT spool FROM attachments WHERE spool IS NOT NULL UNION SELECT name FROM retained_spool")
+            .map(SourceName.init(rawValue:))
     }
 
     static let sourceNeed = """

@@ -80,10 +80,6 @@ extension SQLiteRecordStore: SnapshotRecords {
 extension Database {
     fileprivate func references(at now: Instant) throws -> StoreReferences {
         StoreReferences(
-            blobs: try committedBlobs(),
-            sources: try texts(
-                "SELECT spool FROM attachments WHERE spool IS NOT NULL UNION SELECT name FROM retained_spool"
-            ).map(SourceName.init(rawValue:)),
-            keys: try keysInUse(at: now))
+            blobs: try committedBlobs(), sources: try neededSources(), keys: try keysInUse(at: now))
     }
 }

@@ -44,6 +44,8 @@ extension StoreCommand {
                     return
                 }
                 try tell(try await run(copy), keys: configuration.accessKeys)
+            } catch StoreError.missing(let path) {
+                throw CommandFailure("there is no Satchel store at '\(path)'.", status: 2)
             } catch let error as StoreError {
                 throw CommandFailure(error.description, status: 2)
             } catch let error as AttachmentError {

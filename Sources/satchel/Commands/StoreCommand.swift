@@ -53,24 +53,72 @@ struct StoreCommand: AsyncParsableCommand {
 
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "verify", abstract: "Read every byte again and compare it with its hash.")
+            commandName: "verify", abstract: "Read every byte again and compare it with its hash.",
+            discussion: """
+                What is damaged or missing is named, and the next delivery of the same bytes stores them anew. With --repair it is \
+                brought back first, where it can be: from a version that the bucket has kept, also of what was removed; from equal \
+                bytes of the same tenant; or, for a store in a directory, from a backup. So a database that was set back to \
+                an earlier moment gets the bytes that its records refer to.
+
+                  satchel store verify --repair --from /backup/satchel
+                """)
+
+        @Flag(help: "Bring back what is damaged or missing.") var repair = false
+
+        @Option(
+            help: ArgumentHelp("With --repair: a backup of the store, for what is nowhere else.", valueName: "dir"),
+            completion: .directory)
+        var from: String?
 
         @OptionGroup var store: StoreOptions
 
+        func validate() throws {
+            if from != nil, !repair { throw ValidationError("--from needs --repair.") }
+        }
+
         func run() async throws {
-            let store = try await openStore(store)
-            let result = try await reported { () async throws(AttachmentError) in
-                try await store.verify()
+            if from != nil, store.directory == nil {
+                throw CommandFailure(
+                    "--from is for a store in a directory; a bucket is repaired from the versions that it keeps.",
+                    status: 2)
             }
+            let opened = try await openStore(store)
+            let backup: BackupDirectory?
+            do {
+                backup = try from.map { try BackupDirectory(existingAt: $0) }
+            } catch let error as StoreError {
+                throw CommandFailure(error.description, status: 2)
+            }
+            let result = try await reported { () async throws(AttachmentError) in
+                try await opened.verify(repairing: repair, from: backup)
+            }
+            for name in result.repaired { print("repaired \(name.rawValue)") }
+            for name in result.repairedSources { print("repaired \(name.rawValue), a source") }
             for name in result.missing { print("missing  \(name.rawValue)") }
             for name in result.damaged { print("damaged  \(name.rawValue)") }
+            for name in result.missingSources { print("missing  \(name.rawValue), a source") }
             for name in result.orphaned { print("unused   \(name.rawValue)") }
-            guard result.isSound else {
-                throw CommandFailure(
-                    "\(result.missing.count) of \(result.blobs) blobs are missing and \(result.damaged.count) are damaged; delete their attachments with 'satchel rm' and prepare them again."
-                )
+            guard result.isSound else { throw CommandFailure(advice(result)) }
+            let repaired = result.repaired.count + result.repairedSources.count
+            let outcome =
+                repaired == 0 ? "all are whole" : "all are whole, \(Quantity.count(repaired, "file")) of them again"
+            print("\(Quantity.count(result.blobs, "blob")) verified, \(Quantity.bytes(result.bytes)): \(outcome).")
+        }
+
+        private func advice(_ result: VerifyReport) -> String {
+            func count(_ names: [BlobName], _ what: String) -> String {
+                "\(names.count) \(names.count == 1 ? "is" : "are") \(what)"
             }
-            print("\(Quantity.count(result.blobs, "blob")) verified, \(Quantity.bytes(result.bytes)): all are whole.")
+            var lost =
+                "of \(Quantity.count(result.blobs + result.missing.count, "blob")) \(count(result.missing, "missing")) and \(count(result.damaged, "damaged"))"
+            if !result.missingSources.isEmpty {
+                lost += ", and \(Quantity.count(result.missingSources.count, "source")) of waiting jobs"
+            }
+            let rest =
+                repair
+                ? ", and nothing that was looked at has them"
+                : "; 'satchel store verify --repair' brings back what is kept elsewhere"
+            return "\(lost)\(rest). Delete the attachments of what is lost with 'satchel rm' and prepare them again."
         }
     }
 

@@ -77,6 +77,29 @@ import Testing
         #expect(try await bucket.keys() == [])
     }
 
+    @Test(arguments: [1, 2, 1000])
+    func `versions of an object are listed, the latest first, also of one that was removed`(atOnce: Int) async throws {
+        let bucket = try TestBucket(bucket: S3Gateway.versionedBucket)
+        let key = bucket.key("a")
+        #expect(try await bucket.client.versions(of: key, atOnce: atOnce) == [])
+        // It begins the other, which has versions of its own.
+        for text in ["one", "two", "three"] {
+            for name in ["a", "a b"] { try await bucket.client.put(Array((name + text).utf8), as: bucket.key(name)) }
+            try await bucket.client.delete(key)
+        }
+        let versions = try await bucket.client.versions(of: key, atOnce: atOnce)
+        var texts: [String] = []
+        for version in versions {
+            texts.append(
+                String(decoding: try await bucket.client.get(key, version: version, 0..<100), as: UTF8.self))
+        }
+        #expect(texts == ["athree", "atwo", "aone"])
+        await #expect(throws: S3Error.noSuchObject) { try await bucket.client.get(key, 0..<100) }
+        try await bucket.client.copy(key, version: versions.last, to: key)
+        #expect(try await bucket.client.get(key, 0..<100) == Array("aone".utf8))
+        #expect(try await bucket.client.versions(of: bucket.key("a b"), atOnce: atOnce).count == 3)
+    }
+
     @Test func `a large file goes up in parts and comes down in ranges, the same to the byte`() async throws {
         let bucket = try TestBucket()
         let data = Data.random((64 << 20) + 5_000_001)

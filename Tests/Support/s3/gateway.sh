@@ -3,6 +3,8 @@
 #
 #   Tests/Support/s3/gateway.sh DIRECTORY [bucket ...]
 #
+# A bucket whose name ends in `-versions` keeps versions.
+#
 # Says `ready` when it answers, and runs until its input ends; then it stops, also where who started it was killed. DIRECTORY,
 # which it makes and removes, has `env` for a shell (`. DIRECTORY/env`: where it is and its keys), logs, and the ids of its
 # processes in `mon.pid`, `osd.pid` and `rgw.pid`: where the storage daemon is stopped (kill -STOP), the gateway takes requests and
@@ -146,12 +148,20 @@ radosgw-admin user create --uid test --display-name test --access-key "$access_k
     >"$directory/user.out" 2>&1 || { cat "$directory/user.out" >&2; exit 1; }
 start rgw radosgw -f -n client.rgw
 await "Ceph's gateway" answers
-for bucket in "$@"; do
-    curl -sf --aws-sigv4 aws:amz:us-east-1:s3 --user "$access_key:$secret_key" -X PUT \
-        -H "x-amz-content-sha256: $(printf '' | sha256sum | cut -c 1-64)" "http://127.0.0.1:$gateway/$bucket" >/dev/null || {
-        echo "the bucket $bucket can't be made" >&2
+put() { # what, body
+    curl -sf --aws-sigv4 aws:amz:us-east-1:s3 --user "$access_key:$secret_key" -X PUT --data-binary "$2" \
+        -H "x-amz-content-sha256: $(printf %s "$2" | sha256sum | cut -c 1-64)" "http://127.0.0.1:$gateway/$1" >/dev/null || {
+        echo "the bucket ${1%%\?*} can't be made" >&2
         exit 1
     }
+}
+for bucket in "$@"; do
+    put "$bucket" ""
+    case $bucket in
+        *-versions)
+            put "$bucket?versioning=" '<VersioningConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Status>Enabled</Status></VersioningConfiguration>'
+            ;;
+    esac
 done
 echo ready
 # Whoever started it holds the other end.
