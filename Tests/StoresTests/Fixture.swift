@@ -47,6 +47,12 @@ struct RecordDatabase: Sendable {
         name = try server.makeDatabase(like: try Self.template.get())
     }
 
+    /// Beside busy loops a statement, or the next one of a transaction, may take its time.
+    var url: String {
+        let patient = ["statement_timeout", "idle_in_transaction_session_timeout"].map { "-c%20\($0)%3D600000" }
+        return server.url(name) + "&options=" + patient.joined(separator: "%20")
+    }
+
     /// Made once, and copied for each.
     private static let template = Result {
         let server = try PostgresServer.shared()
@@ -71,11 +77,8 @@ struct RecordDatabase: Sendable {
         timing: PostgresNode.Timing = PostgresNode.Timing(
             deadAfter: .seconds(300), steadiness: .zero, rescue: .zero)
     ) throws -> Store {
-        // Beside busy loops a statement, or the next one of a transaction, may take its time.
-        let patient = ["statement_timeout", "idle_in_transaction_session_timeout"].map { "-c%20\($0)%3D600000" }
         let parameters = try PostgresParameters(
-            pooler?.url(name) ?? server.url(name) + "&options=" + patient.joined(separator: "%20"),
-            application: "tests", isPooled: pooler != nil)
+            pooler?.url(name) ?? url, application: "tests", isPooled: pooler != nil)
         return try Store(bytesIn: memory, schemaVersion: "\(PostgresSchema.version)") { keys, own in
             PostgresRecordStore(
                 PostgresPool(parameters, limit: .seconds(600)), keys: keys, garbage: garbage ?? own,

@@ -41,7 +41,7 @@ import Testing
 
         var path: String { directory.path + "/store" }
         var keys: String { directory.path + "/keys" }
-        var url: String { database.server.url(database.name) }
+        var url: String { database.url }
 
         func open(exclusively: Bool = false) throws -> Store {
             try Store.open(at: path, keys: keys, exclusively: exclusively) { [clock] in clock.now }
@@ -274,6 +274,14 @@ import Testing
             #expect(report.missing.count == 1 && report.damaged.count == 1 && !report.isSound)
             #expect(report.missingSources.isEmpty && report.damagedSources.isEmpty && report.missingKeys.isEmpty)
             #expect(amount.sources == 8 && amount.interruptedJobs == 1 && amount.unfinishedJobs == 8)
+        }
+        do {
+            // Once more, by somebody who has other keys.
+            let keys = place.directory.path + "/none"
+            let clock = place.clock
+            let store = try Store.open(at: place.path, keys: keys, exclusively: true) { clock.now }
+            let report = try await place.copy(of: store).run()
+            #expect(report.wasDone && !report.missingKeys.isEmpty)
         }
         let target = try place.target()
         let found = try await Self.tell(of: target)
