@@ -137,7 +137,8 @@ public final class PostgresPool: Sendable {
                 // A node that is so busy, or slept, that its first attempt took as long has lost it to the server's own limit.
                 let isFirst = if case .connectionLost = error { attempt.number == 1 } else { false }
                 let goesOn =
-                    isConflict ? attempt.number < Self.mostAttempts : error.isPassing && (isFirst || ContinuousClock.now < end)
+                    isConflict
+                    ? attempt.number < Self.mostAttempts : error.isPassing && (isFirst || ContinuousClock.now < end)
                 guard goesOn else { throw error }
             }
             // With full jitter, so that those that met don't meet again.

@@ -355,7 +355,7 @@ import Testing
                     case .spool(let name):
                         texts[place] = try Self.text(of: try await target.sources.open(name))
                     case .url(_, let headers): texts[place] = headers["Authorization"] ?? "-"
-                    case .file: break
+                    case .file, .object: break
                     }
                     outcomes.append(.delivered(id, [.main: try await target.commit(place)]))
                 }

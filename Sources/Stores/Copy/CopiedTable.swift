@@ -238,7 +238,7 @@ struct CopiedTable: Sendable {
         // Computed from the URL.
         "callbacks.receiver",
         // Of nodes, and what they leave behind.
-        "nodes", "runs", "leaders", "tombstones", "garbage",
+        "nodes", "runs", "run_nodes", "leaders", "tombstones", "garbage",
         "schema", "migration", "copies", "copied_objects",
     ]
 }
