@@ -10,8 +10,8 @@
 # Each part has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
 # waits for a program would keep them from running. Where tests of one target would disturb each other so, they run one
 # by one; such a target leaves a core idle, so the one of the command line runs in two processes, and those of the service
-# and of its client beside each other, as `ServeTests+SatchelClientTests`. The codec side's share nothing and take long: they
-# run in two processes (Tests/codecs.sh), with GIF's among them.
+# and of its client, as `ServeTests+SatchelClientTests`, in two as well. The codec side's share nothing and take long: they run in
+# two processes (Tests/codecs.sh), with GIF's among them.
 #
 # The tests are run as they were built, without SwiftPM, which would plan the whole package for each part anew.
 #
@@ -98,8 +98,9 @@ run() {
 }
 
 tests=.build/debug/satchelPackageTests.xctest
-# What needs a terminal or mounts something, which is about half of the time.
-system='^SatchelTests\.(Command|Completion|FileSystem|Output|Terminal)Tests/'
+# About half of the time each.
+samples='^SatchelTests\.SampleTests/'
+shared='^(SatchelClientTests\.|ServeTests\.SharedStoreTests/)'
 
 for name in $parts; do
     minutes=15
@@ -114,8 +115,10 @@ for name in $parts; do
         history) run "$name" 15 ./Tests/history.sh --seconds 60 .build/debug/satchel "${SATCHEL_TEST_SEED:-1}" ;;
         schemathesis) run "$name" 15 ./Tests/schemathesis.sh .build/debug ;;
         deployment) run "$name" 5 ./Tests/deployment.sh .build/debug ;;
-        SatchelTests) run "$name" $minutes ./Tests/halves.sh "$tests" '^SatchelTests\.' "$system" --no-parallel ;;
-        *+*) run "$name" $minutes ./Tests/halves.sh "$tests" "^(${name%+*}|${name#*+})\\." "^${name%+*}\\." --no-parallel ;;
+        SatchelTests) run "$name" $minutes ./Tests/halves.sh "$tests" '^SatchelTests\.' "$samples" --no-parallel ;;
+        ServeTests+SatchelClientTests)
+            run "$name" $minutes ./Tests/halves.sh "$tests" '^(ServeTests|SatchelClientTests)\.' "$shared" --no-parallel
+            ;;
         ServeTests | SatchelClientTests)
             run "$name" $minutes "$tests" --testing-library swift-testing --no-parallel --filter "^$name\\."
             ;;

@@ -77,7 +77,8 @@ extension S3Client {
         var headers = [(name: "Range", value: "bytes=\(range.lowerBound)-\(range.upperBound - 1)")]
         if let etag { headers.append((name: "If-Match", value: etag)) }
         return S3Request(
-            operation: "reading", method: "GET", key: key, query: version.map { [("versionId", $0)] } ?? [], headers: headers)
+            operation: "reading", method: "GET", key: key, query: version.map { [("versionId", $0)] } ?? [],
+            headers: headers)
     }
 
     /// What the bucket knows of an object.
