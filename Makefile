@@ -41,8 +41,17 @@ test: dependencies lint ## Run the tests that a contributor runs.
 check: dependencies ## Run what takes longer: power cuts, the description, the deployment, the image, counts of instructions.
 	$(SWIFT) build --build-tests
 	./Tests/run.sh check
+	@# Which leaves a processor idle that a release build can use.
+	$(MAKE) --jobs 2 check-image inner-bench
+	./Benchmarks/inner/check.sh
+
+.PHONY: check-image
+check-image:
 	./Docker/check.sh .build/debug
-	$(MAKE) bench-inner
+
+.PHONY: inner-bench
+inner-bench:
+	SATCHEL_BENCHMARKS=1 $(SWIFT) build -c release --product inner-bench
 
 # The service's executable of Debian 12 runs there as it is.
 .PHONY: check-debian13
@@ -119,8 +128,7 @@ BENCH = PYTHONPATH=Benchmarks .bench/$(BENCH_PYTHON) -m bench --programs $(RELEA
 	$(CC) -O2 -Wall -Wextra -Werror -o $@ $< -lavformat -lavcodec -lavutil
 
 .PHONY: bench-build
-bench-build: release .bench/jpeg-floor .bench/remux
-	SATCHEL_BENCHMARKS=1 $(SWIFT) build -c release --product inner-bench
+bench-build: release .bench/jpeg-floor .bench/remux inner-bench
 
 .PHONY: bench-peers
 bench-peers: ## Install what is measured beside.
@@ -146,8 +154,7 @@ bench-test: ## Run the tests of the benchmarks themselves.
 	@PYTHONPATH=Benchmarks .build/bench/$(BENCH_PYTHON) -m unittest discover -s Benchmarks/Tests
 
 .PHONY: bench-inner
-bench-inner: dependencies ## Count the instructions of inner pieces, and compare them with their thresholds.
-	SATCHEL_BENCHMARKS=1 $(SWIFT) build -c release --product inner-bench
+bench-inner: dependencies inner-bench ## Count the instructions of inner pieces, and compare them with their thresholds.
 	./Benchmarks/inner/check.sh
 
 .PHONY: man
