@@ -53,6 +53,19 @@ import Testing
         #expect(try await store.verify().isSound)
     }
 
+    /// Three blobs, `whole`, `removed` and `changed`, and a job that waits with its source.
+    private static func fill(_ store: Store) async throws -> (names: [BlobName], source: SourceName) {
+        var names: [BlobName] = []
+        for text in ["whole", "removed", "changed"] {
+            names.append(try await blob(of: try await store.deliver([.main: text]), of: .local, in: store))
+        }
+        var waiting = JobSubmission.sample()
+        let source = try await store.accept("source")
+        waiting.attachments[0].location = .spool(name: source)
+        _ = try await store.records.submit(waiting)
+        return (names, source)
+    }
+
     @Test func `a bucket with versions gives back what was removed or written over, and sources`() async throws {
         let directory = try TemporaryDirectory(inMemory: true)
         let prefix = UUID().uuidString.lowercased()
@@ -60,14 +73,7 @@ import Testing
             S3Gateway.versionedBucket, prefix: prefix, scratch: directory.path + "/store/spool")
         let store = try Store.open(at: directory.path + "/store", keys: directory.path + "/keys", bytes: bytes)
         let client = try S3Client.ofGateway(S3Gateway.versionedBucket, prefix: prefix)
-        var names: [BlobName] = []
-        for text in ["whole", "removed", "changed"] {
-            names.append(try await Self.blob(of: try await store.deliver([.main: text]), of: .local, in: store))
-        }
-        var waiting = JobSubmission.sample()
-        let source = try await store.accept("source")
-        waiting.attachments[0].location = .spool(name: source)
-        _ = try await store.records.submit(waiting)
+        let (names, source) = try await Self.fill(store)
         #expect(try await store.verify().isSound)
 
         try await store.blobs.remove([names[1], names[2]])
@@ -102,14 +108,8 @@ import Testing
         let fixture = try Fixture(onDisk: isFar)
         let elsewhere = try TemporaryDirectory(inMemory: true)
         let store = fixture.store
-        var names: [BlobName] = []
-        for text in ["whole", "removed", "changed"] {
-            names.append(try await Self.blob(of: try await store.deliver([.main: text]), of: .local, in: store))
-        }
-        var waiting = JobSubmission.sample()
-        let source = try await store.accept("source")
-        waiting.attachments[0].location = .spool(name: source)
-        _ = try await store.records.submit(waiting)
+        let (filled, source) = try await Self.fill(store)
+        var names = filled
         let path = elsewhere.path + "/backup"
         _ = try await store.backup(into: BackupDirectory(at: path))
         names.append(try await Self.blob(of: try await store.deliver([.main: "later"]), of: .local, in: store))
