@@ -163,10 +163,15 @@ public final class S3Client: Sendable {
     private func refusal(
         _ answer: HTTPClientResponse, to request: S3Request, signedBy signer: SigV4
     ) async throws -> S3Error {
-        let bytes = request.method == "HEAD" ? [] : try await Self.body(of: answer, atMost: 64 << 10)
+        let status = Int(answer.status.code)
+        var bytes: [UInt8] = []
+        if request.method != "HEAD" {
+            // Who refuses before all of a request was sent may close the connection before the reason was read. Of these the
+            // status says enough.
+            do { bytes = try await Self.body(of: answer, atMost: 64 << 10) } catch where status == 403 || status >= 500 {}
+        }
         let tree = try? XMLTree(bytes)
         let error = tree?.name == "Error" ? tree : nil
-        let status = Int(answer.status.code)
         let code = (error?["Code"]?.text ?? "").filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
         if status == 403, code == "RequestTimeTooSkewed",
             let date = answer.headers.first(name: "Date").flatMap(Instant.init(httpDate:))

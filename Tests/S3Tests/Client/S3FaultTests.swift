@@ -163,7 +163,8 @@ import Testing
                 try await bucket.client.get(bucket.key("a"), 0..<10)
             }
         }
-        #expect(proxy.requests.count == 1)
+        // None, where the time was over before there was a connection.
+        #expect(proxy.requests.count <= 1)
         await StoreTime.$current.withValue(StoreTime(reading: .now, writing: .now + .seconds(6))) {
             await #expect(throws: S3Error.timedOut(host: "127.0.0.1")) {
                 try await bucket.client.put(file, as: bucket.key("a"))
