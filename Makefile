@@ -40,10 +40,14 @@ test: dependencies lint ## Run the tests that a contributor runs.
 .PHONY: check
 check: dependencies ## Run what takes longer: power cuts, the description, the deployment, the image, counts of instructions.
 	$(SWIFT) build --build-tests
-	./Tests/run.sh check
-	@# Which leaves a processor idle that a release build can use.
-	$(MAKE) --jobs 2 check-image inner-bench
+	@# The release build has the processor that these leave idle.
+	$(MAKE) --jobs 2 check-parts inner-bench
 	./Benchmarks/inner/check.sh
+
+.PHONY: check-parts
+check-parts:
+	./Tests/run.sh check
+	$(MAKE) check-image
 
 .PHONY: check-image
 check-image:
@@ -51,7 +55,7 @@ check-image:
 
 .PHONY: inner-bench
 inner-bench:
-	SATCHEL_BENCHMARKS=1 $(SWIFT) build -c release --product inner-bench
+	SATCHEL_BENCHMARKS=1 $(SWIFT) build --quiet -c release --product inner-bench
 
 # The service's executable of Debian 12 runs there as it is.
 .PHONY: check-debian13
