@@ -39,7 +39,7 @@ public struct TimeZoneRules: Hashable, Sendable {
 
     /// The period that a moment lies in.
     func period(at moment: Int64) -> Period {
-        let moment = min(max(moment, Self.moments.lowerBound), Self.moments.upperBound)
+        let moment = min(max(moment, Self.moments.lowerBound), Self.moments.upperBound - 1)
         guard let last = transitions.last else {
             return footer?.period(at: moment)
                 ?? Period(start: Self.moments.lowerBound, end: Self.moments.upperBound, offset: initial)

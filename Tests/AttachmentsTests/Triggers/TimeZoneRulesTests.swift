@@ -111,6 +111,15 @@ import Testing
         #expect(throws: TZifError.badFooter) { try TimeZoneRules(tzif: TZifFile(0, footer: footer).bytes) }
     }
 
+    @Test func `changes beyond all times are those of the end`() throws {
+        let rules = try TimeZoneRules(
+            tzif: TZifFile(0, [(at: -1 << 62, offset: 60), (at: 1 << 62, offset: 3600)], footer: "XYZ-1").bytes)
+        for moment in [Int64.min, -1 << 62, 0, 1 << 62, .max] {
+            let period = rules.period(at: moment)
+            #expect(period.start < period.end && period.offset == 60, "\(moment)")
+        }
+    }
+
     @Test func `a file of version 1 has times of 32 bits and no footer`() throws {
         let bytes =
             TZifFile.header(version: 1, transitions: 2, types: 2, characters: 4) + TZifFile.number(-5, size: 4)

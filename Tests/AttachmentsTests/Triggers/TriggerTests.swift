@@ -110,7 +110,8 @@ import Testing
                     repeats: true)
             // Around the days on which clocks change there.
             let change = try [
-                "2011-12-30T10:00:00Z", "2026-04-05T00:00:00Z", "2026-10-25T01:00:00Z", "2026-03-29T01:00:00Z",
+                "2011-12-30T10:00:00Z", "2026-03-29T01:00:00Z", "2026-04-05T00:00:00Z", "2026-04-23T22:00:00Z",
+                "2026-09-06T04:00:00Z", "2026-10-03T15:30:00Z", "2026-10-25T01:00:00Z",
             ]
             .map { try Instant(written: $0) }.randomElement(using: &random)
             let accepted = try #require(change) - .seconds(Int64.random(in: 0...200_000, using: &random))
