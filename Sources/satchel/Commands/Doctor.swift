@@ -3,6 +3,7 @@ import Attachments
 import CodecPool
 import Foundation
 import Glibc
+import Platform
 import Stores
 
 struct Doctor: AsyncParsableCommand {
@@ -30,6 +31,7 @@ struct Doctor: AsyncParsableCommand {
         var findings = machine()
         findings += await codec()
         findings += await storeFindings()
+        findings.append(Self.timeZones(TimeZoneDatabase(), at: .wallClock()))
         findings += ServiceFindings(file: config).all
         print(table(["", "WHAT", "HOW IT IS"], findings.map { [$0.grade.rawValue, $0.subject, $0.detail] }))
         if findings.contains(where: { $0.grade == .bad }) {
@@ -118,6 +120,27 @@ struct Doctor: AsyncParsableCommand {
             case .missing: "missing"
             }
         return "\(kind), \(state)" + (layer.reason.isEmpty ? "" : ": \(layer.reason)")
+    }
+
+    /// By which triggers fire.
+    private static func timeZones(_ zones: TimeZoneDatabase, at now: Instant) -> Finding {
+        guard !zones.names.isEmpty else {
+            return Finding(
+                grade: .extra, subject: "time zones",
+                detail:
+                    "none in '\(zones.directory)': install the package tzdata, or triggers with a time zone are refused"
+            )
+        }
+        let detail = "\(zones.version.rawValue), \(Quantity.count(zones.names.count, "zone")) in '\(zones.directory)'"
+        // A year has several releases: some zone's clocks have been decided upon since.
+        guard now - zones.date > .seconds(366 * 86_400) else {
+            return Finding(grade: .good, subject: "time zones", detail: detail)
+        }
+        return Finding(
+            grade: .extra, subject: "time zones",
+            detail: detail
+                + ", older than a year: install the newest package tzdata, or triggers fire an hour off where clocks changed since"
+        )
     }
 
     private func storeFindings() async -> [Finding] {

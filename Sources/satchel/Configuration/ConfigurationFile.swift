@@ -1,3 +1,4 @@
+import Attachments
 import Foundation
 import Yams
 
@@ -100,30 +101,5 @@ struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConvertible 
         var text = key.map { "\($0) " } ?? ""
         if let value { text += "'\(value)' " }
         return text + "(\(origin)): \(remedy)."
-    }
-}
-
-/// Which known name somebody probably meant.
-enum NearestName {
-    static func hint(for name: String, in known: [String]) -> String {
-        let nearest = known.map { ($0, distance(name, $0)) }.min { $0.1 < $1.1 }
-        guard let nearest, nearest.1 <= max(2, name.count / 2) else { return "" }
-        return "; '\(nearest.0)' is the nearest"
-    }
-
-    /// Levenshtein's.
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let right = Array(right)
-        var row = Array(0...right.count)
-        for (index, character) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in right.indices {
-                let change = diagonal + (character == right[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(change, row[column] + 1, row[column + 1] + 1)
-            }
-        }
-        return row[right.count]
     }
 }
