@@ -2,6 +2,7 @@ public import Attachments
 public import Ingest
 public import Jobs
 public import Logging
+package import Platform
 public import Stores
 
 /// Everything that the routes need, put together once.
@@ -19,6 +20,8 @@ public struct Service: Sendable {
     public let webhooks: FetchGuard
     /// Admits submissions; shared by all routes that take some.
     public let intake: AdmissionController
+    /// By which triggers are judged.
+    package var timeZones = TimeZoneDatabase()
     /// Nil where none are kept.
     let smallBlobs: BlobCache?
 

@@ -28,12 +28,8 @@ struct AccessRequest {
     ///
     /// - Throws: A problem that names every field that can't be taken.
     init(_ request: Request, fields: [Field]) async throws {
-        let body = try await IncomingBody(request, limit: Self.bodyLimit).collect()
+        let body = try await IncomingBody.json(of: request, limit: Self.bodyLimit)
         guard body.readableBytes > 0 else { return }
-        if let type = request.headers[.contentType], HeaderParameters(type)?.value != "application/json" {
-            throw Problem(
-                .unsupportedMediaType, "unsupported_media_type", "This call takes JSON. Send it as 'application/json'.")
-        }
         let errors = ValidationErrors()
         let reader = try FieldReader(
             body: body.readableBytesView, known: fields.map(\.rawValue), errors)

@@ -46,6 +46,19 @@ struct IncomingBody: Sendable {
         return whole
     }
 
+    /// The whole of a body that may be JSON alone, or empty.
+    ///
+    /// - Throws: 415 where its type is another.
+    static func json(of request: Request, limit: Int64) async throws -> ByteBuffer {
+        let body = try await IncomingBody(request, limit: limit).collect()
+        let type = request.headers[.contentType].map { HeaderParameters($0)?.value }
+        guard body.readableBytes == 0 || type == nil || type == "application/json" else {
+            throw Problem(
+                .unsupportedMediaType, "unsupported_media_type", "This call takes JSON. Send it as 'application/json'.")
+        }
+        return body
+    }
+
     /// Bytes that the request says it has.
     static func announced(by request: Request) -> Int64? {
         request.headers[.contentLength].flatMap { Int64($0) }

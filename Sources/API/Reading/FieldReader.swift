@@ -57,16 +57,14 @@ struct FieldReader {
         self.errors = errors
         self.members = Dictionary(members) { first, _ in first }
         guard let known else { return }
-        for (key, _) in members where !known.contains(key) {
-            errors.add(
-                naming.name(key), "There is no such field here; there are \(known.joined(separator: ", ")).")
-        }
+        refuseOthers(than: known, among: members.map(\.key))
     }
 
     /// Reads a whole body.
     ///
+    /// - Parameter known: As in ``init(_:named:known:_:)``.
     /// - Throws: A problem where it is no JSON or no object.
-    init(body: some Sequence<UInt8>, known: [String], _ errors: ValidationErrors) throws(Problem) {
+    init(body: some Sequence<UInt8>, known: [String]?, _ errors: ValidationErrors) throws(Problem) {
         let root: JSONValue
         do {
             root = try JSONDocument.read(Array(body), .requestBody).root
@@ -75,6 +73,17 @@ struct FieldReader {
         }
         guard case .object = root else { throw .invalid("", "The body must be a JSON object, not \(root.kind).") }
         self.init(root.members, named: .pointer(""), known: known, errors)
+    }
+
+    /// Refuses fields that the object may not have, where only another field tells which those are.
+    func refuseOthers(than known: [String]) {
+        refuseOthers(than: known, among: names)
+    }
+
+    private func refuseOthers(than known: [String], among names: [String]) {
+        for name in names where !known.contains(name) {
+            complain(name, "There is no such field here; there are \(known.joined(separator: ", ")).")
+        }
     }
 
     func complain(_ field: String, _ detail: String) {

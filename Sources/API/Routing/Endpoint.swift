@@ -68,6 +68,7 @@ extension Endpoint {
     static let content = Endpoint(.get, "/c/{token}/{name}", .anyone)
     static let contentHead = Endpoint(.head, "/c/{token}/{name}", .anyone)
     static let enrichPayload = Endpoint(.post, "/v1/payloads/apns", .key([.submit]), startsWork: true)
+    static let checkTrigger = Endpoint(.post, "/v1/triggers/check", .key([.submit, .read]))
     static let profiles = Endpoint(.get, "/v1/profiles", .key([.read]))
     static let alive = Endpoint(.get, "/livez", .anyone)
     static let ready = Endpoint(.get, "/readyz", .anyone)
@@ -81,6 +82,6 @@ extension Endpoint {
         submitJob, putJob, listJobs, job, jobEvents, deleteJob, retryJob, replayWebhook,
         listAttachments, attachment, deleteAttachment,
         startLease, lease, renewLease, stopLease, grant, narrowGrant, revokeGrant,
-        content, contentHead, enrichPayload, profiles, alive, ready, metrics, description, documentation,
+        content, contentHead, enrichPayload, checkTrigger, profiles, alive, ready, metrics, description, documentation,
     ]
 }

@@ -9,6 +9,14 @@ extension RenditionRole: ExpressibleByArgument {}
 extension WorkState: ExpressibleByArgument {}
 extension MediaKind: ExpressibleByArgument {}
 
+extension Instant: ExpressibleByArgument {
+    /// A time with an offset.
+    public init?(argument: String) {
+        guard let instant = WrittenTime(argument)?.instant else { return nil }
+        self = instant
+    }
+}
+
 extension Crop: ExpressibleByArgument {
     public init?(argument: String) {
         switch argument {

@@ -9,10 +9,10 @@ struct ListWriter {
     private var table: TableOutput
     private var hasHeader = false
 
-    init(_ format: OutputFormat, columns: [Table.Column], header: String) {
+    init(_ format: OutputFormat, columns: [Table.Column], isProse: Bool = false, header: String) {
         self.format = format
         self.header = header
-        table = TableOutput(Table(columns: columns))
+        table = TableOutput(Table(columns: columns, isProse: isProse))
     }
 
     /// - Parameter cells: What the columns show of it.

@@ -15,6 +15,7 @@ import Testing
                 "POST /v1/jobs", "PUT /v1/jobs/{id}", "GET /v1/jobs/{id}", "GET /v1/jobs/{id}/events",
                 "DELETE /v1/jobs/{id}", "POST /v1/jobs/{id}/retry", "POST /v1/jobs/{id}/callback",
                 "GET /v1/attachments/{id}", "DELETE /v1/attachments/{id}", "POST /v1/payloads/apns",
+                "POST /v1/triggers/check",
             ])
         for endpoint in Endpoint.all {
             #expect(endpoint.permits(.admin), "\(endpoint.name)")

@@ -178,6 +178,7 @@ import TestSupport
         case .renewLease: return json(#"{"ttl": 60}"#)
         case .grant, .narrowGrant: return json(#"{"ttl": 60}"#)
         case .enrichPayload: return json(#"{"aps": {"alert": "text"}}"#)
+        case .checkTrigger: return json(#"{"trigger": {"type": "manual"}}"#)
         default: return (method, path, [:], nil)
         }
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct CommandTests {
     @Test(arguments: [
         [], ["batch"], ["add"], ["inspect"], ["list"], ["show"], ["get"], ["rm"], ["lease"], ["grant"], ["revoke"],
-        ["jobs"], ["cancel"], ["retry"],
+        ["jobs"], ["cancel"], ["retry"], ["trigger"],
         ["profile"], ["profile", "list"], ["profile", "show"], ["profile", "check"], ["store"], ["store", "gc"],
         ["store", "verify"], ["store", "migrate"], ["store", "backup"], ["store", "restore"], ["store", "copy"],
         ["doctor"], ["serve"], ["key"], ["key", "create"], ["key", "list"],
