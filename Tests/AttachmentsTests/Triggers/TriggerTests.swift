@@ -132,6 +132,18 @@ import Testing
         }
     }
 
+    @Test func `what a gap moves to a moment that matches by itself counts once`() throws {
+        let trigger = Trigger.calendar(
+            timeZone: "Australia/Lord_Howe", components: CalendarComponents(hour: 2, second: 0), repeats: true)
+        let accepted = try Instant(written: "2026-10-03T01:59:59+10:30")
+        let next = try #require(try trigger.first(accepted: accepted, in: ZoneFiles.system))
+        let due = try trigger.due(
+            next, accepted: accepted, now: Instant(written: "2026-10-04T02:31:00+11:00"), lateLimit: .seconds(60),
+            in: ZoneFiles.system)
+        // The hour's 60 minutes of the day before, 02:30 and 02:31.
+        #expect(due?.coalesced == 61 && due?.occurrence.local == "2026-10-04T02:31:00+11:00")
+    }
+
     @Test func `forty years of minutes are decided at once, and counted`() throws {
         let start = try Instant(written: "2026-01-01T00:00:00Z")
         let now = try Instant(written: "2066-01-01T00:00:30Z")
