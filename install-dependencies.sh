@@ -19,7 +19,7 @@ set -eu
 build="build-essential pkg-config git make libvips-dev libavformat-dev libavcodec-dev libavfilter-dev
     libswscale-dev libswresample-dev libheif-dev libjxl-dev libjpeg62-turbo-dev libmagic-dev libseccomp-dev
     libsqlite3-dev libpq-dev"
-run="libheif1 libjpeg62-turbo libseccomp2 libsqlite3-0 libpq5 ca-certificates"
+run="libheif1 libjpeg62-turbo libseccomp2 libsqlite3-0 libpq5 ca-certificates tzdata"
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp rsync
     libheif-examples libjpeg-turbo-progs libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
     prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy python3-pyte libavif-bin

@@ -59,7 +59,7 @@ def check_package(package, built):
     version = run(f"{built}/satchel", "--version").stdout.strip()
     expect(field("Version") == version, "its version is the program's", f"{field('Version')}, {version}")
     depends = field("Depends")
-    needed = ["libc6 (>=", "libvips42", "libavformat", "libseccomp2 (>=", "libpq5", "ca-certificates"]
+    needed = ["libc6 (>=", "libvips42", "libavformat", "libseccomp2 (>=", "libpq5", "ca-certificates", "tzdata"]
     expect(all(name in depends for name in needed), "it depends on the libraries that its programs link", depends)
     judged = run("lintian", "--fail-on", "error,warning", "--allow-root", package)
     expect(judged.returncode == 0, "lintian finds neither errors nor warnings", judged.stdout + judged.stderr)
