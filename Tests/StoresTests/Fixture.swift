@@ -57,8 +57,13 @@ struct RecordDatabase: Sendable {
     private static let template = Result {
         let server = try PostgresServer.shared()
         let name = try server.makeDatabase()
-        let statements = PostgresSchema.beginning + PostgresSchema.first
-        try server.execute(statements.joined(separator: ";"), in: name)
+        try server.execute(PostgresSchema.beginning.joined(separator: ";"), in: name)
+        for step in PostgresSchema.migrations.flatMap(\.steps) {
+            switch step {
+            case .together(let statements): try server.execute(statements.joined(separator: ";"), in: name)
+            case .alone(let statement), .repeated(let statement): try server.execute(statement, in: name)
+            }
+        }
         try server.execute(
             "UPDATE schema SET version = \(PostgresSchema.version), least_node = \(PostgresSchema.version)", in: name)
         return name

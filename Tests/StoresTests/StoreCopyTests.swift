@@ -155,6 +155,8 @@ import Testing
         let (revoked, _) = try await records.createKey(named: "old", for: bob, roles: [.submit], lasting: .seconds(900))
         #expect(try await records.revokeKey(revoked.id))
         content.keys = [key]
+        for tenant in [ada, bob] { #expect(try await records.putCategory(.sample(), of: tenant)) }
+        #expect(try await records.putCategory(Category(id: "plain"), of: ada))
 
         try await addJobs(to: store)
         content.missing = try await store.deliver([.main: "missing"], tenant: .local)
@@ -243,6 +245,7 @@ import Testing
             }
             told.append(try await records.usage(of: tenant))
             told.append(try await records.keys(of: tenant))
+            told.append(try await records.categories(of: tenant))
             for key in ["failed", "several"] {
                 told.append(try await records.job(submittedWith: key, of: tenant)?.id.rawValue ?? "-")
             }

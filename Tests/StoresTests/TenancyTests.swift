@@ -38,6 +38,7 @@ import Testing
             to: attachment, of: owner, renditions: nil, for: .seconds(600), delivery: .shared)
         let (link, _) = try #require(linked)
         _ = try await records.createKey(named: "", for: owner, roles: [.admin], lasting: nil)
+        _ = try await records.putCategory(.sample(), of: owner)
         // The other tenant has the same of its own, so that a look under its name finds something.
         let own = try await fixture.store.deliver([.main: "text"], tenant: other)
         let ownGranted = try await records.grant(
@@ -84,6 +85,9 @@ import Testing
         #expect(try await records.lease(lease.id, in: .bearer(ownGrant)) == nil)
         #expect(try await records.renewLease(lease.id, in: .bearer(ownGrant), for: .seconds(9)) == nil)
         #expect(try await records.keys(of: other).isEmpty)
+        #expect(try await records.category(Category.sample().id, of: other) == nil)
+        #expect(try await records.categories(of: other).isEmpty)
+        #expect(try await records.deleteCategory(Category.sample().id, of: other) == false)
         #expect(try await records.usage(of: other).pendingJobs == 0)
         let tight = Quotas(storedBytes: 5, pendingJobs: 1, liveLeases: 1)
         try await records.admit(other, SubmissionOptions(quotas: tight, queueLimit: 100))

@@ -97,8 +97,7 @@ public struct TextInput: Hashable, Sendable, Codable {
     }
 }
 
-/// What a Notification Content extension's Info.plist says, and the controls of its view. A flag that is nil isn't in the
-/// Info.plist, which means false.
+/// What a Notification Content extension's Info.plist says, and the controls of its view. A flag that is nil means false.
 public struct ContentExtension: Hashable, Sendable, Codable {
     /// Height by width of its view before anything is laid out.
     public var initialContentSizeRatio: Double

@@ -174,6 +174,9 @@ struct CopiedTable: Sendable {
                 CopiedColumn("expires_at", .int), CopiedColumn("revoked_at", .int),
             ]),
         CopiedTable(
+            name: "categories", source: "categories", key: [.text("tenant"), .text("id")],
+            columns: [CopiedColumn("tenant", .text), CopiedColumn("id", .text), CopiedColumn("body", .text)]),
+        CopiedTable(
             name: "usage", source: "usage", key: [.text("tenant")],
             columns: [
                 CopiedColumn("tenant", .text), CopiedColumn("slot", .int, from: "0", reading: []),

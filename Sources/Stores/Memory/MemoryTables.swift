@@ -158,6 +158,7 @@ struct MemoryTables: Sendable {
     var keys = TreeDictionary<String, Key>()
     var calls = TreeDictionary<String, Call>()
     var uses = TreeDictionary<Owned<String>, Use>()
+    var categories = TreeDictionary<TenantID, [String: Category]>()
     /// By digest.
     var profiles = TreeDictionary<String, Profile>()
     var leasesLeftToExpire = 0

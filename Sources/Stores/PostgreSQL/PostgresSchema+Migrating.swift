@@ -20,7 +20,10 @@ extension PostgresSchema {
         var steps: [Step]
     }
 
-    static let migrations = [Migration(version: 1, leastNode: 1, steps: [.together(first)])]
+    static let migrations = [
+        Migration(version: 1, leastNode: 1, steps: [.together(first)]),
+        Migration(version: 2, leastNode: 1, steps: [.together(categories)]),
+    ]
 
     /// For a lock that others' statements would have to wait behind; then it is tried again.
     private static let lockTimeout: Duration = .seconds(2)

@@ -1,0 +1,9 @@
+extension PostgresSchema {
+    static let categories = [
+        """
+        CREATE TABLE categories (
+            tenant text COLLATE "C" CHECK (tenant <> ''), id text COLLATE "C" CHECK (id <> ''),
+            body text NOT NULL CHECK (body::json ->> 'id' = id), PRIMARY KEY (tenant, id))
+        """
+    ]
+}
