@@ -8,6 +8,7 @@ def before_load_schema(context, raw_schema):
     """Answers have no more keys than are described, and problems no other codes: what is added has to be described too."""
     requests = {
         "JobRequest", "JobUpload", "AttachmentRequest", "Trim", "LeaseRequest", "LeaseRenewal", "GrantRequest",
+        "CategoryRequest",
     }
     for name, schema in raw_schema["components"]["schemas"].items():
         if name not in requests and name not in ("Payload", "Problem") and "properties" in schema:

@@ -15,10 +15,7 @@ struct JobRoutes: Sendable {
         }
         table.on(.putJob) { request, context in
             let id = try context.parameter("id")
-            guard SubmissionBounds.isJobID(id) else {
-                throw Problem.invalid(
-                    "id", "A job's id has 1 to 128 letters, digits, dots, underscores, tildes and hyphens.")
-            }
+            guard id.isClientID else { throw Problem.invalid("id", "A job's id has \(String.clientIDs).") }
             return try await submit(request, id: JobID(rawValue: id), context)
         }
         table.on(.listJobs) { request, context in try await list(request, of: context.tenant) }

@@ -1,6 +1,5 @@
 import Attachments
 import Ingest
-import Jobs
 import Payloads
 
 /// Reads submissions, from a JSON object or from a query, and tells everything that is wrong at once.
@@ -58,19 +57,7 @@ struct SubmissionReader {
     private func callback(_ job: FieldReader) -> String? {
         guard let callback = job.object("callback", known: ["url"]) else { return nil }
         if callback.value("url") == nil { callback.complain("url", "A callback needs the URL to call.") }
-        return webhookURL(callback, "url")
-    }
-
-    /// A URL that may be called, where it is one. Where its host's name leads is looked at with each call.
-    private func webhookURL(_ reader: FieldReader, _ field: String) -> String? {
-        guard let text = reader.string(field, bytes: 1...FetchURL.maximumLength) else { return nil }
-        do throws(AttachmentError) {
-            try webhooks.check(FetchURL(text))
-            return text
-        } catch {
-            reader.refuse(field, error.code.rawValue, WebhookFailure.message(error))
-            return nil
-        }
+        return callback.webhookURL("url", webhooks)
     }
 
     private func source(_ reader: FieldReader, hasParts: Bool) -> SubmissionRequest.Source {
@@ -155,7 +142,7 @@ struct SubmissionReader {
         if !trim.names.isEmpty { attachment.trim = self.trim(trim, thumbnailTime: job.value("thumbnail_time")) }
         let request = request(
             job, metadata: FieldReader(metadata, named: .parameter("metadata."), known: nil, errors),
-            callback: webhookURL(job, "callback"), attachments: [attachment])
+            callback: job.webhookURL("callback", webhooks), attachments: [attachment])
         try errors.check()
         return request
     }
@@ -184,21 +171,11 @@ struct SubmissionReader {
     ) -> SubmissionRequest {
         let ttl = job.number("lease_ttl", in: SubmissionBounds.leaseTTL) ?? leaseTTL
         return SubmissionRequest(
-            profile: profile(job) ?? "notification", mode: job.choice("mode", JobMode.self) ?? .lenient,
+            profile: job.profile(among: profiles) ?? "notification", mode: job.choice("mode", JobMode.self) ?? .lenient,
             priority: job.choice("priority", JobPriority.self) ?? .interactive,
             deadline: job.number("deadline", in: SubmissionBounds.deadline), leaseTTL: ttl > 0 ? ttl : nil,
             delivery: job.choice("delivery", DeliveryMode.self) ?? .private,
             metadata: metadata.map(pairs) ?? [:], callback: callback, attachments: attachments)
-    }
-
-    private func profile(_ reader: FieldReader) -> String? {
-        guard let name = reader.string("profile") else { return nil }
-        guard profiles.contains(name) else {
-            reader.complain(
-                "profile", "There is no profile '\(name.prefix(64))'; there are \(profiles.joined(separator: ", ")).")
-            return nil
-        }
-        return name
     }
 
     private func pairs(_ reader: FieldReader) -> [String: String] {
@@ -227,7 +204,8 @@ struct SubmissionReader {
         return SubmissionRequest.Attachment(
             identifier: reader.string("identifier", bytes: 0...128) ?? "", source: source,
             name: reader.string("name", bytes: 1...255).flatMap(FileName.cleaned),
-            typeHint: reader.string("type_hint", bytes: 1...128), profile: inQuery ? nil : profile(reader),
+            typeHint: reader.string("type_hint", bytes: 1...128),
+            profile: inQuery ? nil : reader.profile(among: profiles),
             crop: crop(reader), trim: inQuery ? nil : trim(of: reader),
             thumbnailHidden: reader.bool("thumbnail_hidden") ?? false,
             thumbnailClippingRect: rect(reader, "thumbnail_clipping_rect"), thumbnailTime: time,

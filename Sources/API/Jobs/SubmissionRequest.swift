@@ -64,17 +64,4 @@ enum SubmissionBounds {
     static let time = 0.0...1_000_000.0
     static let metadataPairs = 32
     static let metadataBytes = 4096
-
-    /// Whether a client may choose this as a job's id: 1 to 128 of the characters that need no encoding in a URL.
-    static func isJobID(_ text: String) -> Bool {
-        (1...128).contains(text.utf8.count) && text != "." && text != ".."
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"):
-                    true
-                default: "._~-".utf8.contains(byte)
-                }
-            }
-    }
 }

@@ -14,7 +14,7 @@ struct PayloadRequest: Hashable, Sendable {
     static let defaultLife = AccessLimits.link.inSeconds
     static let lives = 60.0...AccessLimits.longest.inSeconds
 
-    /// Nil: the one that the payload's category is mapped to, else `notification`.
+    /// Nil: that of the payload's category, else the one that this is mapped to, else `notification`.
     var profile: String?
     var onFailure = FailureMode.drop
     var pushType = PushType.alert

@@ -27,7 +27,7 @@ struct PayloadRoutes: Sendable {
             } catch {
                 throw Problem(error)
             }
-            let profile = try profile(of: payload, wishes)
+            let profile = try await profile(of: payload, wishes, context.tenant)
             guard !payload.media.isEmpty else { return response(payload.bytes) }
             let enriching = PayloadEnriching(
                 service: service, payload: payload, wishes: wishes, profile: profile, tenant: try context.tenant,
@@ -37,17 +37,27 @@ struct PayloadRoutes: Sendable {
         }
     }
 
-    private func profile(of payload: PushPayload, _ wishes: PayloadRequest) throws(Problem) -> Profile {
+    /// The caller's choice, else that of the payload's category, else the one to which the settings map that.
+    private func profile(
+        of payload: PushPayload, _ wishes: PayloadRequest, _ tenant: TenantID
+    ) async throws -> Profile {
         if let name = wishes.profile {
             guard let profile = service.profile(named: name) else {
-                throw .invalid(
+                throw Problem.invalid(
                     "profile",
                     "There is no such profile. There are \(service.profiles.map(\.name).joined(separator: ", ")).")
             }
             return profile
         }
-        let mapped = payload.category.flatMap { service.settings.categories[$0] }.flatMap(service.profile)
-        return mapped ?? service.profile(named: Profile.notification.name) ?? .notification
+        var names = [Profile.notification.name]
+        if let id = payload.category {
+            if let mapped = service.settings.categories[id] { names.insert(mapped, at: 0) }
+            // No other text is a category's id.
+            if id.isClientID, let own = try await service.records.category(id, of: tenant)?.profile {
+                names.insert(own, at: 0)
+            }
+        }
+        return names.lazy.compactMap(service.profile).first ?? .notification
     }
 
     private func response(_ payload: [UInt8], headers: HTTPFields = [:]) -> Response {

@@ -161,11 +161,32 @@ struct FieldReader {
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ field: String, _ type: Choice.Type) -> Choice? {
         guard let text = string(field) else { return nil }
         guard let choice = Choice(rawValue: text) else {
-            let all = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            complain(field, "There is no '\(text.prefix(64))'; there are \(all).")
+            complain(field, Self.unknown(text, type))
             return nil
         }
         return choice
+    }
+
+    /// Cases of an enumeration, each once, from an array of their raw values.
+    func choices<Choice: RawRepresentable<String> & CaseIterable & Equatable>(
+        _ field: String, _ type: Choice.Type
+    ) -> [Choice]? {
+        guard let texts = strings(field) else { return nil }
+        var choices: [Choice] = []
+        for (pointer, text) in texts {
+            if let choice = Choice(rawValue: text) {
+                if !choices.contains(choice) { choices.append(choice) }
+            } else {
+                errors.add(pointer, Self.unknown(text, type))
+            }
+        }
+        return choices
+    }
+
+    private static func unknown<Choice: RawRepresentable<String> & CaseIterable>(
+        _ text: String, _ type: Choice.Type
+    ) -> String {
+        "There is no '\(text.prefix(64))'; there are \(Choice.allCases.map(\.rawValue).joined(separator: ", "))."
     }
 
     /// An object within the object.

@@ -69,6 +69,10 @@ extension Endpoint {
     static let contentHead = Endpoint(.head, "/c/{token}/{name}", .anyone)
     static let enrichPayload = Endpoint(.post, "/v1/payloads/apns", .key([.submit]), startsWork: true)
     static let checkTrigger = Endpoint(.post, "/v1/triggers/check", .key([.submit, .read]))
+    static let listCategories = Endpoint(.get, "/v1/categories", .key([.read]))
+    static let putCategory = Endpoint(.put, "/v1/categories/{id}", .key([.submit]))
+    static let category = Endpoint(.get, "/v1/categories/{id}", .key([.submit, .read]))
+    static let deleteCategory = Endpoint(.delete, "/v1/categories/{id}", .key([.submit]))
     static let profiles = Endpoint(.get, "/v1/profiles", .key([.read]))
     static let alive = Endpoint(.get, "/livez", .anyone)
     static let ready = Endpoint(.get, "/readyz", .anyone)
@@ -82,6 +86,7 @@ extension Endpoint {
         submitJob, putJob, listJobs, job, jobEvents, deleteJob, retryJob, replayWebhook,
         listAttachments, attachment, deleteAttachment,
         startLease, lease, renewLease, stopLease, grant, narrowGrant, revokeGrant,
-        content, contentHead, enrichPayload, checkTrigger, profiles, alive, ready, metrics, description, documentation,
+        content, contentHead, enrichPayload, checkTrigger, listCategories, putCategory, category, deleteCategory,
+        profiles, alive, ready, metrics, description, documentation,
     ]
 }

@@ -14,6 +14,7 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     AccessRoutes(service: service).add(to: table)
     PayloadRoutes(service: service).add(to: table)
     TriggerRoutes(service: service).add(to: table)
+    CategoryRoutes(service: service).add(to: table)
     OperationRoutes(service: service).add(to: table)
     DescriptionRoutes(service: service).add(to: table)
     table.refuseOtherMethods()

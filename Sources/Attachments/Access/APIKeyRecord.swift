@@ -8,9 +8,9 @@ public enum AccessRole: String, Hashable, Sendable, Codable, CaseIterable {
     public var permission: String {
         switch self {
         case .submit:
-            "submits jobs and push payloads, looks at jobs and attachments by their ids and follows jobs, cancels, retries and deletes jobs, has callbacks called again, and deletes attachments"
+            "submits jobs and push payloads, looks at jobs and attachments by their ids and follows jobs, cancels, retries and deletes jobs, has callbacks called again, deletes attachments, and puts, looks at and deletes categories"
         case .read:
-            "lists jobs, attachments and profiles, looks at them and follows jobs, starts and stops leases, and gives and takes back grants"
+            "lists jobs, attachments, profiles and categories, looks at them and follows jobs, starts and stops leases, and gives and takes back grants"
         case .admin: "may everything that the others may, and read the metrics"
         }
     }

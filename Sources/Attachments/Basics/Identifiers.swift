@@ -61,6 +61,25 @@ public struct RunID: Hashable, Sendable, RawRepresentable, Codable {
     }
 }
 
+extension String {
+    /// What ids may be that clients choose.
+    public static let clientIDs = "1 to 128 letters, digits, dots, underscores, tildes and hyphens"
+
+    /// Whether a client may choose it as an id: it is of characters that need no encoding in a URL, and no path segment with
+    /// a meaning of its own.
+    public var isClientID: Bool {
+        (1...128).contains(utf8.count) && self != "." && self != ".."
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"):
+                    true
+                default: "._~-".utf8.contains(byte)
+                }
+            }
+    }
+}
+
 extension UUID {
     /// A version 7 UUID (RFC 9562, section 5.7): 48 bits of Unix milliseconds, then 74 random bits.
     public static func version7(at instant: Instant = .wallClock()) -> UUID {

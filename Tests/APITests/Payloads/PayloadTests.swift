@@ -314,6 +314,12 @@ import Testing
                 let mapped = try await live.enrich(text)
                 let face = try mapped.json["satchel"]["attachments"][0]
                 #expect(face["width"].int == 512 && face["height"].int == 512)
+                // That of the tenant's own category comes before the setting, the request's before both.
+                let own = try await live.send(.put, "/v1/categories/FACE", json: #"{"profile": "notification"}"#)
+                #expect(own.status == 201)
+                let ownFace = try await live.enrich(text).json["satchel"]["attachments"][0]
+                #expect(ownFace["width"].int == 1000 && ownFace["height"].int == 872)
+                _ = try await live.send(.put, "/v1/categories/FACE", json: #"{"profile": "avatar"}"#)
                 let named = try await live.enrich(text, "?profile=notification")
                 let whole = try named.json["satchel"]["attachments"][0]
                 #expect(whole["width"].int == 1000 && whole["height"].int == 872)

@@ -16,6 +16,7 @@ import Testing
                 "DELETE /v1/jobs/{id}", "POST /v1/jobs/{id}/retry", "POST /v1/jobs/{id}/callback",
                 "GET /v1/attachments/{id}", "DELETE /v1/attachments/{id}", "POST /v1/payloads/apns",
                 "POST /v1/triggers/check",
+                "PUT /v1/categories/{id}", "GET /v1/categories/{id}", "DELETE /v1/categories/{id}",
             ])
         for endpoint in Endpoint.all {
             #expect(endpoint.permits(.admin), "\(endpoint.name)")
@@ -57,7 +58,7 @@ import Testing
             #expect(try job.status == 200 && job.json["state"].string == "delivered")
             let attachment = try #require(try job.json["attachments"][0]["id"].string)
             #expect(try await live.send(.get, "/v1/attachments/\(attachment)", as: .submit).status == 200)
-            for path in ["/v1/jobs", "/v1/attachments", "/v1/profiles"] {
+            for path in ["/v1/jobs", "/v1/attachments", "/v1/categories", "/v1/profiles"] {
                 #expect(try await live.send(.get, path, as: .submit).status == 403, "\(path)")
             }
         }

@@ -11,6 +11,7 @@ import TestSupport
     private struct Target {
         var job: String
         var attachment: String
+        var category: String
         var lease: String
         var grant: String
         var grantToken: String
@@ -73,6 +74,8 @@ import TestSupport
                     }
                     // Whoever may has perhaps deleted it.
                     if !isForeign(bearer) {
+                        // A tenant has so many of them.
+                        _ = try await live.send(.delete, "/v1/categories/\(target.category)")
                         target = try await self.target(live, live.keys[.admin], picture)
                     }
                     checked += 1
@@ -117,7 +120,8 @@ import TestSupport
         case .grant: return bearer == .ownGrant ? .success : .refused
         }
         // It names nothing, or makes something new under the bearer's own tenant.
-        let namesNothing = !endpoint.path.contains("{id}") && endpoint != .startLease || endpoint == .putJob
+        let namesNothing =
+            !endpoint.path.contains("{id}") && endpoint != .startLease || [.putJob, .putCategory].contains(endpoint)
         switch bearer {
         case .nobody, .nonsense, .revoked, .expired: return .status(401)
         case .own(let own):
@@ -141,7 +145,7 @@ import TestSupport
 
     /// Ending what isn't there is no error: idempotent, and it tells nothing.
     private func endsQuietly(_ endpoint: Endpoint) -> Bool {
-        [.stopLease, .revokeGrant].contains(endpoint)
+        [.stopLease, .revokeGrant, .deleteCategory].contains(endpoint)
     }
 
     private func isForeign(_ bearer: Bearer) -> Bool {
@@ -163,6 +167,7 @@ import TestSupport
         switch endpoint.path.split(separator: "/").dropFirst().first {
         case "jobs": id = target.job
         case "attachments": id = target.attachment
+        case "categories": id = target.category
         case "leases": id = target.lease
         default: id = target.grant
         }
@@ -177,6 +182,7 @@ import TestSupport
         case .startLease: return json(#"{"attachment_id": "\#(target.attachment)", "ttl": 60}"#)
         case .renewLease: return json(#"{"ttl": 60}"#)
         case .grant, .narrowGrant: return json(#"{"ttl": 60}"#)
+        case .putCategory: return json("{}")
         case .enrichPayload: return json(#"{"aps": {"alert": "text"}}"#)
         case .checkTrigger: return json(#"{"trigger": {"type": "manual"}}"#)
         default: return (method, path, [:], nil)
@@ -186,6 +192,7 @@ import TestSupport
     private func expectUntouched(_ target: Target, _ live: LiveService, _ comment: Comment) async throws {
         let records = live.store.records
         let job = try await records.job(JobID(rawValue: target.job), of: live.tenant)
+        #expect(try await records.category(target.category, of: live.tenant) == .sample(target.category), comment)
         #expect(job?.generation == 1 && job?.state == .delivered && job?.attachments.count == 1, comment)
         #expect(try await records.lease(target.lease, in: .owner(live.tenant))?.stoppedAt == nil, comment)
         #expect(try await records.grant(target.grant, in: .owner(live.tenant))?.revokedAt == nil, comment)
@@ -227,8 +234,12 @@ import TestSupport
         let grant = try await live.send(
             .post, "/v1/attachments/\(attachment)/grants", json, body: Data("{}".utf8), key: key
         ).json
+        let id = try #require(job["id"].string)
+        let put = try await live.send(
+            .put, "/v1/categories/\(id)", json, body: JSON.encode(Category.sample(id)), key: key)
+        #expect(put.status == 201)
         return Target(
-            job: try #require(job["id"].string), attachment: attachment, lease: try #require(lease["id"].string),
+            job: id, attachment: attachment, category: id, lease: try #require(lease["id"].string),
             grant: try #require(grant["id"].string), grantToken: try #require(grant["token"].string))
     }
 }
