@@ -51,6 +51,11 @@ extension CompletionKind {
         try await records.keys(of: nil).filter { $0.revokedAt == nil }.map(\.id)
     }
 
+    /// The ids of the categories.
+    static let categories = identifiers { records, tenant, _ in
+        try await records.categories(of: tenant).map(\.id)
+    }
+
     /// More than anybody looks through.
     private static let offered = 100
 
