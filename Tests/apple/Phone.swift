@@ -1,4 +1,4 @@
-// Has an extension answer a notification, and says what it answered.
+// Has an extension answer a notification, and says what it answered; or registers categories, and says which.
 import AppleFoundation
 import SatchelClient
 import UserNotifications
@@ -43,9 +43,17 @@ final class NotificationService: UNNotificationServiceExtension {
 }
 
 @main enum Phone {
-    /// Arguments: the payload, and whether the time expires at once, which is `expires`.
+    /// Arguments: the payload, and whether the time expires at once, which is `expires`; or `categories`, and an export's path.
     static func main() async throws {
         let arguments = CommandLine.arguments
+        if arguments[1] == "categories" {
+            let center = UNUserNotificationCenter.current()
+            center.registerSatchelCategories()
+            try tell(of: center.categories)
+            try SatchelCategories.register(Data(contentsOf: URL(fileURLWithPath: arguments[2])))
+            try tell(of: center.categories)
+            return
+        }
         let content = UNMutableNotificationContent()
         content.userInfo = try JSONSerialization.jsonObject(with: Data(arguments[1].utf8)) as? [String: Any] ?? [:]
         let service = NotificationService()
@@ -74,5 +82,12 @@ final class NotificationService: UNNotificationServiceExtension {
         try FileHandle.standardOutput.write(contentsOf: Data(told.all.map { "\($0)\n" }.joined().utf8))
         // At once: what is fetched in the background would see libraries end beneath it.
         _exit(0)
+    }
+
+    /// A line of JSON.
+    private static func tell(of categories: Set<UNNotificationCategory>) throws {
+        let facts = categories.map(\.facts).sorted { $0[0][0] < $1[0][0] }
+        let line = try JSONSerialization.data(withJSONObject: facts, options: .withoutEscapingSlashes)
+        try FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8))
     }
 }

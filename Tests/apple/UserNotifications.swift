@@ -73,3 +73,131 @@ open class UNNotificationRequest: NSObject {
         open func serviceExtensionTimeWillExpire() {}
     }
 #endif
+
+#if !os(tvOS)
+    /// As an option set of Apple's.
+    public struct UNNotificationCategoryOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        public static let customDismissAction = UNNotificationCategoryOptions(rawValue: 1 << 0)
+        public static let allowInCarPlay = UNNotificationCategoryOptions(rawValue: 1 << 1)
+        #if !os(watchOS)
+            public static let hiddenPreviewsShowTitle = UNNotificationCategoryOptions(rawValue: 1 << 2)
+            public static let hiddenPreviewsShowSubtitle = UNNotificationCategoryOptions(rawValue: 1 << 3)
+        #endif
+        @available(*, deprecated)
+        public static let allowAnnouncement = UNNotificationCategoryOptions(rawValue: 1 << 4)
+    }
+
+    public struct UNNotificationActionOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        public static let authenticationRequired = UNNotificationActionOptions(rawValue: 1 << 0)
+        public static let destructive = UNNotificationActionOptions(rawValue: 1 << 1)
+        public static let foreground = UNNotificationActionOptions(rawValue: 1 << 2)
+    }
+
+    open class UNNotificationActionIcon: NSObject {
+        public let facts: [String]
+
+        public init(templateImageName: String) {
+            facts = ["template", templateImageName]
+        }
+
+        public init(systemImageName: String) {
+            facts = ["system", systemImageName]
+        }
+    }
+
+    open class UNNotificationAction: NSObject {
+        public private(set) var facts: [String]
+
+        public convenience init(identifier: String, title: String, options: UNNotificationActionOptions = []) {
+            self.init(identifier: identifier, title: title, options: options, icon: nil)
+        }
+
+        public init(
+            identifier: String, title: String, options: UNNotificationActionOptions = [],
+            icon: UNNotificationActionIcon?
+        ) {
+            facts = [identifier, title, "\(options.rawValue)"] + (icon?.facts ?? [])
+        }
+
+        fileprivate func add(_ more: String...) {
+            facts += more
+        }
+    }
+
+    open class UNTextInputNotificationAction: UNNotificationAction {
+        public convenience init(
+            identifier: String, title: String, options: UNNotificationActionOptions = [], textInputButtonTitle: String,
+            textInputPlaceholder: String
+        ) {
+            self.init(
+                identifier: identifier, title: title, options: options, icon: nil,
+                textInputButtonTitle: textInputButtonTitle, textInputPlaceholder: textInputPlaceholder)
+        }
+
+        public convenience init(
+            identifier: String, title: String, options: UNNotificationActionOptions = [],
+            icon: UNNotificationActionIcon?, textInputButtonTitle: String, textInputPlaceholder: String
+        ) {
+            self.init(identifier: identifier, title: title, options: options, icon: icon)
+            add("input", textInputButtonTitle, textInputPlaceholder)
+        }
+    }
+
+    open class UNNotificationCategory: NSObject {
+        /// All that it was made of.
+        public let facts: [[String]]
+
+        public init(
+            identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
+            options: UNNotificationCategoryOptions = []
+        ) {
+            facts = [[identifier, "\(options.rawValue)"], intentIdentifiers, []] + actions.map(\.facts)
+        }
+
+        #if !os(watchOS)
+            public convenience init(
+                identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
+                hiddenPreviewsBodyPlaceholder: String, options: UNNotificationCategoryOptions = []
+            ) {
+                self.init(
+                    identifier: identifier, actions: actions, intentIdentifiers: intentIdentifiers,
+                    hiddenPreviewsBodyPlaceholder: hiddenPreviewsBodyPlaceholder, categorySummaryFormat: nil,
+                    options: options)
+            }
+
+            public init(
+                identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
+                hiddenPreviewsBodyPlaceholder: String?, categorySummaryFormat: String?,
+                options: UNNotificationCategoryOptions = []
+            ) {
+                let texts = [hiddenPreviewsBodyPlaceholder, categorySummaryFormat].map { $0 ?? "" }
+                facts =
+                    [[identifier, "\(options.rawValue)"], intentIdentifiers, texts == ["", ""] ? [] : texts]
+                    + actions.map(\.facts)
+            }
+        #endif
+    }
+
+    open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
+        private static let only = UNUserNotificationCenter()
+        public private(set) var categories: Set<UNNotificationCategory> = []
+
+        public class func current() -> UNUserNotificationCenter { only }
+
+        open func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {
+            self.categories = categories
+        }
+    }
+#endif

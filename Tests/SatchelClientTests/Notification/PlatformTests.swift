@@ -26,12 +26,30 @@ enum Platform: String, CaseIterable, Sendable {
         try bench.checkClient()
     }
 
-    @Test func `an extension shows what came, by the README's lines`() async throws {
+    /// Their texts try to get out of where they are put, and must arrive as they are.
+    private static let categories = [
+        #"""
+        {"id": "a", "options": ["custom_dismiss_action", "hidden_previews_show_title", "allow_in_car_play"],
+         "intents": ["INSendMessageIntent"], "hidden_body": "\\(fatalError())", "summary_format": "%u \u202E\"more\"",
+         "actions": [
+           {"id": "x", "title": "\"); fatalError(\"out\") //", "icon": {"system": "checkmark"}, "options": ["destructive"]},
+           {"id": "y\\", "title": "Rotate 20°", "icon": {"template": "'Pen'"}, "options": ["foreground", "authentication_required"],
+            "text_input": {"button_title": "\u2028", "placeholder": "👩🏽‍👨"}},
+           {"id": "z", "title": "é", "text_input": {"button_title": "OK"}}]}
+        """#,
+        #"{"id": "b", "hidden_body": "Hidden", "responses": {"handler": {"url": "https://api.example.com/"}}}"#,
+        #"{"id": "c"}"#,
+    ]
+
+    @Test func `an extension shows what came by the README's lines, and an app registers its categories either way`()
+        async throws
+    {
         let bench = try Workbench(.iOS)
         try bench.buildModules()
         try bench.buildClient()
         try bench.checkSample()
-        let phone = try bench.buildPhone()
+        let exports = try Exports(of: Self.categories)
+        let phone = try bench.buildPhone(with: exports.swift)
         let origin = try await NotificationOrigin()
         for name in ["a", "b-refused", "b-small", "c-refused", "c-missing"] { origin.open(name) }
         func link(_ name: String, preview: String) -> String {
@@ -63,6 +81,22 @@ enum Platform: String, CaseIterable, Sendable {
                 expired
 
                 """)
+
+        let registered = try phone.start(["categories", exports.json]).wait(within: 60)
+        #expect(registered.status == 0, "\(registered.errorText)")
+        let lines = registered.output.split(separator: UInt8(ascii: "\n"))
+        #expect(lines.count == 2 && lines.first == lines.last, "\(registered.outputText)")
+        let facts = try JSONSerialization.jsonObject(with: #require(lines.first)) as? [[[String]]]
+        #expect(
+            facts == [
+                [
+                    ["a", "7"], ["INSendMessageIntent"], ["\\(fatalError())", "%u \u{202E}\"more\""],
+                    ["x", "\"); fatalError(\"out\") //", "2", "system", "checkmark"],
+                    ["y\\", "Rotate 20°", "5", "template", "'Pen'", "input", "\u{2028}", "👩🏽‍👨"],
+                    ["z", "é", "0", "input", "OK", ""],
+                ],
+                [["b", "0"], [], ["Hidden", ""]], [["c", "0"], [], []],
+            ])
     }
 
     @Test func `conditions are decided as the platform would`() throws {
@@ -88,6 +122,36 @@ enum Platform: String, CaseIterable, Sendable {
         }
         #expect(try Platform.allCases.map(lines) == ["abc", "abd", "abd", "ae", "abd", "af"])
         #expect(throws: (any Error).self) { try Conditions(.iOS).decided(in: "#if DEBUG\n#endif") }
+    }
+}
+
+/// What the command line exports of categories.
+private struct Exports: ~Copyable {
+    private let home: TemporaryDirectory
+    let swift: String
+    /// Its path.
+    let json: String
+
+    init(of categories: [String]) throws {
+        let home = try TemporaryDirectory()
+        let satchel = Program(
+            try Repository.product("satchel"),
+            environment: [
+                "SATCHEL_STORE": home.path + "/store", "SATCHEL_ACCESS_KEYS": home.path + "/access.keys",
+                "SATCHEL_PROFILES": "",
+            ])
+        for category in categories {
+            let file = home.url.appending(path: "category.json")
+            try Data(category.utf8).write(to: file)
+            let put = try satchel.run(["category", "put", file.path(percentEncoded: false)])
+            #expect(put.status == 0, "\(put.errorText)")
+        }
+        let code = try satchel.run(["category", "list", "--as", "swift"]).outputText
+        let file = home.url.appending(path: "categories.json")
+        try satchel.run(["category", "list", "--as", "json"]).output.write(to: file)
+        swift = code
+        json = file.path(percentEncoded: false)
+        self.home = home
     }
 }
 
@@ -192,11 +256,14 @@ private final class Workbench {
     }
 
     /// A program in which such an extension runs.
-    func buildPhone() throws -> Program {
+    ///
+    /// - Parameter categories: Source code that registers them.
+    func buildPhone(with categories: String) throws -> Program {
+        try Data(categories.utf8).write(to: home.url.appending(path: "Categories.swift"))
         let libraries = (["SatchelClient"] + Self.modules.reversed()).map { "-l\($0)" }
         try compile(
             ["-swift-version", "6", "-parse-as-library", "-o", "phone", "-L", "modules"] + libraries,
-            ["stubs/Phone.swift"])
+            ["stubs/Phone.swift", "Categories.swift"])
         return Program(home.url.appending(path: "phone"))
     }
 }

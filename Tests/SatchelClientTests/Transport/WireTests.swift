@@ -97,6 +97,30 @@ import Testing
         #expect(names(notification.attachments[0]) == properties("PayloadLink"))
     }
 
+    @Test func `an app reads its categories as the service exports them, and what a newer one adds is passed over`()
+        throws
+    {
+        let value = try #require(at("components", "examples", "Category")["value"])
+        let json = try JSONSerialization.data(withJSONObject: ["categories": [value]])
+        let category = try #require(try SatchelCategories(json: json).categories.first)
+        #expect(category.id == "event-invite" && category.hiddenBody == "Invitation" && category.summaryFormat == nil)
+        #expect(names(category).isSubset(of: properties("AppCategory")))
+        #expect(names(category.actions[0]) == properties("CategoryAction"))
+        #expect(category.actions[0].icon == SatchelCategories.Icon(system: "checkmark"))
+        #expect(try names(#require(category.actions[2].textInput)) == properties("TextInput"))
+        #expect(category.optionBits == 1 && category.actions.map(\.optionBits) == [0, 2, 1])
+        let newer = try decode(
+            #"{"id": "a", "options": ["shown_on_walls", "allow_in_car_play"], "intents": [], "actions": [], "colour": 1}"#,
+            as: SatchelCategories.Category.self)
+        #expect(newer.optionBits == 2)
+        let options = at("components", "schemas", "CategoryOption")["enum"] as? [String] ?? []
+        let all = try decode(
+            #"{"id": "a", "options": ["\#(options.joined(separator: #"", ""#))"], "intents": [], "actions": []}"#,
+            as: SatchelCategories.Category.self)
+        #expect(all.optionBits == 0b11111, "each has its bit")
+        #expect(throws: DecodingError.self) { try SatchelCategories(json: Data("{}".utf8)) }
+    }
+
     /// A value of a schema with every property, none of them null.
     private func sample(of schema: String) throws -> [String: Any] {
         let properties = try #require(at("components", "schemas", schema)["properties"] as? [String: [String: Any]])
