@@ -20,7 +20,7 @@ import Metrics
 /// | `satchel_stage_seconds` | timer | `stage` (`fetch`, `wait`, `identify`, `retry`, a rendition, `placeholder`, `commit`) | stages of attachments |
 /// | `satchel_fetches_total` | counter | `result` (`fetched` or an error's code) | fetches of sources |
 /// | `satchel_fetched_bytes_total` | counter | | bytes of bodies |
-/// | `satchel_callbacks_total` | counter | `result` (`delivered`, `again`, `failed`) | calls to webhooks |
+/// | `satchel_calls_total` | counter | `type`, `result` (`delivered`, `again`, `failed`) | calls to webhooks |
 /// | `satchel_codec_zygotes_total` | counter | | zygotes that were started |
 /// | `satchel_codec_processes_total` | counter | | processes that took a source |
 /// | `satchel_codec_deaths_total` | counter | `cause` (`crash`, `breach`, `limit`, `silence`, `deadline`) | processes that did not end by themselves |

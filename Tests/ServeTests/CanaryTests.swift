@@ -88,7 +88,7 @@ import Testing
             origin.requests.count { $0.method == "POST" } >= taken.count
         }
         try await eventually("their end is recorded") {
-            try await server.get("/metrics").text.contains("satchel_callbacks_pending 0")
+            try await server.get("/metrics").text.contains("satchel_calls_pending 0")
         }
         let metrics = try await server.get("/metrics").text
         let logs = try server.program.outputSoFar + server.program.errorsSoFar

@@ -47,6 +47,12 @@ struct RecordDatabase: Sendable {
         name = try server.makeDatabase(like: try Self.template.get())
     }
 
+    /// One that is there.
+    init(server: PostgresServer, name: String) {
+        self.server = server
+        self.name = name
+    }
+
     /// Beside busy loops a statement, or the next one of a transaction, may take its time.
     var url: String {
         let patient = ["statement_timeout", "idle_in_transaction_session_timeout"].map { "-c%20\($0)%3D600000" }
@@ -58,14 +64,17 @@ struct RecordDatabase: Sendable {
         let server = try PostgresServer.shared()
         let name = try server.makeDatabase()
         try server.execute(PostgresSchema.beginning.joined(separator: ";"), in: name)
-        for step in PostgresSchema.migrations.flatMap(\.steps) {
-            switch step {
-            case .together(let statements): try server.execute(statements.joined(separator: ";"), in: name)
-            case .alone(let statement), .repeated(let statement): try server.execute(statement, in: name)
+        for migration in PostgresSchema.migrations {
+            for step in migration.steps {
+                switch step {
+                case .together(let statements): try server.execute(statements.joined(separator: ";"), in: name)
+                case .index(let index, let columns): try server.execute("CREATE INDEX \(index) ON \(columns)", in: name)
+                case .repeated(let statement): try server.execute(statement, in: name)
+                }
             }
+            try server.execute(
+                "UPDATE schema SET version = \(migration.version), least_node = \(migration.leastNode)", in: name)
         }
-        try server.execute(
-            "UPDATE schema SET version = \(PostgresSchema.version), least_node = \(PostgresSchema.version)", in: name)
         return name
     }
 

@@ -210,6 +210,13 @@ struct Question: Sendable {
             let due = try await store.records.dueWebhooks(1, for: .seconds(60))
             #expect(due.count == 1)
         },
+        Question("calls of a type") { store in
+            for state in [WebhookReport.State.waiting, nil] {
+                let page = try await store.records.calls(
+                    of: FilledStore.tenant, where: CallFilter(state: state, type: .jobFinished), after: "1", limit: 10)
+                #expect(page.elements.count == 10)
+            }
+        },
         Question("delete an attachment") { store in
             let page = try await store.records.attachments(
                 of: FilledStore.tenant, where: RecordFilter(state: .delivered), after: nil, limit: 1)

@@ -110,4 +110,79 @@ import Testing
         guard case .accepted = again else { throw Unexpected() }
         try await records.expectTrueCounts()
     }
+
+    /// Callbacks as the seventh version has them: one in hand, one that waits, one of each end.
+    private static let callbacks = """
+        UPDATE store SET last_instant = 1000;
+        INSERT INTO profiles VALUES (1, 'digest', 'archive', '{}');
+        INSERT INTO jobs (key, tenant, id, run, generation, body_digest, profile, mode, lane, priority, rank, metadata, state,
+            due_at, created_at, finished_at)
+        SELECT value, 'acme', 'job' || value, '', 2, 'd', 1, 'lenient', 'quick', 0, 0, '{}', 'failed', 5, 5, 9
+        FROM json_each('[1, 2, 3, 4]');
+        INSERT INTO callbacks (id, tenant, job, generation, url, traceparent, created_at, state, attempt, due_at, underway,
+            finished_at, reason)
+        VALUES
+            ('1', 'acme', 1, 2, 'https://A.example?b', 'trace', 9, 'pending', 1, 60000, 1, NULL, NULL),
+            ('2', 'acme', 2, 2, 'https://a.example/2', NULL, 9, 'pending', 3, 50, 0, NULL, 'it answered 503'),
+            ('3', 'acme', 3, 2, 'https://a.example/3', NULL, 9, 'delivered', 2, 5, 0, 12, NULL),
+            ('4', 'acme', 4, 2, 'https://a.example/4', NULL, 9, 'failed', 1, 5, 0, 11, 'gone'),
+            ('0', 'acme', 4, 1, 'https://a.example/0', NULL, 8, 'failed', 1, 5, 0, 10, 'gone');
+        """
+
+    @Test func `callbacks become calls, as they are`() async throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        let path = directory.path + "/store/records.sqlite"
+        do { _ = try Store.open(at: directory.path + "/store", keys: directory.path + "/keys") }
+        for name in ["records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "revocations"] {
+            try? FileManager.default.removeItem(atPath: directory.path + "/store/" + name)
+        }
+        do {
+            var configuration = Configuration()
+            configuration.foreignKeysEnabled = true
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try Schema.migrator.migrate(queue, upTo: "7")
+            try await queue.write { try $0.execute(sql: Self.callbacks) }
+            try queue.close()
+        }
+        let clock = TestClock()
+        clock.now = Instant(milliseconds: 1000)
+        let records = try Store.open(at: directory.path + "/store", keys: directory.path + "/keys") { clock.now }
+            .records
+        try await records.expectTrueCounts()
+        #expect(try await records.statistics().pendingWebhooks == 2)
+        let acme = TenantID(rawValue: "acme")
+        let calls = try await records.calls(of: acme, where: CallFilter(type: .jobFinished), after: nil, limit: 9)
+            .elements
+        func call(_ id: String, job: Int, _ report: WebhookReport, at: Int64, ended: Int64?, url: String? = nil)
+            -> CallRecord
+        {
+            CallRecord(
+                id: id, tenant: acme, type: .jobFinished, content: .job(JobID(rawValue: "job\(job)")), subject: nil,
+                url: url ?? "https://a.example/\(id)", report: report, createdAt: Instant(milliseconds: at),
+                finishedAt: ended.map(Instant.init(milliseconds:)))
+        }
+        #expect(
+            calls == [
+                call("4", job: 4, WebhookReport(state: .failed, attempts: 1, reason: "gone"), at: 9, ended: 11),
+                call("3", job: 3, WebhookReport(state: .delivered, attempts: 2), at: 9, ended: 12),
+                call(
+                    "2", job: 2,
+                    WebhookReport(
+                        state: .waiting, attempts: 3, nextAt: Instant(milliseconds: 50), reason: "it answered 503"),
+                    at: 9, ended: nil),
+                call(
+                    "1", job: 1, WebhookReport(state: .waiting, attempts: 1), at: 9, ended: nil,
+                    url: "https://A.example?b"),
+                call("0", job: 4, WebhookReport(state: .failed, attempts: 1, reason: "gone"), at: 8, ended: 10),
+            ])
+        #expect(try await records.job(JobID(rawValue: "job4"), of: acme)?.callback == calls[0].report)
+        #expect(try await records.dueWebhooks(9, for: .seconds(60)).map(\.id) == ["2"])
+        clock.now = Instant(milliseconds: 60_000)
+        let due = try #require(try await records.dueWebhooks(9, for: .seconds(60)).first)
+        #expect(due.id == "1" && due.origin == "https://a.example" && due.traceparent == "trace" && due.attempt == 2)
+        #expect(try await records.replayWebhook(of: JobID(rawValue: "job3"), tenant: acme))
+        #expect(try await records.deleteJob(JobID(rawValue: "job4"), of: acme))
+        #expect(try await records.calls(of: acme, where: CallFilter(), after: nil, limit: 9).elements.count == 3)
+        try await records.expectTrueCounts()
+    }
 }

@@ -52,12 +52,19 @@ import Testing
         "UPDATE access SET kid = 'x'",
         "INSERT INTO access (id, kind, tenant, attachment, parent, lease_limit, kid, created_at, expires_at) SELECT 'abcdefghijklmnopqrstuv', 'grant', tenant, attachment, id, lease_limit + 1, kid, 0, expires_at FROM access WHERE parent IS NULL",
         "INSERT INTO access (id, kind, tenant, attachment, parent, kid, created_at, expires_at) SELECT 'abcdefghijklmnopqrstuv', 'lease', 'other', attachment, id, kid, 0, expires_at FROM access WHERE parent IS NULL",
+        "UPDATE calls SET body = x'00'",
+        "UPDATE calls SET job = (SELECT key FROM jobs), generation = 1, body = NULL",
+        "INSERT INTO calls (id, tenant, type, job, generation, url, created_at, due_at) SELECT 'x', 'other', 'job.finished', key, 1, 'https://a.example', 0, 0 FROM jobs",
+        "INSERT INTO calls (id, tenant, type, url, created_at, due_at) VALUES ('x', 'other', 'job.finished', 'https://a.example', 0, 0)",
+        "UPDATE calls SET state = 'pending', finished_at = NULL WHERE state = 'cancelled'",
     ])
     func `what breaks a rule is refused`(statement: String) async throws {
         let fixture = try Fixture()
         let attachment = try await fixture.store.deliver([.main: "text"])
         _ = try await fixture.sqlite.submit([.sample()], SubmissionOptions())
         _ = try await fixture.claim()
+        try await fixture.sqlite.enqueue(.sample("message", subject: "subject"))
+        try await fixture.sqlite.cancelCalls(of: "subject", tenant: .local)
         let granted = try await fixture.sqlite.grant(
             on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(60), leaseLimit: 3)
         let (_, token) = try #require(granted)
@@ -90,6 +97,10 @@ import Testing
             ListQuery(.attachments, of: .local, where: RecordFilter(kind: .video), after: nil, limit: 10),
             ListQuery(.attachments, of: .local, where: RecordFilter(run: RunID(rawValue: "r")), after: nil, limit: 10),
         ].map { ($0.sql, $0.arguments) }
+        let calls = [(nil, nil), (nil, "z"), (CallType.jobFinished, nil), (CallType.jobFinished, "z")].map {
+            type, cursor in
+            Database.calls(of: .local, in: .failed, type: type, after: cursor, limit: 10)
+        }
         let others: [(String, StatementArguments)] =
             [
                 (Database.jobsWaitingInLine, ["quick", 0, 0, 1]),
@@ -114,6 +125,8 @@ import Testing
             (Database.nextReceiverOfTenant, ["", ""]),
             (Database.receiverOfNextTenant, [""]),
             (Database.nextWebhook, [0]),
+            ("UPDATE calls SET state = 'cancelled' WHERE tenant = ? AND subject = ? AND state = 'pending'", ["", ""]),
+            ("SELECT * FROM calls WHERE job = ? AND generation = ?", [1, 1]),
             (Database.oldestDue, ["quick", 0]),
             (Database.accessThatRanOut, ["lease", 0]),
             (Database.leasesOfTenantThatRanOut, ["", 0]),
@@ -133,7 +146,7 @@ import Testing
             ("SELECT DISTINCT headers_kid FROM jobs WHERE headers_kid IS NOT NULL", []),
         ]
         let forgetting = Database.forgettable.map { ($0.sql, [0, 1] as StatementArguments) }
-        for (sql, arguments) in [lists, others, ofTheService, forgetting].joined() {
+        for (sql, arguments) in [lists, calls, others, ofTheService, forgetting].joined() {
             let plan = try await fixture.sqlite.pool.read { database in
                 try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments)
                     .map { $0["detail"] as String }

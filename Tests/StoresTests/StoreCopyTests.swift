@@ -66,7 +66,8 @@ import Testing
                     atPath: directory.path + "/scratch/" + name, withIntermediateDirectories: true)
             }
             return try Store(
-                scratch: directory.path + "/scratch", keys: keys, bytes: bytes, schemaVersion: "1"
+                scratch: directory.path + "/scratch", keys: keys, bytes: bytes,
+                schemaVersion: "\(PostgresSchema.version)"
             ) { [clock] keys, garbage in
                 PostgresRecordStore(
                     PostgresPool(parameters), keys: keys, garbage: garbage, garbageDelay: .zero,
@@ -206,6 +207,10 @@ import Testing
             waiting.attachments[0].location = .spool(name: try await store.accept("source \(number)"))
             _ = try await records.submit(waiting, SubmissionOptions())
         }
+        for id in ["0", "1"] {
+            try await records.enqueue(.sample(id, tenant: eve, subject: id, body: Data([0, 0x1A, 255])))
+        }
+        try await records.cancelCalls(of: "0", tenant: eve)
         let cancelled = JobSubmission.sample(tenant: eve, id: JobID(rawValue: "cancelled"))
         _ = try await records.submit(cancelled, SubmissionOptions())
         _ = try await records.cancel(cancelled.id, of: eve)
@@ -243,6 +248,7 @@ import Testing
                 told.append(try await records.grant(id, in: .owner(tenant)))
                 told.append(try await records.lease(id, in: .owner(tenant)))
             }
+            told.append(try await records.calls(of: tenant, where: CallFilter(), after: nil, limit: 9).elements)
             told.append(try await records.usage(of: tenant))
             told.append(try await records.keys(of: tenant))
             told.append(try await records.categories(of: tenant))
@@ -615,8 +621,11 @@ import Testing
 
         let database = try RecordDatabase()
         let atTarget = try database.server.execute(
-            "SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = 'public'",
-            in: database.name
+            """
+            SELECT table_name || '.' || column_name
+            FROM information_schema.columns NATURAL JOIN information_schema.tables
+            WHERE table_schema = 'public' AND table_type = 'BASE TABLE'
+            """, in: database.name
         ).compactMap { $0[0] }
         var written: Set<String> = []
         for table in CopiedTable.all {

@@ -395,8 +395,8 @@ extension RecordStore {
                 WHERE blobs <> (SELECT count(*) FROM blobs)
                     OR blob_bytes <> (SELECT coalesce(sum(bytes), 0) FROM blobs)
                 UNION ALL
-                SELECT 'callbacks' FROM holdings
-                WHERE pending_callbacks <> (SELECT count(*) FROM callbacks WHERE state = 'pending')
+                SELECT 'calls' FROM holdings
+                WHERE pending_calls <> (SELECT count(*) FROM calls WHERE state = 'pending')
                 UNION ALL
                 SELECT 'open ' || kind FROM open_access
                 WHERE open <> (SELECT count(*) FROM access WHERE kind = open_access.kind AND ended_at IS NULL)

@@ -28,6 +28,7 @@ import Testing
         let waiting = try await fixture.accepted(.sample(tenant: owner, id: JobID(rawValue: "waiting"), digest: "b"))
         let failed = try await fixture.accepted(.sample(tenant: owner, id: JobID(rawValue: "failed"), digest: "c"))
         _ = try await records.cancel(failed.id, of: owner)
+        try await records.enqueue(.sample("message", tenant: owner, subject: "subject"))
         let granted = try await records.grant(
             on: attachment, in: .owner(owner), renditions: nil, for: .seconds(600), leaseLimit: 5)
         let (grant, grantToken) = try #require(granted)
@@ -79,6 +80,7 @@ import Testing
         #expect(try await records.renewLease(lease.id, in: .owner(other), for: .seconds(9)) == nil)
         for id in [grant.id, lease.id, link.id] {
             #expect(try await records.token(id, of: other) == nil)
+            #expect(try await records.tokens([id], of: other).isEmpty)
             #expect(try await records.revoke(id, in: .owner(other)) == false)
             #expect(try await records.revoke(id, in: .bearer(ownGrant)) == false)
         }
@@ -92,11 +94,15 @@ import Testing
         let tight = Quotas(storedBytes: 5, pendingJobs: 1, liveLeases: 1)
         try await records.admit(other, SubmissionOptions(quotas: tight, queueLimit: 100))
         let callback = WebhookDelivery(
-            id: try #require(try await fixture.webhookIDs().first), tenant: other, job: done, url: "", origin: "",
-            attempt: 0, createdAt: fixture.clock.now)
-        for outcome in [WebhookOutcome.delivered, .again(after: .zero, reason: ""), .failed(reason: "")] {
+            id: try #require(try await fixture.webhookIDs().first), tenant: other, type: .jobFinished,
+            content: .job(done), url: "", origin: "", attempt: 0, createdAt: fixture.clock.now)
+        for outcome in [WebhookOutcome.delivered, .again(after: .zero, reason: ""), .failed(reason: ""), .gone] {
             try await records.record(outcome, of: callback)
         }
+        #expect(try await records.call(callback.id, of: other) == nil)
+        #expect(try await records.calls(of: other, where: CallFilter(), after: nil, limit: 9).elements.isEmpty)
+        #expect(try await records.replayCall(callback.id, of: other) == false)
+        try await records.cancelCalls(of: "subject", tenant: other)
         var stolen = claim
         stolen.tenant = other
         await #expect(throws: ClaimError.lost) { try await records.heartbeat(stolen, for: .seconds(9)) }
@@ -159,8 +165,8 @@ extension Fixture {
     fileprivate func webhookIDs() async throws -> [String] {
         if let memory = records as? MemoryRecordStore { return memory.read { tables, _ in tables.calls.map(\.key) } }
         if let database {
-            return try database.server.execute("SELECT id FROM callbacks", in: database.name).compactMap { $0[0] }
+            return try database.server.execute("SELECT id FROM calls", in: database.name).compactMap { $0[0] }
         }
-        return try await sqlite.read { database, _ in try database.texts("SELECT id FROM callbacks") }
+        return try await sqlite.read { database, _ in try database.texts("SELECT id FROM calls") }
     }
 }

@@ -1,4 +1,5 @@
 import Attachments
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -20,18 +21,26 @@ import Testing
         _ = try await fixture.records.cancel(job.id, of: .local)
         #expect(try await fixture.records.statistics().pendingWebhooks == 1)
         let due = try await fixture.due()
-        #expect(due.map(\.job) == [job.id])
+        #expect(due.map(\.content) == [.job(job.id)] && due.map(\.type) == [.jobFinished])
         #expect(due.map(\.tenant) == [.local])
         #expect(due.map(\.url) == ["https://example.com/hook"])
         #expect(due.map(\.attempt) == [1])
         #expect(due.map(\.createdAt) == [fixture.clock.now])
     }
 
-    @Test(arguments: Backend.allCases)
-    func `who has a callback in hand has it alone, until the time is over`(backend: Backend) async throws {
+    /// Of what a call tells.
+    enum Told: CaseIterable {
+        case job
+        case message
+    }
+
+    @Test(arguments: Told.allCases, Backend.allCases)
+    func `who has a call in hand has it alone, until the time is over`(told: Told, backend: Backend) async throws {
         let fixture = try Fixture(backend)
-        let job = try await fixture.submitCalling("a")
-        try await fixture.bring(job, to: .failed)
+        switch told {
+        case .job: try await fixture.bring(try await fixture.submitCalling("a"), to: .failed)
+        case .message: try await fixture.records.enqueue(.sample("a"))
+        }
         let first = try #require(try await fixture.due().first)
         #expect(try await fixture.reopened().records.dueWebhooks(10, for: .seconds(30)).isEmpty)
         fixture.clock.advance(.seconds(30))
@@ -49,15 +58,109 @@ import Testing
         #expect(try await fixture.due().isEmpty)
         #expect(try await fixture.records.statistics().pendingWebhooks == 0)
 
-        #expect(try await fixture.records.replayWebhook(of: job.id, tenant: TenantID(rawValue: "other")) == false)
-        #expect(try await fixture.records.replayWebhook(of: job.id, tenant: .local))
+        #expect(try await fixture.records.replayCall(first.id, of: .local))
         let replayed = try #require(try await fixture.due().first)
-        #expect(replayed.id == first.id)
+        #expect(replayed.id == first.id && replayed.content == first.content)
         #expect(replayed.attempt == 1)
         try await fixture.records.record(.failed(reason: "gave up"), of: replayed)
         fixture.clock.advance(.seconds(7 * 86_400))
         _ = try await fixture.store.sweep()
-        #expect(try await fixture.records.replayWebhook(of: job.id, tenant: .local) == false)
+        #expect(try await fixture.records.replayCall(first.id, of: .local) == false)
+        #expect(try await fixture.records.call(first.id, of: .local) == nil)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `a message is due as it was made, and a receiver that is gone ends it`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let end = fixture.clock.now + .seconds(60)
+        // Not only text.
+        let message = OutgoingCall.sample("a", subject: "s", body: Data([0, 0x1A, 255, 10]), giveUpAt: end)
+        try await fixture.records.enqueue(message)
+        let due = try #require(try await fixture.due().first)
+        #expect(due.type == message.type && due.content == .message(message.body) && due.subject == "s")
+        #expect(due.url == message.url && due.origin == "https://example.com" && due.traceparent == message.traceparent)
+        #expect(due.giveUpAt == end && due.createdAt == fixture.clock.now)
+        try await fixture.records.record(.gone, of: due)
+        let call = try #require(try await fixture.records.call("a", of: .local))
+        #expect(
+            call
+                == CallRecord(
+                    id: "a", tenant: .local, type: message.type, content: .message(message.body), subject: "s",
+                    url: message.url,
+                    report: WebhookReport(state: .failed, attempts: 1, reason: WebhookOutcome.gone.reason),
+                    createdAt: fixture.clock.now, finishedAt: fixture.clock.now))
+        // Asked for by hand, it has the time that all have.
+        #expect(try await fixture.records.replayCall("a", of: .local))
+        #expect(try await fixture.due().map(\.giveUpAt) == [nil])
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `what is called off is told no more, and not again`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let records = fixture.records
+        for (id, subject) in [("1", "s"), ("2", "s"), ("3", "other"), ("4", nil)] {
+            try await records.enqueue(.sample(id, subject: subject))
+        }
+        let due = try await fixture.due()
+        #expect(due.map(\.id) == ["1", "2", "3", "4"])
+        try await records.record(.delivered, of: due[0])
+        try await records.cancelCalls(of: "s", tenant: .local)
+        let calledOff = try await records.call("2", of: .local)
+        #expect(calledOff?.report == WebhookReport(state: .cancelled, attempts: 1, reason: "superseded"))
+        #expect(calledOff?.finishedAt == fixture.clock.now)
+        // What becomes of the attempt that was underway changes nothing.
+        for outcome in [WebhookOutcome.delivered, .again(after: .zero, reason: "503")] {
+            try await records.record(outcome, of: due[1])
+        }
+        fixture.clock.advance(.seconds(60))
+        #expect(try await fixture.due().map(\.id) == ["3", "4"])
+        #expect(try await records.replayCall("2", of: .local) == false)
+        #expect(try await records.call("2", of: .local) == calledOff)
+        #expect(try await records.replayCall("1", of: .local), "that was told before")
+        #expect(try await records.statistics().pendingWebhooks == 3)
+        try await records.expectTrueCounts()
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `calls are listed newest first, by state and type, in parts`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let records = fixture.records
+        var made: [String] = []
+        for number in 0..<12 {
+            fixture.clock.advance(.milliseconds(1))
+            if number % 3 == 0 {
+                try await fixture.bring(try await fixture.submitCalling("\(number)"), to: .failed)
+            } else {
+                try await records.enqueue(.sample(UUID.version7(at: fixture.clock.now).uuidString.lowercased()))
+            }
+            let call = try #require(try await records.dueWebhooks(1, for: .seconds(60)).first)
+            made.append(call.id)
+            switch number % 4 {
+            case 0: try await records.record(.delivered, of: call)
+            case 1: try await records.record(.failed(reason: "no"), of: call)
+            default: break
+            }
+        }
+        try await records.enqueue(.sample("0", tenant: TenantID(rawValue: "other")))
+        let all = try await records.calls(of: .local, where: CallFilter(), after: nil, limit: 100).elements
+        #expect(all.map(\.id) == made.reversed())
+        for type in [nil, CallType.jobFinished, CallType(rawValue: "test.happened"), CallType(rawValue: "none")] {
+            for state in [nil] + WebhookReport.State.allCases.map(Optional.some) {
+                let filter = CallFilter(state: state, type: type)
+                let wanted = all.filter { call in
+                    (state.map { $0 == call.report.state } ?? true) && (type.map { $0 == call.type } ?? true)
+                }
+                var (found, place): ([CallRecord], String?) = ([], nil)
+                repeat {
+                    let page = try await records.calls(of: .local, where: filter, after: place, limit: 2)
+                    #expect(page.elements.count <= 2)
+                    found += page.elements
+                    place = page.next
+                } while place != nil
+                #expect(found == wanted)
+            }
+        }
+        #expect(Set(all.compactMap(\.content.job)).count == 4)
     }
 
     @Test func `of what waits, everybody's is called, whatever waits for others`() async throws {
@@ -84,7 +187,7 @@ import Testing
         let hogs = underway.filter { $0.origin == "https://hog.example" }
         #expect(hogs.count == 10, "a third of the places")
         #expect(hogs.map(\.url) == (0..<10).map { "https://hog.example/\($0)" }, "in their order")
-        #expect(underway.filter { $0.origin == "https://other.example" }.map(\.job) == [other.id])
+        #expect(underway.filter { $0.origin == "https://other.example" }.map(\.content) == [.job(other.id)])
         // One that comes to its end makes place for the next, in the same transaction.
         let before = fixture.sqlite.commits.commits
         let next = try await ask(after: [WebhookResult(.delivered, of: hogs[0])])
@@ -157,13 +260,20 @@ import Testing
         #expect(try await fixture.records.replayWebhook(of: job.id, tenant: .local) == false)
         try await fixture.bring(third, to: .delivered)
         let due = try await fixture.due()
-        #expect(due.map(\.job) == [job.id, job.id])
+        #expect(due.map(\.content) == [.job(job.id), .job(job.id)])
         #expect(Set(due.map(\.id)).count == 2)
         try await fixture.records.record(.again(after: .zero, reason: "503"), of: due[0])
         #expect(try await fixture.records.deleteJob(job.id, of: .local))
         #expect(try await fixture.due().isEmpty)
         // To record what became of it is no error.
         try await fixture.records.record(.delivered, of: due[1])
+    }
+}
+
+extension CallContent {
+    fileprivate var job: JobID? {
+        guard case .job(let job) = self else { return nil }
+        return job
     }
 }
 

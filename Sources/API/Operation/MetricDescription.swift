@@ -64,7 +64,7 @@ public struct MetricDescription: Hashable, Sendable {
             "place", "priority"),
         .init("fetches_total", .counter, "Fetches of sources, by 'fetched' or the error's code.", "result"),
         .init("fetched_bytes_total", .counter, "Of fetched bodies."),
-        .init("callbacks_total", .counter, "Calls to callbacks.", "result"),
+        .init("calls_total", .counter, "Calls to receivers, such as callbacks.", "type", "result"),
 
         .init("codec_zygotes_total", .counter, "Zygotes that were started."),
         .init("codec_processes_total", .counter, "Codec processes that took a source."),
@@ -84,7 +84,7 @@ public struct MetricDescription: Hashable, Sendable {
         .init("leases_left_to_expire_total", .counter, "Leases that ended by themselves, never stopped."),
         .init("blobs", .gauge, "Blobs in the store, each counted once."),
         .init("blob_bytes", .gauge, "Of all blobs, each counted once."),
-        .init("callbacks_pending", .gauge, "Calls to callbacks that are still to be made."),
+        .init("calls_pending", .gauge, "Calls that are still to be made."),
         .init("store_free_bytes", .gauge, "Free on the store's disk."),
         .init("ready", .gauge, "1 where /readyz answers 200, else 0.", "check"),
 

@@ -43,7 +43,7 @@ struct ServiceMetrics: Sendable {
             MetricFamily("leases", statistics.liveLeases), MetricFamily("links", statistics.liveLinks),
             MetricFamily("grants", statistics.liveGrants), MetricFamily("blobs", statistics.blobs),
             MetricFamily("blob_bytes", statistics.blobBytes),
-            MetricFamily("callbacks_pending", statistics.pendingWebhooks),
+            MetricFamily("calls_pending", statistics.pendingWebhooks),
         ]
     }
 }

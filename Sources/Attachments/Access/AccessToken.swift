@@ -18,7 +18,10 @@ public struct AccessToken: Hashable, Sendable, CustomStringConvertible, CustomDe
         self.secretText = secretText
     }
 
-    public var description: String { secretText.prefix(8) + "…" }
+    /// Characters of a token that may be shown: enough to tell tokens apart, and no secret.
+    static let shownLength = 8
+
+    public var description: String { secretText.prefix(Self.shownLength) + "…" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -81,15 +81,17 @@ public struct JobRecord: Hashable, Sendable, Codable {
     }
 }
 
-/// How far the call is that tells a job's sender of its end.
+/// How far a call is, such as the one that tells a job's sender of its end.
 public struct WebhookReport: Hashable, Sendable, Codable {
-    public enum State: String, Hashable, Sendable, Codable {
+    public enum State: String, Hashable, Sendable, Codable, CaseIterable {
         /// For the job's end, for the next attempt, or for the answer to one.
         case waiting
         /// The receiver took it.
         case delivered
         /// No more attempts.
         case failed
+        /// It was called off: what it told of doesn't hold any more. No job's is.
+        case cancelled
     }
 
     public var state: State

@@ -5,7 +5,7 @@ public struct WebhookSchedule: Hashable, Sendable {
     public var base: Duration
     /// No wait is longer, whatever the receiver asks for.
     public var limit: Duration
-    /// From the job's end; then it is given up.
+    /// From when the call was made, such as the job's end; then it is given up.
     public var lifetime: Duration
 
     /// No wait is shorter, save the last: a receiver that just failed is left alone for a moment.
@@ -21,11 +21,22 @@ public struct WebhookSchedule: Hashable, Sendable {
         self.lifetime = lifetime
     }
 
+    /// How long before its end a call that ends is made for the last time, so that a busy sender isn't too late for it.
+    public static let margin: Duration = .seconds(2)
+
+    /// The schedule of a call that nobody may make after `end`; nil for the lifetime.
+    public func ending(at end: Instant?, since creation: Instant) -> WebhookSchedule {
+        guard let end else { return self }
+        var schedule = self
+        schedule.lifetime = end - creation - Self.margin
+        return schedule
+    }
+
     /// How long to wait after attempt `attempt` (1 for the first); nil where it is given up. The last attempt comes at the
     /// end of the lifetime.
     ///
     /// - Parameters:
-    ///   - age: Since the job's end.
+    ///   - age: Since the call was made.
     ///   - retryAfter: What the receiver asked for.
     public func wait(
         after attempt: Int, age: Duration, retryAfter: Duration? = nil,

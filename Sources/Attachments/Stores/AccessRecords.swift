@@ -61,8 +61,9 @@ public protocol AccessRecords: Sendable {
     /// same cost.
     func open(_ token: AccessToken, role: RenditionRole) async throws(AttachmentError) -> ContentAccess?
 
-    /// The token of a live grant, lease or link, made again for its owner; nothing secret is stored.
-    func token(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> AccessToken?
+    /// The tokens of those of these grants, leases and links that live, by their ids, made again for their owner; nothing
+    /// secret is stored.
+    func tokens(_ ids: Set<String>, of tenant: TenantID) async throws(AttachmentError) -> [String: AccessToken]
 
     /// The access that a job started when it delivered and that still lives, with tokens made again.
     func access(openedBy job: JobID, of tenant: TenantID) async throws(AttachmentError) -> [OpenedAccess]
@@ -96,6 +97,11 @@ public enum AccessLimits {
 }
 
 extension AccessRecords {
+    /// The token of a live grant, lease or link, made again for its owner.
+    public func token(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> AccessToken? {
+        try await tokens([id], of: tenant)[id]
+    }
+
     /// Starts access that no quota bounds.
     public func startLease(
         on attachment: AttachmentID? = nil, in scope: AccessScope, renditions: [RenditionRole]?,

@@ -1,30 +1,38 @@
-/// A call to a job's webhook that is due.
+/// A call to a webhook that is due.
 public struct WebhookDelivery: Hashable, Sendable {
     /// The message's id, the same at each attempt.
     public var id: String
     public var tenant: TenantID
-    public var job: JobID
+    public var type: CallType
+    public var content: CallContent
+    /// What a message tells of.
+    public var subject: String?
     public var url: String
     /// The URL's scheme, host and port, which tell receivers apart.
     public var origin: String
     /// 1 for the first.
     public var attempt: Int
-    /// When the job came to its end.
+    /// When it was made: when its job came to its end.
     public var createdAt: Instant
+    /// After this no attempt is made.
+    public var giveUpAt: Instant?
     /// Of the submission, for the call's own header.
     public var traceparent: String?
 
     public init(
-        id: String, tenant: TenantID, job: JobID, url: String, origin: String, attempt: Int, createdAt: Instant,
-        traceparent: String? = nil
+        id: String, tenant: TenantID, type: CallType, content: CallContent, subject: String? = nil, url: String,
+        origin: String, attempt: Int, createdAt: Instant, giveUpAt: Instant? = nil, traceparent: String? = nil
     ) {
         self.id = id
         self.tenant = tenant
-        self.job = job
+        self.type = type
+        self.content = content
+        self.subject = subject
         self.url = url
         self.origin = origin
         self.attempt = attempt
         self.createdAt = createdAt
+        self.giveUpAt = giveUpAt
         self.traceparent = traceparent
     }
 
@@ -39,6 +47,17 @@ public enum WebhookOutcome: Hashable, Sendable {
     case again(after: Duration, reason: String)
     /// No more attempts.
     case failed(reason: String)
+    /// No more attempts: the receiver answered 410. It wants no more of what the call tells of.
+    case gone
+
+    /// Why it isn't delivered, for the record; nil where it is.
+    public var reason: String? {
+        switch self {
+        case .delivered: nil
+        case .again(_, let reason), .failed(let reason): reason
+        case .gone: "the receiver wants no more of them (410)"
+        }
+    }
 }
 
 /// A call, and what became of it.
@@ -67,7 +86,8 @@ public struct WebhookBatch: Hashable, Sendable {
     }
 }
 
-/// The calls that tell a job's sender of its end.
+/// The calls that are to be made: those that tell a job's sender of its end, and messages. Stores enqueue them in the
+/// transactions that make what they tell of.
 public protocol WebhookQueue: Sendable {
     /// Records what became of calls, and takes webhooks that are due as far as there are places for them, in one
     /// transaction: what was due first comes first, or, where not all of it can be called at once, whoever has the fewest
@@ -82,4 +102,15 @@ public protocol WebhookQueue: Sendable {
 
     /// Has a finished job's webhook called again, with the same message id; false where there is none.
     func replayWebhook(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool
+
+    /// Has a call made again, with the same message id, and no other end than the schedule's; false where the tenant has
+    /// none, or it was called off.
+    func replayCall(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> Bool
+
+    func call(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> CallRecord?
+
+    /// Newest first, by their ids.
+    func calls(
+        of tenant: TenantID, where filter: CallFilter, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<CallRecord>
 }

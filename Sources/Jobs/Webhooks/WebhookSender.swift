@@ -8,7 +8,8 @@ import NIOHTTP1
 import Platform
 import Synchronization
 
-/// Tells the senders of jobs that these have come to an end: a POST of the job by the headers of Standard Webhooks.
+/// Makes the calls that are due: tells the senders of jobs that these have come to an end, and sends messages; each a POST
+/// by the headers of Standard Webhooks.
 ///
 /// What is due is kept by the records, so that it survives the process and is shared with others. The receiver's address
 /// is guarded like a fetch's, with allowances of its own; redirects are not followed, and of an answer only the status
@@ -36,7 +37,7 @@ public final class WebhookSender: Sendable {
     /// The longest pause after the store failed.
     private static let longestPause: Duration = .seconds(5)
 
-    private let records: any WebhookQueue
+    private let records: any WebhookQueue & AccessRecords
     private let client: GuardedClient
     private let schedule: WebhookSchedule
     private let timeLimit: Duration
@@ -50,7 +51,8 @@ public final class WebhookSender: Sendable {
     ///   - userAgent: Such as `Satchel/1.0`.
     ///   - resolve: Stands in for the system's name service.
     public convenience init(
-        records: any WebhookQueue, guardedBy gate: FetchGuard, userAgent: String, resolve: Fetcher.Resolve? = nil,
+        records: any WebhookQueue & AccessRecords, guardedBy gate: FetchGuard, userAgent: String,
+        resolve: Fetcher.Resolve? = nil,
         schedule: WebhookSchedule = WebhookSchedule(), secrets: @escaping Secrets, content: @escaping Content
     ) {
         self.init(
@@ -61,7 +63,8 @@ public final class WebhookSender: Sendable {
     }
 
     init(
-        records: any WebhookQueue, client: GuardedClient, schedule: WebhookSchedule, timeLimit: Duration,
+        records: any WebhookQueue & AccessRecords, client: GuardedClient, schedule: WebhookSchedule,
+        timeLimit: Duration,
         interval: Duration, secrets: @escaping Secrets, content: @escaping Content
     ) {
         self.records = records
@@ -172,9 +175,9 @@ public final class WebhookSender: Sendable {
             switch outcome {
             case .delivered: "delivered"
             case .again: "again"
-            case .failed: "failed"
+            case .failed, .gone: "failed"
             }
-        JobMetrics.count("callbacks_total", [("result", result)])
+        JobMetrics.count("calls_total", [("type", callback.type.rawValue), ("result", result)])
         return Ended.Call(result: WebhookResult(outcome, of: callback), isAnswered: isAnswered)
     }
 
@@ -185,8 +188,11 @@ public final class WebhookSender: Sendable {
     }
 
     private func call(_ callback: WebhookDelivery) async -> (WebhookOutcome, isAnswered: Bool) {
+        if let end = callback.giveUpAt, end < .wallClock() {
+            return (.failed(reason: "given up: its time was over before it could be called"), true)
+        }
         do {
-            guard let body = try await content(callback.tenant, callback.job) else {
+            guard let body = try await body(of: callback) else {
                 return (.failed(reason: "the job was deleted"), true)
             }
             var headers = try Self.headers(
@@ -196,7 +202,7 @@ public final class WebhookSender: Sendable {
             let outcome: WebhookOutcome =
                 switch answer.status {
                 case 200..<300: .delivered
-                case 410: .failed(reason: "the receiver wants no more of them (410)")
+                case 410: .gone
                 case 300..<400: again(callback, "it redirects, which is not followed (\(answer.status))", answer)
                 default: again(callback, "it answered \(answer.status)", answer)
                 }
@@ -211,9 +217,17 @@ public final class WebhookSender: Sendable {
         }
     }
 
+    /// Nil where it tells of a job that was deleted.
+    private func body(of callback: WebhookDelivery) async throws -> Data? {
+        switch callback.content {
+        case .job(let job): try await content(callback.tenant, job)
+        case .message(let template): try await records.text(of: template, of: callback.tenant)
+        }
+    }
+
     private func again(_ callback: WebhookDelivery, _ reason: String, _ answer: Answer?) -> WebhookOutcome {
         var random = SystemRandomNumberGenerator()
-        let wait = schedule.wait(
+        let wait = schedule.ending(at: callback.giveUpAt, since: callback.createdAt).wait(
             after: callback.attempt, age: Instant.wallClock() - callback.createdAt, retryAfter: answer?.retryAfter,
             using: &random)
         guard let wait else { return .failed(reason: "given up after \(callback.attempt) attempts: \(reason)") }

@@ -158,13 +158,14 @@ struct CopiedTable: Sendable {
             name: "retained_sources", source: "retained_spool", key: [.number("job"), .text("name")],
             columns: [CopiedColumn("job", .int), CopiedColumn("name", .source)]),
         CopiedTable(
-            name: "callbacks", source: "callbacks", key: [.text("id")],
+            name: "calls", source: "calls", key: [.text("id")],
             columns: [
-                CopiedColumn("id", .text), CopiedColumn("tenant", .text), CopiedColumn("job", .int),
-                CopiedColumn("generation", .int), CopiedColumn("url", .text), CopiedColumn("traceparent", .text),
-                CopiedColumn("created_at", .int), CopiedColumn("state", .text), CopiedColumn("attempt", .int),
+                CopiedColumn("id", .text), CopiedColumn("tenant", .text), CopiedColumn("type", .text),
+                CopiedColumn("job", .int), CopiedColumn("generation", .int), CopiedColumn("subject", .text),
+                CopiedColumn("url", .text), CopiedColumn("traceparent", .text), CopiedColumn("created_at", .int),
+                CopiedColumn("give_up_at", .int), CopiedColumn("state", .text), CopiedColumn("attempt", .int),
                 CopiedColumn("due_at", .int), CopiedColumn("underway", .bool), CopiedColumn("finished_at", .int),
-                CopiedColumn("reason", .text),
+                CopiedColumn("reason", .text), CopiedColumn("body", .bytes),
             ]),
         CopiedTable(
             name: "api_keys", source: "api_keys", key: [.text("id")],
@@ -224,11 +225,11 @@ struct CopiedTable: Sendable {
         // Empty between two transactions.
         "released_spool",
         // The target counts these when it is asked.
-        "lanes", "open_access", "holdings.blobs", "holdings.blob_bytes", "holdings.pending_callbacks",
+        "lanes", "open_access", "holdings.blobs", "holdings.blob_bytes", "holdings.pending_calls",
         // The target's server has the time, and each node asks what was taken back.
         "store",
         // Computed from the URL.
-        "callbacks.receiver",
+        "calls.receiver",
         "grdb_migrations",
     ]
 
@@ -239,7 +240,7 @@ struct CopiedTable: Sendable {
         // Nobody has anything in hand.
         "queue.claim", "queue.node", "queue.claimed_until",
         // Computed from the URL.
-        "callbacks.receiver",
+        "calls.receiver",
         // Of nodes, and what they leave behind.
         "nodes", "runs", "run_nodes", "leaders", "tombstones", "garbage",
         "schema", "migration", "copies", "copied_objects",

@@ -126,10 +126,11 @@ extension MemoryRecordStore {
         }
     }
 
-    public func token(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> AccessToken? {
+    public func tokens(
+        _ ids: Set<String>, of tenant: TenantID
+    ) async throws(AttachmentError) -> [String: AccessToken] {
         read { tables, now in
-            guard let access = tables.access[id], access.tenant == tenant, access.isLive(at: now) else { return nil }
-            return tokens.token(access.kind.token, id: access.id, kid: access.kid)
+            tokens.tokens(of: ids.compactMap { tables.access[$0] }.filter { $0.tenant == tenant }, at: now)
         }
     }
 

@@ -553,7 +553,8 @@ extension MemoryTables {
         guard let url = submission.callback else { return }
         let id = UUID.version7(at: now).uuidString.lowercased()
         calls[id] = Call(
-            id: id, tenant: job.tenant, job: job.key, generation: job.generation, url: url,
+            id: id, tenant: job.tenant, type: .jobFinished, content: .job(job.key, generation: job.generation),
+            url: url,
             traceparent: submission.traceparent, createdAt: now, dueAt: now)
         hasNewCall = true
     }

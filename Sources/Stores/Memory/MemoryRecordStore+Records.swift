@@ -114,7 +114,7 @@ extension MemoryRecordStore {
                 + tables.access.values.count { $0.kind == .lease && $0.endedAt == nil && $0.expiresAt <= now }
             statistics.blobs = tables.blobs.count
             statistics.blobBytes = tables.blobs.values.reduce(0) { $0 + $1.bytes }
-            statistics.pendingWebhooks = tables.calls.values.count { $0.report == .waiting }
+            statistics.pendingWebhooks = tables.calls.values.count { $0.state == .waiting }
             return statistics
         }
     }

@@ -6,7 +6,7 @@ extension MemoryRecordStore {
         after results: [WebhookResult], within places: WebhookPlaces, for duration: Duration
     ) async throws(AttachmentError) -> WebhookBatch {
         try await write { tables, now in
-            for result in results { tables.record(result.outcome, of: result.callback, at: now) }
+            for result in results { tables.record(result, at: now) }
             return tables.take(within: places, for: duration, at: now)
         }
     }
@@ -17,39 +17,94 @@ extension MemoryRecordStore {
 
     public func replayWebhook(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {
         try await write { tables, now in
-            guard let job = tables.job(job, of: tenant), job.finishedAt != nil, var call = tables.call(of: job)
+            guard let job = tables.job(job, of: tenant), job.finishedAt != nil, let call = tables.call(of: job)
             else { return false }
-            call.report = .waiting
-            call.attempt = 0
-            call.dueAt = now
-            call.isUnderway = false
-            call.finishedAt = nil
-            call.reason = nil
-            tables.calls[call.id] = call
-            tables.hasNewCall = true
-            return true
+            return tables.replay(call.id, of: tenant, at: now)
+        }
+    }
+
+    public func replayCall(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> Bool {
+        try await write { tables, now in tables.replay(id, of: tenant, at: now) }
+    }
+
+    public func call(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> CallRecord? {
+        read { tables, _ in
+            tables.calls[id].flatMap { $0.tenant == tenant ? tables.record($0) : nil }
+        }
+    }
+
+    public func calls(
+        of tenant: TenantID, where filter: CallFilter, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<CallRecord> {
+        read { tables, _ in
+            let calls = tables.calls.values.filter { call in
+                call.tenant == tenant && filter.states.contains(call.state)
+                    && (filter.type.map { $0 == call.type } ?? true) && (cursor.map { call.id < $0 } ?? true)
+            }
+            return CallRecord.page(calls.map(tables.record), limit: max(limit, 1))
         }
     }
 }
 
 extension MemoryTables {
-    fileprivate mutating func record(_ outcome: WebhookOutcome, of callback: WebhookDelivery, at now: Instant) {
-        guard var call = calls[callback.id], call.tenant == callback.tenant, call.report == .waiting else { return }
+    /// Has a message sent, of which the same transaction records what it tells of.
+    mutating func enqueue(_ call: OutgoingCall, at now: Instant) {
+        calls[call.id] = Call(
+            id: call.id, tenant: call.tenant, type: call.type, content: .message(call.body), subject: call.subject,
+            url: call.url, traceparent: call.traceparent, createdAt: now, giveUpAt: call.giveUpAt, dueAt: now)
+        hasNewCall = true
+    }
+
+    /// Calls off what is still to be told of a subject. An attempt that is underway may still arrive.
+    mutating func cancelCalls(of subject: String, tenant: TenantID, reason: String, at now: Instant) {
+        for var call in calls.values where call.tenant == tenant && call.subject == subject && call.state == .waiting {
+            call.state = .cancelled
+            call.isUnderway = false
+            call.finishedAt = now
+            call.reason = reason
+            calls[call.id] = call
+        }
+    }
+
+    fileprivate mutating func replay(_ id: String, of tenant: TenantID, at now: Instant) -> Bool {
+        guard var call = calls[id], call.tenant == tenant, call.state != .cancelled else { return false }
+        call.state = .waiting
+        call.attempt = 0
+        call.dueAt = now
+        call.giveUpAt = nil
+        call.isUnderway = false
+        call.finishedAt = nil
+        call.reason = nil
+        calls[id] = call
+        hasNewCall = true
+        return true
+    }
+
+    private func content(of call: Call) -> CallContent {
+        switch call.content {
+        case .job(let key, _): .job(jobs[key]?.id ?? JobID(rawValue: ""))
+        case .message(let body): .message(body)
+        }
+    }
+
+    fileprivate func record(_ call: Call) -> CallRecord {
+        CallRecord(
+            id: call.id, tenant: call.tenant, type: call.type, content: content(of: call), subject: call.subject,
+            url: call.url, report: call.report, createdAt: call.createdAt, finishedAt: call.finishedAt)
+    }
+
+    fileprivate mutating func record(_ result: WebhookResult, at now: Instant) {
+        let (outcome, callback) = (result.outcome, result.callback)
+        guard var call = calls[callback.id], call.tenant == callback.tenant, call.state == .waiting else { return }
         // Whoever was told was told, even if somebody else has it in hand by now.
         guard outcome == .delivered || call.attempt == callback.attempt else { return }
         call.isUnderway = false
-        switch outcome {
-        case .delivered:
-            call.report = .delivered
-            call.finishedAt = now
-            call.reason = nil
-        case .again(let delay, let reason):
+        call.reason = outcome.reason
+        if case .again(let delay, _) = outcome {
             call.dueAt = now + delay
-            call.reason = reason
-        case .failed(let reason):
-            call.report = .failed
+        } else {
+            call.state = outcome == .delivered ? .delivered : .failed
             call.finishedAt = now
-            call.reason = reason
         }
         calls[call.id] = call
     }
@@ -59,7 +114,7 @@ extension MemoryTables {
         within given: WebhookPlaces, for duration: Duration, at now: Instant
     ) -> WebhookBatch {
         var places = given
-        let waiting = calls.values.filter { $0.report == .waiting }.sorted { $0.place < $1.place }
+        let waiting = calls.values.filter { $0.state == .waiting }.sorted { $0.place < $1.place }
         let due = waiting.filter { $0.dueAt <= now }
         var taken: [Call] = []
         if due.count <= places.free {
@@ -77,9 +132,9 @@ extension MemoryTables {
             begun.isUnderway = true
             self.calls[call.id] = begun
             return WebhookDelivery(
-                id: call.id, tenant: call.tenant, job: jobs[call.job]?.id ?? JobID(rawValue: ""), url: call.url,
-                origin: call.receiver.origin, attempt: begun.attempt, createdAt: call.createdAt,
-                traceparent: call.traceparent)
+                id: call.id, tenant: call.tenant, type: call.type, content: content(of: call), subject: call.subject,
+                url: call.url, origin: call.receiver.origin, attempt: begun.attempt, createdAt: call.createdAt,
+                giveUpAt: call.giveUpAt, traceparent: call.traceparent)
         }
         return WebhookBatch(
             calls: calls, next: waiting.first { $0.dueAt > now }.map { $0.dueAt - now }, turn: nil)

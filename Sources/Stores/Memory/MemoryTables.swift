@@ -101,14 +101,24 @@ struct MemoryTables: Sendable {
     }
 
     struct Call: Sendable {
+        enum Content: Sendable {
+            /// A job's end, of which there is one for each generation.
+            case job(Int64, generation: Int)
+            case message(TokenTemplate)
+        }
+
         var id: String
         var tenant: TenantID
-        var job: Int64
-        var generation: Int
+        var type: CallType
+        var content: Content
+        /// What a message tells of, by which it can be called off.
+        var subject: String?
         var url: String
         var traceparent: String?
         var createdAt: Instant
-        var report: WebhookReport.State = .waiting
+        /// After this no attempt is made.
+        var giveUpAt: Instant?
+        var state: WebhookReport.State = .waiting
         var attempt = 0
         /// While somebody has it in hand, when another may take it.
         var dueAt: Instant
@@ -119,6 +129,16 @@ struct MemoryTables: Sendable {
         var receiver: WebhookReceiver { WebhookReceiver(tenant: tenant, origin: WebhookReceiver.origin(of: url)) }
         /// What is due first comes first.
         var place: (Instant, String) { (dueAt, id) }
+
+        var report: WebhookReport {
+            WebhookReport(state: state, attempts: attempt, dueAt: dueAt, isUnderway: isUnderway, reason: reason)
+        }
+
+        /// Whether it tells of this job's end.
+        func isOf(_ job: Int64, generation: Int? = nil) -> Bool {
+            guard case .job(job, let own) = content else { return false }
+            return generation == nil || own == generation
+        }
     }
 
     struct Key: Sendable {
@@ -202,15 +222,11 @@ extension MemoryTables {
         guard job.finishedAt != nil else {
             return job.submission?.callback == nil ? nil : WebhookReport(state: .waiting)
         }
-        return call(of: job).map { call in
-            WebhookReport(
-                state: call.report, attempts: call.attempt,
-                nextAt: call.report == .waiting && !call.isUnderway ? call.dueAt : nil, reason: call.reason)
-        }
+        return call(of: job)?.report
     }
 
     func call(of job: Job) -> Call? {
-        calls.values.first { $0.job == job.key && $0.generation == job.generation }
+        calls.values.first { $0.isOf(job.key, generation: job.generation) }
     }
 
     /// Puts a job back after a change.
@@ -317,7 +333,7 @@ extension MemoryTables {
         jobs[key] = nil
         jobKeys[Owned(tenant: job.tenant, id: job.id)] = nil
         if let work = job.workKey { works[Owned(tenant: job.tenant, id: work)] = nil }
-        for (id, call) in calls where call.job == key { calls[id] = nil }
+        for (id, call) in calls where call.isOf(key) { calls[id] = nil }
         for (place, use) in uses where use.job == key { uses[place] = nil }
         return blobs
     }

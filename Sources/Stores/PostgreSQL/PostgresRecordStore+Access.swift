@@ -125,12 +125,16 @@ extension PostgresRecordStore {
         return try await grant(of: token) != nil
     }
 
-    public func token(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> AccessToken? {
-        try await read { work in
-            guard let access = try await work.access(id), access.tenant == tenant, access.isLive(at: work.now) else {
-                return nil
-            }
-            return keys.token(access.kind.token, id: access.id, kid: access.kid)
+    public func tokens(
+        _ ids: Set<String>, of tenant: TenantID
+    ) async throws(AttachmentError) -> [String: AccessToken] {
+        guard !ids.isEmpty else { return [:] }
+        return try await read { work in
+            let access = try await work.run(
+                "SELECT * FROM access WHERE id = ANY($1::text[]) AND tenant = $2",
+                [.texts(Array(ids)), .text(tenant.rawValue)]
+            ).map { try AccessEntry($0) }
+            return keys.tokens(of: access, at: work.now)
         }
     }
 

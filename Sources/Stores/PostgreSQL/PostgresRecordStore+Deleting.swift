@@ -213,8 +213,8 @@ extension PostgresWork {
         // For as long as somebody may ask what became of them.
         (
             """
-            DELETE FROM callbacks WHERE id IN (
-                SELECT id FROM callbacks WHERE finished_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+            DELETE FROM calls WHERE id IN (
+                SELECT id FROM calls WHERE finished_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
             """, Retention.calls
         ),
         (

@@ -3,7 +3,7 @@ internal import Postgres
 
 extension PostgresRecordStore {
     /// No page is longer.
-    private static let longestPage = 1000
+    static let longestPage = 1000
 
     public func job(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord? {
         try await read { work in
@@ -106,7 +106,7 @@ extension PostgresRecordStore {
 }
 
 /// What a list is narrowed to, text and values apart.
-private struct Conditions {
+struct Conditions {
     var sql = "tenant = $1"
     var values: [PostgresValue]
 

@@ -22,7 +22,7 @@ extension PostgresRecordStore {
                 PostgresStatement(
                     """
                     SELECT (SELECT count(*) FROM blobs) AS blobs, (SELECT coalesce(sum(bytes), 0)::bigint FROM blobs) AS bytes,
-                        (SELECT count(*) FROM callbacks WHERE state = 'pending') AS calls,
+                        (SELECT count(*) FROM calls WHERE state = 'pending') AS calls,
                         (SELECT coalesce(sum(leases_left_to_expire), 0)::bigint FROM counters) AS left_to_expire
                     """),
             ])

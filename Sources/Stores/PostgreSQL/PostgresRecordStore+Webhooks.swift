@@ -1,4 +1,5 @@
 public import Attachments
+internal import FoundationEssentials
 internal import Postgres
 
 extension PostgresRecordStore {
@@ -14,7 +15,7 @@ extension PostgresRecordStore {
             guard isDue, places.free > 0 else { return WebhookBatch(next: next, turn: places.turn) }
         }
         return try await write { work in
-            for result in results { try await work.record(result.outcome, of: result.callback) }
+            for result in results { try await work.record(result) }
             return try await work.takeWebhooks(within: places, for: duration)
         }
     }
@@ -27,15 +28,53 @@ extension PostgresRecordStore {
         try await write { work in
             let changed = try await work.run(
                 """
-                UPDATE callbacks SET state = 'pending', attempt = 0, due_at = $3, underway = false, finished_at = NULL,
-                    reason = NULL
-                FROM jobs
-                WHERE jobs.tenant = $1 AND jobs.id = $2 AND jobs.finished_at IS NOT NULL AND callbacks.job = jobs.key
-                    AND callbacks.generation = jobs.generation
+                UPDATE calls SET \(PostgresWork.replayed) FROM jobs
+                WHERE jobs.tenant = $1 AND jobs.id = $2 AND jobs.finished_at IS NOT NULL AND calls.job = jobs.key
+                    AND calls.generation = jobs.generation
                 """, [.text(tenant.rawValue), .text(job.rawValue), .int(work.now.milliseconds)]
             ).changes
             if changed > 0 { work.ringsBell = true }
             return changed > 0
+        }
+    }
+
+    public func replayCall(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> Bool {
+        try await write { work in
+            let changed = try await work.run(
+                "UPDATE calls SET \(PostgresWork.replayed) WHERE tenant = $1 AND id = $2 AND state <> 'cancelled'",
+                [.text(tenant.rawValue), .text(id), .int(work.now.milliseconds)]
+            ).changes
+            if changed > 0 { work.ringsBell = true }
+            return changed > 0
+        }
+    }
+
+    public func call(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> CallRecord? {
+        try await read { work in
+            try await work.run(
+                "SELECT \(PostgresWork.callColumns) FROM calls WHERE id = $1 AND tenant = $2",
+                [.text(id), .text(tenant.rawValue)]
+            ).first.map { try CallRecord($0) }
+        }
+    }
+
+    public func calls(
+        of tenant: TenantID, where filter: CallFilter, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<CallRecord> {
+        try await read { work in
+            let limit = min(max(limit, 1), Self.longestPage)
+            let lists = try await work.transaction.send(
+                filter.states.map { state in
+                    var conditions = Conditions(of: tenant)
+                    conditions.require("state = $", .text(state.column))
+                    if let type = filter.type { conditions.require("type = $", .text(type.rawValue)) }
+                    if let cursor { conditions.require("id < $", .text(cursor)) }
+                    return PostgresStatement(
+                        """
+                        SELECT \(PostgresWork.callColumns) FROM calls WHERE \(conditions.sql) ORDER BY id DESC LIMIT \(limit)
+                        """, conditions.values)
+                })
+            return CallRecord.page(try lists.flatMap { try $0.map { try CallRecord($0) } }, limit: limit)
         }
     }
 }
@@ -43,7 +82,7 @@ extension PostgresRecordStore {
 extension PostgresWork {
     /// Not locked: a look, or what ``take(_:within:for:)`` locks then.
     fileprivate static let webhooksDue = """
-        SELECT id, tenant, receiver FROM callbacks WHERE state = 'pending' AND due_at <= $1 ORDER BY due_at LIMIT $2
+        SELECT id, tenant, receiver FROM calls WHERE state = 'pending' AND due_at <= $1 ORDER BY due_at LIMIT $2
         """
     /// Receivers that are looked at in one transaction, where not all that is due can be called at once.
     private static let receiversAtOnce = 64
@@ -64,35 +103,63 @@ extension PostgresWork {
     /// Until the next webhook becomes due that isn't yet; nil where there is none.
     fileprivate func nextWebhook() async throws -> Duration? {
         let row = try await run(
-            "SELECT due_at FROM callbacks WHERE state = 'pending' AND due_at > $1 ORDER BY due_at LIMIT 1",
+            "SELECT due_at FROM calls WHERE state = 'pending' AND due_at > $1 ORDER BY due_at LIMIT 1",
             [.int(now.milliseconds)]
         ).first
         return try row.map { try $0.instant("due_at") - now }
     }
 
-    fileprivate func record(_ outcome: WebhookOutcome, of callback: WebhookDelivery) async throws {
-        let call: [PostgresValue] = [.text(callback.id), .text(callback.tenant.rawValue)]
-        switch outcome {
-        case .delivered:
-            // Whoever was told was told, even if somebody else has it in hand by now.
-            try await run(
-                """
-                UPDATE callbacks SET state = 'delivered', underway = false, finished_at = $3, reason = NULL
-                WHERE id = $1 AND tenant = $2 AND state = 'pending'
-                """, call + [.int(now.milliseconds)])
-        case .again(let delay, let reason):
-            try await run(
-                """
-                UPDATE callbacks SET due_at = $4, underway = false, reason = $5
-                WHERE id = $1 AND tenant = $2 AND state = 'pending' AND attempt = $3
-                """, call + [.int(callback.attempt), .int((now + delay).milliseconds), .text(reason)])
-        case .failed(let reason):
-            try await run(
-                """
-                UPDATE callbacks SET state = 'failed', underway = false, finished_at = $4, reason = $5
-                WHERE id = $1 AND tenant = $2 AND state = 'pending' AND attempt = $3
-                """, call + [.int(callback.attempt), .int(now.milliseconds), .text(reason)])
+    /// What makes a call due again, at `$3`.
+    fileprivate static let replayed = """
+        state = 'pending', attempt = 0, due_at = $3, underway = false, finished_at = NULL, reason = NULL,
+        give_up_at = NULL
+        """
+
+    /// What a ``CallRecord`` and a ``WebhookDelivery`` are made of.
+    fileprivate static let callColumns = "calls.*, (SELECT id FROM jobs WHERE key = calls.job) AS job_id"
+
+    /// Has a message sent, of which the same transaction records what it tells of.
+    func enqueue(_ call: OutgoingCall) async throws {
+        try await run(
+            """
+            INSERT INTO calls (id, tenant, type, subject, url, body, give_up_at, traceparent, created_at, due_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+            """,
+            [
+                .text(call.id), .text(call.tenant.rawValue), .text(call.type.rawValue), .text(call.subject),
+                .text(call.url), .bytes(Array(call.body.stored)), .int(call.giveUpAt?.milliseconds),
+                .text(call.traceparent), .int(now.milliseconds),
+            ])
+        ringsBell = true
+    }
+
+    /// Calls off what is still to be told of a subject. An attempt that is underway may still arrive.
+    func cancelCalls(of subject: String, tenant: TenantID, reason: String) async throws {
+        try await run(
+            """
+            UPDATE calls SET state = 'cancelled', underway = false, finished_at = $3, reason = $4
+            WHERE tenant = $1 AND subject = $2 AND state = 'pending'
+            """, [.text(tenant.rawValue), .text(subject), .int(now.milliseconds), .text(reason)])
+    }
+
+    fileprivate func record(_ result: WebhookResult) async throws {
+        let (call, outcome) = (result.callback, result.outcome)
+        var values: [PostgresValue] = [.text(call.id), .text(call.tenant.rawValue), .text(outcome.reason)]
+        var conditions = "id = $1 AND tenant = $2 AND state = 'pending'"
+        let changes: String
+        if case .again(let delay, _) = outcome {
+            changes = "due_at = $4"
+            values.append(.int((now + delay).milliseconds))
+        } else {
+            changes = "finished_at = $4, state = \(outcome == .delivered ? "'delivered'" : "'failed'")"
+            values.append(.int(now.milliseconds))
         }
+        // Whoever was told was told, even if somebody else has it in hand by now.
+        if outcome != .delivered {
+            conditions += " AND attempt = $5"
+            values.append(.int(call.attempt))
+        }
+        try await run("UPDATE calls SET underway = false, reason = $3, \(changes) WHERE \(conditions)", values)
     }
 
     fileprivate func takeWebhooks(within places: WebhookPlaces, for duration: Duration) async throws -> WebhookBatch {
@@ -118,7 +185,7 @@ extension PostgresWork {
             for receiver in able {
                 waiting[receiver] = try await run(
                     """
-                    SELECT id, tenant, receiver FROM callbacks
+                    SELECT id, tenant, receiver FROM calls
                     WHERE state = 'pending' AND tenant = $1 AND receiver = $2 AND due_at <= $3 ORDER BY due_at LIMIT $4
                     """,
                     [
@@ -141,22 +208,15 @@ extension PostgresWork {
         let rows = try await run(
             """
             WITH wanted AS MATERIALIZED (
-                SELECT callbacks.id, line.place FROM unnest($1::text[]) WITH ORDINALITY AS line (id, place)
-                    JOIN callbacks ON callbacks.id = line.id
-                WHERE callbacks.state = 'pending' AND callbacks.due_at <= $2 FOR UPDATE OF callbacks SKIP LOCKED)
-            UPDATE callbacks SET attempt = callbacks.attempt + 1, due_at = $3, underway = true
-            FROM wanted JOIN callbacks AS before ON before.id = wanted.id JOIN jobs ON jobs.key = before.job
-            WHERE callbacks.id = wanted.id
-            RETURNING callbacks.id, callbacks.tenant, jobs.id AS job_id, callbacks.url, callbacks.receiver,
-                callbacks.attempt, callbacks.created_at, callbacks.traceparent, wanted.place
+                SELECT calls.id, line.place FROM unnest($1::text[]) WITH ORDINALITY AS line (id, place)
+                    JOIN calls ON calls.id = line.id
+                WHERE calls.state = 'pending' AND calls.due_at <= $2 FOR UPDATE OF calls SKIP LOCKED)
+            UPDATE calls SET attempt = calls.attempt + 1, due_at = $3, underway = true
+            FROM wanted
+            WHERE calls.id = wanted.id
+            RETURNING \(Self.callColumns), wanted.place
             """, [.texts(ids), .int(now.milliseconds), .int((now + duration).milliseconds)])
-        return try rows.map { (try $0.int("place"), $0) }.sorted { $0.0 < $1.0 }.map { _, row in
-            WebhookDelivery(
-                id: try row.text("id"), tenant: TenantID(rawValue: try row.text("tenant")),
-                job: JobID(rawValue: try row.text("job_id")), url: try row.text("url"),
-                origin: try row.text("receiver"), attempt: try row.int("attempt"),
-                createdAt: try row.instant("created_at"), traceparent: try row.optionalText("traceparent"))
-        }
+        return try rows.map { (try $0.int("place"), $0) }.sorted { $0.0 < $1.0 }.map { try WebhookDelivery($1) }
     }
 
     /// Who has something pending, from the one after `turn` on, round to the first; not more than are looked at at once.
@@ -171,7 +231,7 @@ extension PostgresWork {
         while receivers.count < Self.receiversAtOnce {
             let row = try await run(
                 """
-                SELECT tenant, receiver FROM callbacks
+                SELECT tenant, receiver FROM calls
                 WHERE state = 'pending' AND (tenant, receiver) > ($1::text COLLATE "C", $2::text COLLATE "C")
                 ORDER BY tenant, receiver LIMIT 1
                 """, [.text(at?.tenant.rawValue ?? ""), .text(at?.origin ?? "")]
@@ -191,8 +251,44 @@ extension PostgresWork {
     }
 }
 
+extension CallContent {
+    /// Of a row of `calls`, with its job's id.
+    fileprivate init(_ row: PostgresRow) throws {
+        if let body = try row.optionalBytes("body") {
+            self = .message(TokenTemplate(stored: Data(body)))
+        } else {
+            self = .job(JobID(rawValue: try row.text("job_id")))
+        }
+    }
+}
+
+extension WebhookDelivery {
+    fileprivate init(_ row: PostgresRow) throws {
+        self.init(
+            id: try row.text("id"), tenant: TenantID(rawValue: try row.text("tenant")),
+            type: CallType(rawValue: try row.text("type")), content: try CallContent(row),
+            subject: try row.optionalText("subject"), url: try row.text("url"), origin: try row.text("receiver"),
+            attempt: try row.int("attempt"), createdAt: try row.instant("created_at"),
+            giveUpAt: try row.optionalInstant("give_up_at"), traceparent: try row.optionalText("traceparent"))
+    }
+}
+
+extension CallRecord {
+    fileprivate init(_ row: PostgresRow) throws {
+        self.init(
+            id: try row.text("id"), tenant: TenantID(rawValue: try row.text("tenant")),
+            type: CallType(rawValue: try row.text("type")), content: try CallContent(row),
+            subject: try row.optionalText("subject"), url: try row.text("url"),
+            report: WebhookReport(
+                state: try .init(column: row.text("state")), attempts: try row.int("attempt"),
+                dueAt: try row.instant("due_at"), isUnderway: try row.bool("underway"),
+                reason: try row.optionalText("reason")),
+            createdAt: try row.instant("created_at"), finishedAt: try row.optionalInstant("finished_at"))
+    }
+}
+
 extension WebhookReceiver {
-    /// Of a row of `callbacks`.
+    /// Of a row of `calls`.
     fileprivate init(_ row: PostgresRow) throws {
         self.init(tenant: TenantID(rawValue: try row.text("tenant")), origin: try row.text("receiver"))
     }

@@ -8,8 +8,9 @@ extension PostgresSchema {
         enum Step: Sendable {
             /// In one transaction.
             case together([String])
-            /// Outside of one, as an index that is made beside others' writes (`CONCURRENTLY`). It may have been begun before.
-            case alone(String)
+            /// An index, made beside others' writes and so outside of a transaction. What is left of an attempt that was cut
+            /// off goes first: PostgreSQL would keep it, and never use it.
+            case index(String, on: String)
             /// Again and again, until it changes no row.
             case repeated(String)
         }
@@ -21,13 +22,13 @@ extension PostgresSchema {
     }
 
     static let migrations = [
-        Migration(version: 1, leastNode: 1, steps: [.together(first)]),
-        Migration(version: 2, leastNode: 1, steps: [.together(categories)]),
+        Migration(version: 1, leastNode: 1, steps: [.together(first)]), calls, categories,
     ]
 
     /// For a lock that others' statements would have to wait behind; then it is tried again.
     private static let lockTimeout: Duration = .seconds(2)
     private static let mostAttempts = 100
+    private static let lockNotAvailable = "55P03"
     private static let pause: Duration = .milliseconds(500)
     /// Of a step: an index of a large table takes its time.
     private static let limit: Duration = .seconds(86_400)
@@ -44,11 +45,8 @@ extension PostgresSchema {
         let work = PostgresPool(parameters, writers: 1, readers: 1)
         do {
             try await begin(work)
-            try await lock.transaction(within: limit) { transaction in
-                try await transaction.run("SET LOCAL idle_in_transaction_session_timeout TO 0")
-                try await transaction.run("SET LOCAL statement_timeout TO 0")
-                try await transaction.run("SELECT 1 FROM migration FOR UPDATE")
-                for migration in migrations { try await carryOut(migration, work) }
+            while try await !alone(lock, { for migration in migrations { try await carryOut(migration, work) } }) {
+                try await Task.sleep(for: pause)
             }
             let last = migrations.last?.version ?? 0
             try await check(work, version: last)
@@ -59,6 +57,24 @@ extension PostgresSchema {
             await work.close()
             throw error as? StoreError
                 ?? .unusableDatabase(reason: (error as? PostgresError)?.description ?? "\(error)")
+        }
+    }
+
+    /// Does something while nobody else does that.
+    ///
+    /// - Returns: False where somebody else does it just now. Nobody waits for that in a transaction: an index that is made
+    ///   beside others' writes waits for all statements that were begun before.
+    private static func alone(_ pool: PostgresPool, _ body: () async throws -> Void) async throws -> Bool {
+        try await pool.transaction(within: limit) { transaction in
+            do {
+                try await transaction.run("SELECT 1 FROM migration FOR UPDATE NOWAIT")
+            } catch let error as PostgresError where error.isFailure(lockNotAvailable) {
+                return false
+            }
+            // This also ends the statement before, whose snapshot is kept until the next: an index would wait for it, too.
+            try await transaction.run("SET LOCAL idle_in_transaction_session_timeout TO 0")
+            try await body()
+            return true
         }
     }
 
@@ -102,9 +118,13 @@ extension PostgresSchema {
             // An earlier attempt may have been committed, whose answer was lost.
             if try await pool.rows("SELECT step FROM schema", on: .write).first?.int("step") == number + 1 { return }
             _ = try await pool.batch(own + statements.map { PostgresStatement($0) } + [done], within: limit)
-        case .alone(let statement):
+        case .index(let name, let columns):
             for setting in ["statement_timeout TO 0", timeout] { _ = try await pool.rows("SET \(setting)", on: .write) }
-            _ = try await pool.rows(statement, on: .write, within: limit)
+            for statement in [
+                "DROP INDEX CONCURRENTLY IF EXISTS \(name)", "CREATE INDEX CONCURRENTLY \(name) ON \(columns)",
+            ] {
+                _ = try await pool.rows(statement, on: .write, within: limit)
+            }
             _ = try await pool.batch([done])
         case .repeated(let statement):
             while try await pool.batch(own + [PostgresStatement(statement)], within: limit)[2].changes > 0 {}
@@ -120,7 +140,7 @@ extension PostgresSchema {
             do throws(PostgresError) {
                 return try await body()
             } catch {
-                guard error.isFailure("55P03"), attempt < mostAttempts else { throw error }
+                guard error.isFailure(lockNotAvailable), attempt < mostAttempts else { throw error }
             }
             try? await Task.sleep(for: pause)
         }

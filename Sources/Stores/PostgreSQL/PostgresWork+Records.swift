@@ -11,10 +11,10 @@ extension PostgresWork {
             PostgresStatement(
                 """
                 SELECT jobs.*, profiles.name AS profile_name, queue.state AS queue_state, queue.attempt AS queue_attempt,
-                    queue.deadline_at AS queue_deadline, queue.has_callback, callbacks.state AS call_state,
-                    callbacks.attempt AS call_attempt, callbacks.due_at AS call_due, callbacks.underway, callbacks.reason
+                    queue.deadline_at AS queue_deadline, queue.has_callback, calls.state AS call_state,
+                    calls.attempt AS call_attempt, calls.due_at AS call_due, calls.underway, calls.reason
                 FROM jobs JOIN profiles ON profiles.key = jobs.profile LEFT JOIN queue ON queue.job = jobs.key
-                    LEFT JOIN callbacks ON callbacks.job = jobs.key AND callbacks.generation = jobs.generation
+                    LEFT JOIN calls ON calls.job = jobs.key AND calls.generation = jobs.generation
                 WHERE jobs.key = ANY($1::bigint[])
                 """, values),
             PostgresStatement(
@@ -100,11 +100,9 @@ extension JobRecord {
         if queueState != nil {
             if try row.bool("has_callback") { callback = WebhookReport(state: .waiting) }
         } else if let state = try row.optionalText("call_state") {
-            let isPending = state == "pending"
-            let isUnderway = try row.bool("underway")
             callback = WebhookReport(
-                state: isPending ? .waiting : try row.choice("call_state"), attempts: try row.int("call_attempt"),
-                nextAt: isPending && !isUnderway ? try row.instant("call_due") : nil,
+                state: try .init(column: state), attempts: try row.int("call_attempt"),
+                dueAt: try row.instant("call_due"), isUnderway: try row.bool("underway"),
                 reason: try row.optionalText("reason"))
         }
     }

@@ -194,12 +194,13 @@ final class PostgresWork {
         return [
             PostgresStatement(
                 """
-                INSERT INTO callbacks (id, tenant, job, generation, url, traceparent, created_at, due_at)
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+                INSERT INTO calls (id, tenant, type, job, generation, url, traceparent, created_at, due_at)
+                VALUES ($1, $2, $8, $3, $4, $5, $6, $7, $7)
                 """,
                 [
                     .text(UUID.version7(at: now).uuidString.lowercased()), .text(job.tenant.rawValue), .int(job.key),
                     .int(job.generation), .text(url), .text(submission.traceparent), .int(now.milliseconds),
+                    .text(CallType.jobFinished.rawValue),
                 ])
         ]
     }

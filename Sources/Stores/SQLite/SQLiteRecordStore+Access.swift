@@ -117,11 +117,13 @@ extension SQLiteRecordStore {
         return try await grant(of: token) != nil
     }
 
-    public func token(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> AccessToken? {
-        try await read { [keys] database, now in
-            guard let access = try database.access(id, of: tenant, AccessEntry.Kind.allCases), access.isLive(at: now)
-            else { return nil }
-            return keys.token(access.kind.token, id: access.id, kid: access.kid)
+    public func tokens(
+        _ ids: Set<String>, of tenant: TenantID
+    ) async throws(AttachmentError) -> [String: AccessToken] {
+        guard !ids.isEmpty else { return [:] }
+        return try await read { [keys] database, now in
+            let access = try ids.compactMap { try database.access($0, of: tenant, AccessEntry.Kind.allCases) }
+            return keys.tokens(of: access, at: now)
         }
     }
 

@@ -167,7 +167,7 @@ extension Database {
         ),
         // For as long as somebody may ask what became of them.
         (
-            "DELETE FROM callbacks WHERE id IN (SELECT id FROM callbacks WHERE finished_at <= ? LIMIT ?)",
+            "DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE finished_at <= ? LIMIT ?)",
             Retention.calls
         ),
         (

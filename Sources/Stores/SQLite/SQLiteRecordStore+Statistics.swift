@@ -24,7 +24,7 @@ extension SQLiteRecordStore {
                 statistics.leasesLeftToExpire += row["leases_left_to_expire"]
                 statistics.blobs = row["blobs"]
                 statistics.blobBytes = row["blob_bytes"]
-                statistics.pendingWebhooks = row["pending_callbacks"]
+                statistics.pendingWebhooks = row["pending_calls"]
             }
             return statistics
         }

@@ -17,7 +17,7 @@ extension SQLiteRecordStore {
             guard isDue, places.free > 0 else { return WebhookBatch(next: next, turn: places.turn) }
         }
         return try await write { database, now in
-            for result in results { try database.record(result.outcome, of: result.callback, at: now) }
+            for result in results { try database.record(result, at: now) }
             return try database.takeWebhooks(within: places, for: duration, at: now)
         }
     }
@@ -30,43 +30,61 @@ extension SQLiteRecordStore {
         try await write { database, now in
             let id = try database.texts(
                 """
-                SELECT callbacks.id FROM jobs
-                    JOIN callbacks ON callbacks.job = jobs.key AND callbacks.generation = jobs.generation
+                SELECT calls.id FROM jobs
+                    JOIN calls ON calls.job = jobs.key AND calls.generation = jobs.generation
                 WHERE jobs.tenant = ? AND jobs.id = ? AND jobs.finished_at IS NOT NULL
                 """, [tenant.rawValue, job.rawValue]
             ).first
             guard let id else { return false }
-            try database.run(
-                """
-                UPDATE callbacks SET state = 'pending', attempt = 0, due_at = ?, underway = 0, finished_at = NULL,
-                    reason = NULL
-                WHERE id = ?
-                """, [now.milliseconds, id])
-            WebhookBell.current?.pull()
-            return true
+            return try database.replay(id, of: tenant, at: now)
+        }
+    }
+
+    public func replayCall(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> Bool {
+        try await write { database, now in try database.replay(id, of: tenant, at: now) }
+    }
+
+    public func call(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> CallRecord? {
+        try await read { database, _ in
+            try database.row("SELECT * FROM calls WHERE id = ? AND tenant = ?", [id, tenant.rawValue])
+                .map(database.callRecord)
+        }
+    }
+
+    public func calls(
+        of tenant: TenantID, where filter: CallFilter, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<CallRecord> {
+        try await read { database, _ in
+            let limit = min(max(limit, 1), Self.longestPage)
+            let rows = try filter.states.flatMap { state in
+                let (sql, arguments) = Database.calls(
+                    of: tenant, in: state, type: filter.type, after: cursor, limit: limit)
+                return try database.rows(sql, arguments)
+            }
+            return try CallRecord.page(rows.map(database.callRecord), limit: limit)
         }
     }
 }
 
 extension Database {
     static let webhooksDue = """
-        SELECT * FROM callbacks WHERE state = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?
+        SELECT id, tenant, receiver FROM calls WHERE state = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?
         """
     static let webhooksDueTo = """
-        SELECT * FROM callbacks WHERE state = 'pending' AND tenant = ? AND receiver = ? AND due_at <= ?
+        SELECT id, tenant, receiver FROM calls WHERE state = 'pending' AND tenant = ? AND receiver = ? AND due_at <= ?
         ORDER BY due_at LIMIT ?
         """
     // Two questions, for one with (tenant, receiver) > (?, ?) would read all that waits for the receiver before.
     static let nextReceiverOfTenant = """
-        SELECT tenant, receiver FROM callbacks WHERE state = 'pending' AND tenant = ? AND receiver > ?
+        SELECT tenant, receiver FROM calls WHERE state = 'pending' AND tenant = ? AND receiver > ?
         ORDER BY receiver LIMIT 1
         """
     static let receiverOfNextTenant = """
-        SELECT tenant, receiver FROM callbacks WHERE state = 'pending' AND tenant > ?
+        SELECT tenant, receiver FROM calls WHERE state = 'pending' AND tenant > ?
         ORDER BY tenant, receiver LIMIT 1
         """
     static let nextWebhook = """
-        SELECT due_at FROM callbacks WHERE state = 'pending' AND due_at > ? ORDER BY due_at LIMIT 1
+        SELECT due_at FROM calls WHERE state = 'pending' AND due_at > ? ORDER BY due_at LIMIT 1
         """
     /// Receivers that are looked at in one transaction, where not all that is due can be called at once.
     private static let receiversAtOnce = 64
@@ -79,30 +97,44 @@ extension Database {
         try number(Self.nextWebhook, [now.milliseconds]).map { Instant(milliseconds: $0) - now }
     }
 
-    fileprivate func record(_ outcome: WebhookOutcome, of callback: WebhookDelivery, at now: Instant) throws {
-        switch outcome {
-        case .delivered:
-            // Whoever was told was told, even if somebody else has it in hand by now.
-            try run(
-                """
-                UPDATE callbacks SET state = 'delivered', underway = 0, finished_at = ?, reason = NULL
-                WHERE id = ? AND tenant = ? AND state = 'pending'
-                """, [now.milliseconds, callback.id, callback.tenant.rawValue])
-        case .again(let delay, let reason):
-            try run(
-                """
-                UPDATE callbacks SET due_at = ?, underway = 0, reason = ?
-                WHERE id = ? AND tenant = ? AND state = 'pending' AND attempt = ?
-                """,
-                [(now + delay).milliseconds, reason, callback.id, callback.tenant.rawValue, callback.attempt])
-        case .failed(let reason):
-            try run(
-                """
-                UPDATE callbacks SET state = 'failed', underway = 0, finished_at = ?, reason = ?
-                WHERE id = ? AND tenant = ? AND state = 'pending' AND attempt = ?
-                """,
-                [now.milliseconds, reason, callback.id, callback.tenant.rawValue, callback.attempt])
+    /// The calls of a state, newest first.
+    static func calls(
+        of tenant: TenantID, in state: WebhookReport.State, type: CallType?, after cursor: String?, limit: Int
+    ) -> (sql: String, arguments: StatementArguments) {
+        var conditions = "tenant = ? AND state = ?"
+        var arguments: StatementArguments = [tenant.rawValue, state.column]
+        if let type {
+            conditions += " AND type = ?"
+            arguments += [type.rawValue]
         }
+        if let cursor {
+            conditions += " AND id < ?"
+            arguments += [cursor]
+        }
+        return ("SELECT * FROM calls WHERE \(conditions) ORDER BY id DESC LIMIT ?", arguments + [limit])
+    }
+
+    fileprivate func record(_ result: WebhookResult, at now: Instant) throws {
+        let call = result.callback
+        var changes = "underway = 0, reason = ?"
+        var arguments: StatementArguments = [result.outcome.reason]
+        if case .again(let delay, _) = result.outcome {
+            changes += ", due_at = ?"
+            arguments += [(now + delay).milliseconds]
+        } else {
+            changes += ", state = ?, finished_at = ?"
+            arguments += [
+                (result.outcome == .delivered ? WebhookReport.State.delivered : .failed).column, now.milliseconds,
+            ]
+        }
+        var conditions = "id = ? AND tenant = ? AND state = 'pending'"
+        arguments += [call.id, call.tenant.rawValue]
+        // Whoever was told was told, even if somebody else has it in hand by now.
+        if result.outcome != .delivered {
+            conditions += " AND attempt = ?"
+            arguments += [call.attempt]
+        }
+        try run("UPDATE calls SET \(changes) WHERE \(conditions)", arguments)
     }
 
     fileprivate func takeWebhooks(
@@ -110,39 +142,36 @@ extension Database {
     ) throws -> WebhookBatch {
         var places = places
         let free = places.free
-        let due = free > 0 ? try rows(Self.webhooksDue, [now.milliseconds, free + 1]) : []
-        var taken: [Row] = []
+        let due = free > 0 ? try rows(Self.webhooksDue, [now.milliseconds, free + 1]).map(DueCall.init) : []
+        var taken: [DueCall] = []
         var turn = places.turn
         var next = try nextWebhook(after: now)
         if due.count <= free {
-            for row in due where places.mayBegin(WebhookReceiver(row)) {
-                places.begin(WebhookReceiver(row))
-                taken.append(row)
+            for call in due where places.mayBegin(call.receiver) {
+                places.begin(call.receiver)
+                taken.append(call)
             }
         } else {
             // Who has the most waiting would be all that is seen of it.
             let (receivers, last) = try waitingReceivers(after: turn)
             let able = receivers.filter(places.mayBegin)
-            var waiting: [WebhookReceiver: [Row]] = [:]
+            var waiting: [WebhookReceiver: [DueCall]] = [:]
             for receiver in able {
                 waiting[receiver] = try rows(
                     Self.webhooksDueTo,
-                    [receiver.tenant.rawValue, receiver.origin, now.milliseconds, max(free * 2 / able.count, 4)])
+                    [receiver.tenant.rawValue, receiver.origin, now.milliseconds, max(free * 2 / able.count, 4)]
+                ).map(DueCall.init)
             }
             taken = places.begin(waiting)
             turn = last
             // There is more, of these or of others. Where nobody may begin, the end of a call is waited for.
             if !taken.isEmpty || last != nil { next = Self.pause }
         }
-        let calls = try taken.map { row in
-            let id: String = row["id"]
+        let calls = try taken.compactMap { call in
             try run(
-                "UPDATE callbacks SET attempt = attempt + 1, due_at = ?, underway = 1 WHERE id = ?",
-                [(now + duration).milliseconds, id])
-            return WebhookDelivery(
-                id: id, tenant: TenantID(rawValue: row["tenant"]), job: try jobID(key: row["job"]), url: row["url"],
-                origin: row["receiver"], attempt: (row["attempt"] as Int) + 1,
-                createdAt: Instant(milliseconds: row["created_at"]), traceparent: row["traceparent"])
+                "UPDATE calls SET attempt = attempt + 1, due_at = ?, underway = 1 WHERE id = ?",
+                [(now + duration).milliseconds, call.id])
+            return try row("SELECT * FROM calls WHERE id = ?", [call.id]).map(delivery)
         }
         return WebhookBatch(calls: calls, next: next, turn: turn)
     }
@@ -183,14 +212,9 @@ extension Database {
             return isWanted == nil ? nil : WebhookReport(state: .waiting)
         }
         let row = try row(
-            "SELECT state, attempt, due_at, underway, reason FROM callbacks WHERE job = ? AND generation = ?",
+            "SELECT state, attempt, due_at, underway, reason FROM calls WHERE job = ? AND generation = ?",
             [key, job["generation"] as Int])
-        guard let row else { return nil }
-        let isPending = row["state"] == "pending"
-        let isUnderway = row["underway"] == 1
-        return WebhookReport(
-            state: isPending ? .waiting : try row.choice("state"), attempts: row["attempt"],
-            nextAt: isPending && !isUnderway ? row.instant("due_at") : nil, reason: row["reason"])
+        return try row.map { try WebhookReport(call: $0) }
     }
 
     /// Has a job's sender told that it came to its end, which is recorded in the same transaction.
@@ -198,20 +222,97 @@ extension Database {
         guard let url = submission.callback else { return }
         try run(
             """
-            INSERT INTO callbacks (id, tenant, job, generation, url, traceparent, created_at, due_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO calls (id, tenant, type, job, generation, url, traceparent, created_at, due_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                UUID.version7(at: now).uuidString.lowercased(), job["tenant"] as String, job["key"] as Int64,
-                job["generation"] as Int, url, submission.traceparent, now.milliseconds, now.milliseconds,
+                UUID.version7(at: now).uuidString.lowercased(), job["tenant"] as String,
+                CallType.jobFinished.rawValue, job["key"] as Int64, job["generation"] as Int, url,
+                submission.traceparent, now.milliseconds, now.milliseconds,
             ])
         WebhookBell.current?.pull()
+    }
+
+    /// Has a message sent, of which the same transaction records what it tells of.
+    func enqueue(_ call: OutgoingCall, at now: Instant) throws {
+        try run(
+            """
+            INSERT INTO calls (id, tenant, type, subject, url, body, give_up_at, traceparent, created_at, due_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                call.id, call.tenant.rawValue, call.type.rawValue, call.subject, call.url, call.body.stored,
+                call.giveUpAt?.milliseconds, call.traceparent, now.milliseconds, now.milliseconds,
+            ])
+        WebhookBell.current?.pull()
+    }
+
+    /// Calls off what is still to be told of a subject. An attempt that is underway may still arrive.
+    func cancelCalls(of subject: String, tenant: TenantID, reason: String, at now: Instant) throws {
+        try run(
+            """
+            UPDATE calls SET state = 'cancelled', underway = 0, finished_at = ?, reason = ?
+            WHERE tenant = ? AND subject = ? AND state = 'pending'
+            """, [now.milliseconds, reason, tenant.rawValue, subject])
+    }
+
+    fileprivate func replay(_ id: String, of tenant: TenantID, at now: Instant) throws -> Bool {
+        try run(
+            """
+            UPDATE calls SET state = 'pending', attempt = 0, due_at = ?, underway = 0, finished_at = NULL, reason = NULL,
+                give_up_at = NULL
+            WHERE id = ? AND tenant = ? AND state <> 'cancelled'
+            """, [now.milliseconds, id, tenant.rawValue])
+        guard changesCount > 0 else { return false }
+        WebhookBell.current?.pull()
+        return true
+    }
+
+    private func content(ofCall row: Row) throws -> CallContent {
+        if let body = row["body"] as Data? { return .message(TokenTemplate(stored: body)) }
+        return .job(try jobID(key: row["job"]))
+    }
+
+    private func delivery(_ row: Row) throws -> WebhookDelivery {
+        WebhookDelivery(
+            id: row["id"], tenant: TenantID(rawValue: row["tenant"]), type: CallType(rawValue: row["type"]),
+            content: try content(ofCall: row), subject: row["subject"], url: row["url"], origin: row["receiver"],
+            attempt: row["attempt"], createdAt: Instant(milliseconds: row["created_at"]),
+            giveUpAt: row.instant("give_up_at"), traceparent: row["traceparent"])
+    }
+
+    fileprivate func callRecord(_ row: Row) throws -> CallRecord {
+        CallRecord(
+            id: row["id"], tenant: TenantID(rawValue: row["tenant"]), type: CallType(rawValue: row["type"]),
+            content: try content(ofCall: row), subject: row["subject"], url: row["url"],
+            report: try WebhookReport(call: row), createdAt: Instant(milliseconds: row["created_at"]),
+            finishedAt: row.instant("finished_at"))
+    }
+}
+
+/// What it takes to decide which calls are made.
+private struct DueCall {
+    var id: String
+    var receiver: WebhookReceiver
+
+    init(_ row: Row) {
+        id = row["id"]
+        receiver = WebhookReceiver(row)
     }
 }
 
 extension WebhookReceiver {
-    /// Of a row of `callbacks`.
+    /// Of a row of `calls`.
     fileprivate init(_ row: Row) {
         self.init(tenant: TenantID(rawValue: row["tenant"]), origin: row["receiver"])
+    }
+}
+
+extension WebhookReport {
+    /// Of a row of `calls`.
+    fileprivate init(call row: Row) throws {
+        self.init(
+            state: try State(column: row["state"]), attempts: row["attempt"],
+            dueAt: Instant(milliseconds: row["due_at"]), isUnderway: row["underway"], reason: row["reason"])
     }
 }

@@ -17,6 +17,7 @@ enum Schema {
         migrator.registerMigration("5") { database in try database.execute(sql: order) }
         migrator.registerMigration("6") { database in try database.execute(sql: claims) }
         migrator.registerMigration("7") { database in try database.execute(sql: names) }
+        migrator.registerMigration("8") { database in try database.execute(sql: calls) }
         migrator.registerMigration("9") { database in try database.execute(sql: categories) }
         return migrator
     }()

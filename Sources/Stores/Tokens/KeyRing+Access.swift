@@ -22,4 +22,13 @@ extension KeyRing {
         else { return nil }
         return found
     }
+
+    /// The tokens of access that lives, by its ids.
+    func tokens(of access: [AccessEntry], at now: Instant) -> [String: AccessToken] {
+        var tokens: [String: AccessToken] = [:]
+        for entry in access where entry.isLive(at: now) {
+            tokens[entry.id] = token(entry.kind.token, id: entry.id, kid: entry.kid)
+        }
+        return tokens
+    }
 }

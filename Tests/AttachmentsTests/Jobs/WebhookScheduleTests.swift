@@ -68,6 +68,21 @@ import Testing
         }
     }
 
+    @Test func `a call that ends is made for the last time a moment before`() {
+        let creation = Instant(milliseconds: 5000)
+        for seconds in [60, 3600, 86_400 * 3] {
+            let schedule = WebhookSchedule().ending(at: creation + .seconds(seconds), since: creation)
+            for seed in 0..<50 as Range<UInt64> {
+                let total = waits(schedule, calls: 0, seed: seed).reduce(.zero, +)
+                #expect(total == .seconds(seconds) - WebhookSchedule.margin, "seed \(seed)")
+            }
+        }
+        #expect(WebhookSchedule().ending(at: nil, since: creation) == WebhookSchedule())
+        var random = SeededGenerator(seed: 1)
+        let short = WebhookSchedule().ending(at: creation + .seconds(1), since: creation)
+        #expect(short.wait(after: 1, age: .zero, using: &random) == nil, "there is time for one alone")
+    }
+
     @Test func `after the lifetime it is given up`() {
         let schedule = WebhookSchedule()
         var random = SeededGenerator(seed: 3)

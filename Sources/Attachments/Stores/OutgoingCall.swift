@@ -1,0 +1,51 @@
+/// What a call tells its receiver. Newer programs may know more than this one.
+public struct CallType: Hashable, Sendable, RawRepresentable, CaseIterable {
+    public var rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// A job came to its end: its callback.
+    public static let jobFinished = CallType(rawValue: "job.finished")
+
+    /// Those that this program makes.
+    public static let allCases: [CallType] = [.jobFinished]
+}
+
+/// What is sent with a call.
+public enum CallContent: Hashable, Sendable {
+    /// A job, as it is when it is sent.
+    case job(JobID)
+    /// A message, as it was made.
+    case message(TokenTemplate)
+}
+
+/// A message to a receiver, to be enqueued in the transaction that makes what it tells of.
+public struct OutgoingCall: Hashable, Sendable {
+    /// The `webhook-id`, the same at each attempt: a UUID of version 7 in lower case, as calls are listed by it.
+    public var id: String
+    public var tenant: TenantID
+    public var type: CallType
+    /// What it tells of, by which it can be called off.
+    public var subject: String?
+    public var url: String
+    public var body: TokenTemplate
+    /// After this no attempt is made; nil for the lifetime of the ``WebhookSchedule``.
+    public var giveUpAt: Instant?
+    public var traceparent: String?
+
+    public init(
+        id: String, tenant: TenantID, type: CallType, subject: String?, url: String, body: TokenTemplate,
+        giveUpAt: Instant? = nil, traceparent: String? = nil
+    ) {
+        self.id = id
+        self.tenant = tenant
+        self.type = type
+        self.subject = subject
+        self.url = url
+        self.body = body
+        self.giveUpAt = giveUpAt
+        self.traceparent = traceparent
+    }
+}

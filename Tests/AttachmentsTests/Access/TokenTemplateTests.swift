@@ -1,0 +1,49 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct TokenTemplateTests {
+    private static let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+
+    private static func token(_ generator: inout some RandomNumberGenerator) -> (id: String, AccessToken) {
+        func letters(_ count: Int) -> String {
+            String((0..<count).map { _ in alphabet[Int.random(in: 0..<62, using: &generator)] })
+        }
+        let (id, kind) = (letters(22), TokenKind.allCases.randomElement(using: &generator) ?? .link)
+        return (id, AccessToken(secretText: kind.rawValue + id + letters(49)))
+    }
+
+    /// Texts of all kinds: what looks like a token, the mark itself, tokens side by side.
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func `a text comes out as it went in, and holds no secret meanwhile`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let tokens = (0..<3).map { _ in Self.token(&generator) }
+        let strange = Self.token(&generator).1
+        var (text, ended) = (Data(), Data())
+        var used: Set<String> = []
+        for _ in 0..<Int.random(in: 0...12, using: &generator) {
+            let (id, token) = tokens[Int.random(in: 0..<3, using: &generator)]
+            let piece =
+                switch Int.random(in: 0..<5, using: &generator) {
+                case 0: Data([0x1A])
+                case 1: Data(strange.secretText.utf8)
+                case 2: Data((token.secretText.dropLast() + "-").utf8)
+                case 3: Data((0..<20).map { _ in UInt8.random(in: 0...255, using: &generator) })
+                default: Data(token.secretText.utf8)
+                }
+            let isToken = piece == Data(token.secretText.utf8)
+            if isToken { used.insert(id) }
+            text += piece
+            ended += isToken ? piece.prefix(8) : piece
+        }
+        let template = TokenTemplate(text, hiding: tokens.map(\.1))
+        let kept = TokenTemplate(stored: template.stored)
+        #expect(kept.tokens == used)
+        #expect(kept.text(with: Dictionary(uniqueKeysWithValues: tokens)) == text)
+        #expect(kept.text(with: [:]) == ended)
+        for (_, token) in tokens {
+            #expect(template.stored.range(of: Data(token.secretText.utf8)) == nil)
+        }
+    }
+}
