@@ -20,8 +20,10 @@ public struct Service: Sendable {
     public let webhooks: FetchGuard
     /// Admits submissions; shared by all routes that take some.
     public let intake: AdmissionController
+    /// Fires notifications.
+    public let notifications: NotificationService
     /// By which triggers are judged.
-    package var timeZones = TimeZoneDatabase()
+    package let timeZones: TimeZoneDatabase
     /// Nil where none are kept.
     let smallBlobs: BlobCache?
 
@@ -40,6 +42,8 @@ public struct Service: Sendable {
         self.health = health
         self.metrics = metrics
         self.webhooks = webhooks
+        timeZones = TimeZoneDatabase()
+        notifications = NotificationService(records: records, jobs: jobs, zones: timeZones)
         intake = AdmissionController(store: store, settings: settings)
         smallBlobs = settings.cacheBytes > 0 ? BlobCache(capacity: settings.cacheBytes) : nil
     }

@@ -1,29 +1,10 @@
 public import Attachments
 
-/// How a push is sent; the raw value is that of the `apns-push-type` header.
-public enum PushType: String, Hashable, Sendable, Codable, CaseIterable {
-    case alert
-    case background
-    case complication
-    case controls
-    case fileprovider
-    case liveactivity
-    case location
-    case mdm
-    case pushtotalk
-    case voip
-    case widgets
-
-    /// Bytes of a payload, at most, as APNs takes it.
-    public var limit: Int {
-        self == .voip ? 5120 : 4096
-    }
-}
-
-/// A medium that a payload names.
+/// A medium that a payload names, or that comes with it.
 public struct PayloadMedium: Hashable, Sendable {
+    /// Of one that comes with the payload, `cid:` and its identifier.
     public var url: String
-    /// Where its URL was found first.
+    /// Where its URL was found first; the root where it isn't named.
     public var pointer: JSONPointer
     /// Unique in its payload: the convention's own name for it, else the key that it is under, else that with a number.
     public var identifier: String
@@ -51,9 +32,14 @@ public struct PushPayload: Sendable {
     /// Where each of `media` is named.
     let uses: [[MediumUse]]
 
-    /// - Parameter pointers: Places of media beside the known conventions.
+    /// - Parameters:
+    ///   - pointers: Places of media beside the known conventions.
+    ///   - attachments: The identifiers of media that come with it. Any string that is `cid:` with one of them stands for that
+    ///     medium (RFC 2392); those that none stands for are among ``media`` all the same.
     /// - Throws: ``PayloadError`` where it is no JSON object, or longer than APNs takes.
-    public init(_ bytes: [UInt8], type: PushType = .alert, pointers: [JSONPointer] = []) throws(PayloadError) {
+    public init(
+        _ bytes: [UInt8], type: PushType = .alert, pointers: [JSONPointer] = [], attachments: [String] = []
+    ) throws(PayloadError) {
         self.bytes = bytes
         self.type = type
         do {
@@ -67,21 +53,36 @@ public struct PushPayload: Sendable {
         category = aps.compactMap { $0["category"]?.text }.last
         let hasAlert = aps.contains { $0["alert"].map { !$0.isNull } ?? false }
         let isShown = hasAlert && (type == .alert || type == .voip)
-        let found = isShown ? Self.find(in: document, pointers) : []
+        let found = isShown ? Self.find(in: document, pointers, attachments) : []
         media = found.map(\.medium)
         uses = found.map(\.uses)
     }
 
+    /// Places that stand for a medium which doesn't come with it, and by which name.
+    public var unknownContentIDs: [(pointer: JSONPointer, identifier: String)] {
+        let known = Set(media.map(\.url))
+        return MediumUse.contentIDs(in: document).filter { !known.contains($0.url) }.map { use in
+            (document.pointer(of: use.path), String(use.url.dropFirst(MediumUse.contentScheme.count)))
+        }
+    }
+
     private static func find(
-        in document: JSONDocument, _ pointers: [JSONPointer]
+        in document: JSONDocument, _ pointers: [JSONPointer], _ attachments: [String]
     ) -> [(medium: PayloadMedium, uses: [MediumUse])] {
-        var found: [(medium: PayloadMedium, uses: [MediumUse])] = []
+        var found = attachments.prefix(maximumMedia).map { identifier in
+            let medium = PayloadMedium(
+                url: MediumUse.contentID(identifier), pointer: JSONPointer(tokens: []), identifier: identifier,
+                declaredType: nil, options: DisplayOptions())
+            return (medium: medium, uses: [MediumUse]())
+        }
         var paths: Set<JSONDocument.Path> = []
-        for use in (Convention.known + pointers.map(Convention.init(place:))).flatMap({ $0.uses(in: document) }) {
+        let conventions = (Convention.known + pointers.map(Convention.init(place:))).flatMap { $0.uses(in: document) }
+        for use in conventions + (attachments.isEmpty ? [] : MediumUse.contentIDs(in: document)) {
             guard paths.insert(use.urlPath).inserted else { continue }
             if let index = found.firstIndex(where: { $0.medium.url == use.url }) {
+                if found[index].uses.isEmpty { found[index].medium.pointer = document.pointer(of: use.urlPath) }
                 found[index].uses.append(use)
-            } else if found.count < maximumMedia {
+            } else if found.count < maximumMedia, !use.url.hasPrefix(MediumUse.contentScheme) {
                 let declared = use.typePlaces.lazy.compactMap { document[$0].text }
                     .compactMap(MediaType.init(declared:)).first
                 let medium = PayloadMedium(

@@ -32,7 +32,8 @@ struct Satchel: AsyncParsableCommand {
             CommandGroup(name: "Looking and reading", subcommands: [List.self, Show.self, Get.self, Remove.self]),
             CommandGroup(name: "Jobs", subcommands: [Jobs.self, Cancel.self, Retry.self]),
             CommandGroup(name: "Access", subcommands: [LeaseCommand.self, GrantCommand.self, Revoke.self]),
-            CommandGroup(name: "Notifications", subcommands: [CategoryCommand.self, TriggerCommand.self]),
+            CommandGroup(
+                name: "Notifications", subcommands: [NotificationCommand.self, CategoryCommand.self, TriggerCommand.self]),
             CommandGroup(
                 name: "The service", subcommands: [Serve.self, KeyCommand.self, ConfigCommand.self, Health.self]),
             CommandGroup(name: "Operation", subcommands: [ProfileCommand.self, StoreCommand.self, Doctor.self]),

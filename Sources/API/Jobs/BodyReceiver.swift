@@ -84,6 +84,8 @@ struct ReceivedBody: Sendable {
 /// Receives the three kinds of bodies that a submission may have.
 struct BodyReceiver {
     let service: Service
+    /// The part of a multipart body that says what is wanted.
+    var descriptionPart = "job"
 
     /// How a body is to be understood.
     private enum Kind {
@@ -188,8 +190,10 @@ struct BodyReceiver {
                 for event in try parser.feed(piece) {
                     switch event {
                     case .begin(let head):
-                        if head.name == "job" {
-                            guard received.description == nil else { throw MultipartError("it has two parts 'job'") }
+                        if head.name == descriptionPart {
+                            guard received.description == nil else {
+                                throw MultipartError("it has two parts '\(descriptionPart)'")
+                            }
                             received.description = []
                             part = (head, nil)
                         } else {
@@ -206,7 +210,7 @@ struct BodyReceiver {
                             guard received.description?.count ?? 0 <= service.settings.intake.jsonBytes else {
                                 throw Problem(
                                     .contentTooLarge, "body_too_large",
-                                    "The part 'job' has at most \(service.settings.intake.jsonBytes) bytes.",
+                                    "The part '\(descriptionPart)' has at most \(service.settings.intake.jsonBytes) bytes.",
                                     headers: [.connection: "close"])
                             }
                         }
@@ -227,7 +231,9 @@ struct BodyReceiver {
                 headers: [.connection: "close"])
         }
         guard received.description != nil else {
-            throw Problem.invalid("job", "A multipart body has a part 'job' with the JSON of the submission.")
+            throw Problem.invalid(
+                descriptionPart,
+                "A multipart body has a part '\(descriptionPart)' with the JSON of what is wanted.")
         }
     }
 

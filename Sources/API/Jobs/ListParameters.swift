@@ -16,10 +16,23 @@ struct ListParameters {
     /// - Parameter filters: Which of `state` and `kind` the list takes.
     /// - Throws: A problem that names every parameter which can't be taken.
     init(_ request: Request, filters: [String]) throws(Problem) {
+        var (state, kind): (WorkState?, MediaKind?)
+        try self.init(request, filters: filters) { query in
+            state = query.choice("state", WorkState.self)
+            kind = query.choice("kind", MediaKind.self)
+        }
+        self.state = state
+        self.kind = kind
+    }
+
+    /// - Parameters:
+    ///   - filters: The parameters that the list is narrowed by.
+    ///   - read: Takes them.
+    /// - Throws: A problem that names every parameter which can't be taken.
+    init(_ request: Request, filters: [String], read: (FieldReader) -> Void) throws(Problem) {
         let errors = ValidationErrors()
         let query = try Query(request).reader(known: filters + ["cursor", "limit"], errors)
-        state = query.choice("state", WorkState.self)
-        kind = query.choice("kind", MediaKind.self)
+        read(query)
         limit = Self.defaultPage
         if let text = query.string("limit") {
             if let number = Int(text), (1...Self.longestPage).contains(number) {

@@ -15,7 +15,7 @@ struct SubmissionReader {
     private static let jobFields = [
         "profile", "mode", "deadline", "priority", "lease_ttl", "delivery", "metadata", "callback", "attachments",
     ]
-    private static let attachmentFields = [
+    static let attachmentFields = [
         "identifier", "url", "part", "headers", "name", "type_hint", "profile", "crop", "trim", "thumbnail_hidden",
         "thumbnail_clipping_rect", "thumbnail_time", "thumbnail_frame",
     ]
@@ -60,7 +60,7 @@ struct SubmissionReader {
         return callback.webhookURL("url", webhooks)
     }
 
-    private func source(_ reader: FieldReader, hasParts: Bool) -> SubmissionRequest.Source {
+    func source(_ reader: FieldReader, hasParts: Bool) -> SubmissionRequest.Source {
         let url = url(reader, "url")
         let part = reader.string("part", bytes: 1...256)
         var headers: [String: String] = [:]
@@ -178,7 +178,7 @@ struct SubmissionReader {
             metadata: metadata.map(pairs) ?? [:], callback: callback, attachments: attachments)
     }
 
-    private func pairs(_ reader: FieldReader) -> [String: String] {
+    func pairs(_ reader: FieldReader) -> [String: String] {
         var pairs: [String: String] = [:]
         for name in reader.names { pairs[name] = reader.string(name) }
         let bytes = pairs.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
@@ -191,7 +191,7 @@ struct SubmissionReader {
         return pairs
     }
 
-    private func attachment(
+    func attachment(
         _ reader: FieldReader, source: SubmissionRequest.Source, inQuery: Bool = false
     ) -> SubmissionRequest.Attachment {
         let time = reader.number("thumbnail_time", in: SubmissionBounds.time)

@@ -39,7 +39,7 @@ struct Submitting: Sendable {
         }
     }
 
-    private func idempotencyKey(of request: Request) throws(Problem) -> String? {
+    func idempotencyKey(of request: Request) throws(Problem) -> String? {
         guard let name = HTTPField.Name("Idempotency-Key"), let key = request.headers[name] else { return nil }
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw .invalid("Idempotency-Key", "This must have 1 to 255 visible ASCII characters.")
@@ -92,13 +92,21 @@ struct Submitting: Sendable {
         )
     }
 
-    /// Every part is used, and every part that is used is there.
     private func checkParts(_ body: ReceivedBody, _ wording: SubmissionRequest) throws(Problem) {
         let errors = ValidationErrors()
-        var unused = Set(body.parts.keys).subtracting([ReceivedBody.wholeBody])
-        for (index, attachment) in wording.attachments.enumerated() {
+        Self.check(body.parts.keys, usedBy: wording.attachments, errors)
+        try errors.check()
+    }
+
+    /// Every part is used, and every part that is used is there.
+    static func check(
+        _ parts: some Sequence<String>, usedBy attachments: [SubmissionRequest.Attachment], _ errors: ValidationErrors
+    ) {
+        let parts = Set(parts)
+        var unused = parts.subtracting([ReceivedBody.wholeBody])
+        for (index, attachment) in attachments.enumerated() {
             guard case .part(let name) = attachment.source else { continue }
-            if body.parts[name] == nil {
+            if !parts.contains(name) {
                 errors.add("/attachments/\(index)/part", "The body has no part '\(name.prefix(64))'.")
             }
             unused.remove(name)
@@ -106,10 +114,9 @@ struct Submitting: Sendable {
         for name in unused.sorted() {
             errors.add(String(name.prefix(64)), "No attachment uses this part of the body.")
         }
-        try errors.check()
     }
 
-    private func attachment(
+    func attachment(
         _ wording: SubmissionRequest.Attachment, _ body: ReceivedBody
     ) -> AttachmentSubmission? {
         let part: ReceivedPart?

@@ -47,17 +47,7 @@ struct PayloadEnriching: Sendable {
         JobSubmission(
             tenant: tenant, profile: profile, mode: .lenient, priority: .interactive, deadline: wishes.deadline,
             delivery: wishes.delivery, traceparent: traceparent,
-            attachments: payload.media.map { medium in
-                AttachmentSubmission(
-                    identifier: medium.identifier, location: .url(medium.url, headers: [:]),
-                    declaredType: medium.declaredType?.rawValue,
-                    request: RenditionRequest(
-                        thumbnailTime: medium.options.thumbnailTime,
-                        // A payload doesn't tell which it means: seconds of a clip, or a frame of an animation.
-                        thumbnailFrame: medium.options.thumbnailTime.flatMap(Int.init(exactly:)),
-                        thumbnailClippingRect: medium.options.thumbnailClippingRect),
-                    options: medium.options)
-            })
+            attachments: payload.media.map(AttachmentSubmission.init))
     }
 
     /// Submits the media as a job, and gives it until the deadline. What isn't finished then is cancelled: the payload
@@ -86,36 +76,16 @@ struct PayloadEnriching: Sendable {
     private func outcome(
         of attachment: AttachmentRecord, _ life: Duration
     ) async throws -> (medium: MediumOutcome, expiresAt: Instant?) {
-        guard let best = attachment.best, let rendition = attachment.renditions[best] else {
-            let failure =
-                attachment.error.map(MediumFailure.init)
-                ?? MediumFailure(.deadlineExceeded(seconds: wishes.deadline))
-            return (.failure(failure), nil)
-        }
-        // The small one is fetched first; a poster is as large as a picture.
-        let preview = [RenditionRole.thumbnail, .poster, .waveform].first {
-            $0 != best && attachment.renditions[$0] != nil
+        guard let medium = PreparedMedium(attachment) else {
+            return (.failure(MediumFailure(attachment, deadline: wishes.deadline)), nil)
         }
         guard
             let (link, token) = try await service.records.link(
-                to: attachment.id, of: tenant, renditions: [best] + [preview].compactMap(\.self), for: life,
-                delivery: wishes.delivery)
+                to: attachment.id, of: tenant, renditions: medium.roles, for: life, delivery: wishes.delivery)
         else {
             return (.failure(MediumFailure(.notInStore(what: "'\(attachment.identifier)'"))), nil)
         }
-        let previewURL = preview.flatMap { role in
-            attachment.renditions[role].map { service.contentURL(token, role, $0.mediaType) }
-        }
-        var options = attachment.options
-        options.typeHint = rendition.uti
-        return (
-            .success(
-                DeliveredMedium(
-                    url: service.contentURL(token, best, rendition.mediaType), type: rendition.mediaType,
-                    bytes: rendition.bytes, width: rendition.width, height: rendition.height, previewURL: previewURL,
-                    thumbhash: attachment.placeholder?.thumbhash, options: options)),
-            link.expiresAt
-        )
+        return (.success(medium.delivered(by: token, service)), link.expiresAt)
     }
 }
 
@@ -161,5 +131,20 @@ struct PayloadHeaders: Sendable {
             default: String(UnicodeScalar(byte))
             }
         }.joined()
+    }
+}
+
+extension AttachmentSubmission {
+    /// Of a medium that a payload names by its URL.
+    init(_ medium: PayloadMedium) {
+        self.init(
+            identifier: medium.identifier, location: .url(medium.url, headers: [:]),
+            declaredType: medium.declaredType?.rawValue,
+            request: RenditionRequest(
+                thumbnailTime: medium.options.thumbnailTime,
+                // A payload doesn't tell which it means: seconds of a clip, or a frame of an animation.
+                thumbnailFrame: medium.options.thumbnailTime.flatMap(Int.init(exactly:)),
+                thumbnailClippingRect: medium.options.thumbnailClippingRect),
+            options: medium.options)
     }
 }

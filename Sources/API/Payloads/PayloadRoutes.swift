@@ -10,24 +10,18 @@ struct PayloadRoutes: Sendable {
     private static let bodyLimit: Int64 = 64 << 10
 
     let service: Service
-    private let pointers: [JSONPointer]
-
-    init(service: Service) {
-        self.service = service
-        pointers = service.settings.payloadPointers.compactMap(JSONPointer.init)
-    }
-
     func add(to table: RouteTable) {
         table.on(.enrichPayload) { request, context in
             let wishes = try PayloadRequest(request)
             let body = try await IncomingBody(request, limit: Self.bodyLimit).collect()
             let payload: PushPayload
             do throws(PayloadError) {
-                payload = try PushPayload(Array(body.readableBytesView), type: wishes.pushType, pointers: pointers)
+                payload = try PushPayload(Array(body.readableBytesView), type: wishes.pushType, pointers: service.payloadPointers)
             } catch {
                 throw Problem(error)
             }
-            let profile = try await profile(of: payload, wishes, context.tenant)
+            let profile = try await service.payloadProfile(
+                named: wishes.profile, category: payload.category, of: context.tenant)
             guard !payload.media.isEmpty else { return response(payload.bytes) }
             let enriching = PayloadEnriching(
                 service: service, payload: payload, wishes: wishes, profile: profile, tenant: try context.tenant,
@@ -37,35 +31,38 @@ struct PayloadRoutes: Sendable {
         }
     }
 
-    /// The caller's choice, else that of the payload's category, else the one to which the settings map that.
-    private func profile(
-        of payload: PushPayload, _ wishes: PayloadRequest, _ tenant: TenantID
-    ) async throws -> Profile {
-        if let name = wishes.profile {
-            guard let profile = service.profile(named: name) else {
-                throw Problem.invalid(
-                    "profile",
-                    "There is no such profile. There are \(service.profiles.map(\.name).joined(separator: ", ")).")
-            }
-            return profile
-        }
-        var names = [Profile.notification.name]
-        if let id = payload.category {
-            if let mapped = service.settings.categories[id] { names.insert(mapped, at: 0) }
-            // No other text is a category's id.
-            if id.isClientID, let own = try await service.records.category(id, of: tenant)?.profile {
-                names.insert(own, at: 0)
-            }
-        }
-        return names.lazy.compactMap(service.profile).first ?? .notification
-    }
-
     private func response(_ payload: [UInt8], headers: HTTPFields = [:]) -> Response {
         var headers = headers
         headers[.contentType] = "application/json"
         headers[.cacheControl] = "no-store"
         return Response(
             status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: payload)))
+    }
+}
+
+extension Service {
+    /// Places of media in payloads, beside the known conventions.
+    var payloadPointers: [JSONPointer] { settings.payloadPointers.compactMap(JSONPointer.init) }
+
+    /// The profile of a payload's media: the caller's choice, else that of the payload's category, else the one to which the
+    /// settings map that.
+    func payloadProfile(named name: String?, category id: String?, of tenant: TenantID) async throws -> Profile {
+        if let name {
+            guard let profile = profile(named: name) else {
+                throw Problem.invalid(
+                    "profile", "There is no such profile. There are \(profiles.map(\.name).joined(separator: ", ")).")
+            }
+            return profile
+        }
+        var names = [Profile.notification.name]
+        if let id {
+            if let mapped = settings.categories[id] { names.insert(mapped, at: 0) }
+            // No other text is a category's id.
+            if id.isClientID, let own = try await records.category(id, of: tenant)?.profile {
+                names.insert(own, at: 0)
+            }
+        }
+        return names.lazy.compactMap(profile).first ?? .notification
     }
 }
 

@@ -160,7 +160,7 @@ struct FieldReader {
     /// One of the cases of an enumeration, by its raw value.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ field: String, _ type: Choice.Type) -> Choice? {
         guard let text = string(field) else { return nil }
-        guard let choice = Choice(rawValue: text) else {
+        guard let choice = Choice.allCases.first(where: { $0.rawValue == text }) else {
             complain(field, Self.unknown(text, type))
             return nil
         }

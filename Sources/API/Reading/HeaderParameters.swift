@@ -1,3 +1,5 @@
+import Payloads
+
 /// A header's value with parameters: `form-data; name="photo"; filename*=UTF-8''caf%C3%A9.jpg`.
 struct HeaderParameters: Hashable, Sendable {
     /// In lower case.
@@ -58,33 +60,6 @@ struct HeaderParameters: Hashable, Sendable {
         let parts = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
         return PercentCoding.decode(parts[2])
-    }
-}
-
-/// Percent-encoding (RFC 3986).
-enum PercentCoding {
-    /// Nil for a broken escape, and for what is not UTF-8 when decoded.
-    ///
-    /// - Parameter plusIsSpace: As in a query that a form made.
-    static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                    return nil
-                }
-                bytes.append(high << 4 | low)
-            case UInt8(ascii: "+") where plusIsSpace: bytes.append(0x20)
-            default: bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 }
 

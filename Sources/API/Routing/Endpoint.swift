@@ -55,6 +55,9 @@ extension Endpoint {
     static let deleteJob = Endpoint(.delete, "/v1/jobs/{id}", .key([.submit]))
     static let retryJob = Endpoint(.post, "/v1/jobs/{id}/retry", .key([.submit]), startsWork: true)
     static let replayWebhook = Endpoint(.post, "/v1/jobs/{id}/callback", .key([.submit]))
+    static let listCalls = Endpoint(.get, "/v1/calls", .key([.read]))
+    static let call = Endpoint(.get, "/v1/calls/{id}", .key([.submit, .read]))
+    static let replayCall = Endpoint(.post, "/v1/calls/{id}/replay", .key([.submit]))
     static let listAttachments = Endpoint(.get, "/v1/attachments", .key([.read]))
     static let attachment = Endpoint(.get, "/v1/attachments/{id}", .key([.submit, .read]))
     static let deleteAttachment = Endpoint(.delete, "/v1/attachments/{id}", .key([.submit]))
@@ -73,6 +76,15 @@ extension Endpoint {
     static let putCategory = Endpoint(.put, "/v1/categories/{id}", .key([.submit]))
     static let category = Endpoint(.get, "/v1/categories/{id}", .key([.submit, .read]))
     static let deleteCategory = Endpoint(.delete, "/v1/categories/{id}", .key([.submit]))
+    static let submitNotification = Endpoint(.post, "/v1/notifications", .key([.submit]), startsWork: true)
+    static let putNotification = Endpoint(.put, "/v1/notifications/{id}", .key([.submit]), startsWork: true)
+    static let listNotifications = Endpoint(.get, "/v1/notifications", .key([.read]))
+    static let notification = Endpoint(.get, "/v1/notifications/{id}", .key([.submit, .read]))
+    static let deleteNotification = Endpoint(.delete, "/v1/notifications/{id}", .key([.submit]))
+    static let fireNotification = Endpoint(.post, "/v1/notifications/{id}/fire", .key([.submit]), startsWork: true)
+    static let notificationFirings = Endpoint(.get, "/v1/notifications/{id}/firings", .key([.submit, .read]))
+    static let notificationFiring = Endpoint(.get, "/v1/notifications/{id}/firings/{number}", .key([.submit, .read]))
+    static let listFirings = Endpoint(.get, "/v1/firings", .key([.read]))
     static let profiles = Endpoint(.get, "/v1/profiles", .key([.read]))
     static let alive = Endpoint(.get, "/livez", .anyone)
     static let ready = Endpoint(.get, "/readyz", .anyone)
@@ -83,10 +95,13 @@ extension Endpoint {
 
     /// All of them, in the order in which they are described.
     static let all: [Endpoint] = [
-        submitJob, putJob, listJobs, job, jobEvents, deleteJob, retryJob, replayWebhook,
+        submitJob, putJob, listJobs, job, jobEvents, deleteJob, retryJob, replayWebhook, listCalls, call, replayCall,
         listAttachments, attachment, deleteAttachment,
         startLease, lease, renewLease, stopLease, grant, narrowGrant, revokeGrant,
-        content, contentHead, enrichPayload, checkTrigger, listCategories, putCategory, category, deleteCategory,
+        content, contentHead, enrichPayload,
+        submitNotification, putNotification, listNotifications, notification, deleteNotification, fireNotification,
+        notificationFirings, notificationFiring, listFirings, checkTrigger,
+        listCategories, putCategory, category, deleteCategory,
         profiles, alive, ready, metrics, description, documentation,
     ]
 }

@@ -21,10 +21,25 @@ struct TriggerReader {
 
     /// The same of an object that is one.
     func trigger(_ object: FieldReader) -> Reading? {
+        guard let read = Self.written(object) else { return nil }
+        do throws(TriggerError) {
+            return Reading(trigger: read, first: try read.first(accepted: now, in: zones))
+        } catch {
+            Self.refuse(object, error)
+            return nil
+        }
+    }
+
+    /// What a field says, whether or not that is still to come.
+    static func written(_ field: String, of reader: FieldReader) -> Trigger? {
+        reader.object(field, known: nil).flatMap(written)
+    }
+
+    private static func written(_ object: FieldReader) -> Trigger? {
         let complaints = object.errors.fields.count
         guard object.value("type") != nil else {
             object.complain(
-                "type", "Say what kind of trigger it is: \(Self.list(Trigger.Kind.allCases.map(\.rawValue))).")
+                "type", "Say what kind of trigger it is: \(list(Trigger.Kind.allCases.map(\.rawValue))).")
             return nil
         }
         if let text = object.value("type")?.text, Trigger.unsupportedKinds.contains(text) {
@@ -40,20 +55,14 @@ struct TriggerReader {
             case .calendar: calendar(object)
             case .manual: Trigger.manual
             }
-        guard let read, object.errors.fields.count == complaints else { return nil }
-        do throws(TriggerError) {
-            return Reading(trigger: read, first: try read.first(accepted: now, in: zones))
-        } catch {
-            refuse(object, error)
-            return nil
-        }
+        return object.errors.fields.count == complaints ? read : nil
     }
 
-    private func refuse(_ object: FieldReader, _ error: TriggerError) {
+    private static func refuse(_ object: FieldReader, _ error: TriggerError) {
         object.refuse(error.field, error.code, error.message)
     }
 
-    private func interval(_ object: FieldReader) -> Trigger? {
+    private static func interval(_ object: FieldReader) -> Trigger? {
         let repeats = object.bool("repeats") ?? false
         guard require("seconds", "the seconds to wait", object),
             let seconds = object.number("seconds", in: Trigger.intervals)
@@ -64,7 +73,7 @@ struct TriggerReader {
         return .interval(seconds: seconds, repeats: repeats)
     }
 
-    private func date(_ object: FieldReader) -> Trigger? {
+    private static func date(_ object: FieldReader) -> Trigger? {
         let timeZone = object.string("time_zone", bytes: 1...128)
         guard require("at", "the time, such as 2026-12-24T18:00:00+01:00", object), let text = object.string("at")
         else {
@@ -80,7 +89,7 @@ struct TriggerReader {
         return .date(at: at, timeZone: timeZone)
     }
 
-    private func calendar(_ object: FieldReader) -> Trigger? {
+    private static func calendar(_ object: FieldReader) -> Trigger? {
         let repeats = object.bool("repeats") ?? false
         let isZoned = require("time_zone", "the time zone, such as Europe/Berlin", object)
         let timeZone = object.string("time_zone", bytes: 1...128)
@@ -93,7 +102,7 @@ struct TriggerReader {
         }
         components.weekday = weekdays(reader)
         if components.isEmpty, Self.components.allSatisfy({ reader.value($0) == nil }) {
-            object.complain("components", "Give one at least: \(Self.list(Self.components)).")
+            object.complain("components", "Give one at least: \(list(Self.components)).")
         }
         guard isZoned, let timeZone else { return nil }
         return .calendar(timeZone: timeZone, components: components, repeats: repeats)
@@ -101,7 +110,7 @@ struct TriggerReader {
 
     private static let components = ["year", "month", "day", "weekday", "hour", "minute", "second"]
 
-    private func weekdays(_ reader: FieldReader) -> CalendarComponents.Weekdays? {
+    private static func weekdays(_ reader: FieldReader) -> CalendarComponents.Weekdays? {
         if reader.value("weekday")?.text != nil { return reader.choice("weekday", Weekday.self).map { .one($0) } }
         guard let texts = reader.strings("weekday") else { return nil }
         if texts.isEmpty { reader.complain("weekday", "Name a weekday, or leave it out.") }
@@ -110,7 +119,7 @@ struct TriggerReader {
             guard let weekday = Weekday(rawValue: text) else {
                 reader.errors.add(
                     pointer,
-                    "There is no '\(text.prefix(64))'; there are \(Self.list(Weekday.allCases.map(\.rawValue))).")
+                    "There is no '\(text.prefix(64))'; there are \(list(Weekday.allCases.map(\.rawValue))).")
                 continue
             }
             weekdays.append(weekday)
@@ -118,7 +127,7 @@ struct TriggerReader {
         return .any(weekdays)
     }
 
-    private func require(_ field: String, _ what: String, _ object: FieldReader) -> Bool {
+    private static func require(_ field: String, _ what: String, _ object: FieldReader) -> Bool {
         if object.value(field) != nil { return true }
         object.complain(field, "Give \(what).")
         return false

@@ -8,9 +8,9 @@ public enum AccessRole: String, Hashable, Sendable, Codable, CaseIterable {
     public var permission: String {
         switch self {
         case .submit:
-            "submits jobs and push payloads, looks at jobs and attachments by their ids and follows jobs, cancels, retries and deletes jobs, has callbacks called again, deletes attachments, and puts, looks at and deletes categories"
+            "submits jobs and push payloads, looks at jobs and attachments by their ids and follows jobs, cancels, retries and deletes jobs, has calls made again, deletes attachments, puts, looks at, fires and removes notifications, puts, looks at and deletes categories, and checks triggers"
         case .read:
-            "lists jobs, attachments, profiles and categories, looks at them and follows jobs, starts and stops leases, and gives and takes back grants"
+            "lists jobs, attachments, profiles, notifications, firings, categories and calls, looks at them and follows jobs, checks triggers, starts and stops leases, and gives and takes back grants"
         case .admin: "may everything that the others may, and read the metrics"
         }
     }
@@ -62,14 +62,18 @@ public struct Quotas: Hashable, Sendable, Codable {
     public var liveLeases: Int?
     /// Submissions within a minute.
     public var submissionsPerMinute: Int?
+    /// Notifications that are to fire.
+    public var pendingNotifications: Int?
 
     public init(
-        storedBytes: Int64? = nil, pendingJobs: Int? = nil, liveLeases: Int? = nil, submissionsPerMinute: Int? = nil
+        storedBytes: Int64? = nil, pendingJobs: Int? = nil, liveLeases: Int? = nil, submissionsPerMinute: Int? = nil,
+        pendingNotifications: Int? = 100_000
     ) {
         self.storedBytes = storedBytes
         self.pendingJobs = pendingJobs
         self.liveLeases = liveLeases
         self.submissionsPerMinute = submissionsPerMinute
+        self.pendingNotifications = pendingNotifications
     }
 }
 

@@ -5,7 +5,7 @@ public import FoundationEssentials
 /// A place is the control character SUB (0x1A) and the first 27 characters of the token, which are its prefix and its id. No
 /// JSON text has a bare control character (RFC 8259, section 7); where other bytes have a SUB, it is kept twice. So every text
 /// can be kept, and comes out again byte for byte.
-public struct TokenTemplate: Hashable, Sendable {
+public struct TokenTemplate: Hashable, Sendable, Codable {
     private static let mark: UInt8 = 0x1A
     /// Of a token's text: the prefix and the id.
     private static let nameLength = 27

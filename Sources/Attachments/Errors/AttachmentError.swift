@@ -48,6 +48,10 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case queueFull
     case quotaExceeded(what: String)
     case rateLimited
+    /// The receiver of a firing didn't take it. `reason` is a clause.
+    case handoverFailed(reason: String)
+    /// A firing whose notification was changed or removed before it was handed over.
+    case superseded
 
     /// More bytes of memory are `needed`, by an estimate from the header, than there may be.
     public static func tooMuchMemory(needed: Int64, granted: Int64) -> AttachmentError {
@@ -79,6 +83,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .queueFull: .queueFull
         case .quotaExceeded: .quotaExceeded
         case .rateLimited: .rateLimited
+        case .handoverFailed: .handoverFailed
+        case .superseded: .superseded
         }
     }
 
@@ -146,6 +152,10 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "The quota for \(what) is used up. Delete something, or try again later."
         case .rateLimited:
             "Too many requests. Try again later."
+        case .handoverFailed(let reason):
+            "The receiver of 'handover' did not take it: \(reason). Mend the receiver, then replay the call or fire again."
+        case .superseded:
+            "The notification was changed or removed before this was handed over. Its next firing has the change."
         }
     }
 
@@ -226,6 +236,8 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case queueFull = "queue_full"
     case quotaExceeded = "quota_exceeded"
     case rateLimited = "rate_limited"
+    case handoverFailed = "handover_failed"
+    case superseded
 
     /// The matching `UNError` code of Apple's UserNotifications, where there is one.
     public var unError: Int? {
@@ -237,7 +249,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .storeFailed, .storeFull: 104
         case .corrupt, .codecCrashed: 105
         case .blockedAddress, .fetchFailed, .fetchTimeout, .deadlineExceeded, .withheld, .queueFull, .quotaExceeded,
-            .rateLimited:
+            .rateLimited, .handoverFailed, .superseded:
             nil
         }
     }
@@ -251,7 +263,8 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
             .capUnreachable, .corrupt:
             true
         case .blockedAddress, .fetchFailed, .fetchTimeout, .notInStore, .storeFailed, .storeFull, .codecCrashed,
-            .deadlineExceeded, .withheld, .queueFull, .quotaExceeded, .rateLimited:
+            .deadlineExceeded, .withheld, .queueFull, .quotaExceeded, .rateLimited, .handoverFailed,
+            .superseded:
             false
         }
     }
@@ -271,6 +284,14 @@ public struct ErrorReport: Hashable, Sendable, Codable {
     public var message: String
     @Nullable public var unError: Int?
     public var retryable: Bool
+
+    /// - Parameter message: For the sender.
+    public init(_ code: ErrorCode, message: String) {
+        self.code = code
+        self.message = message
+        unError = code.unError
+        retryable = code.isRetryable
+    }
 
     public init(_ error: AttachmentError) {
         code = error.code

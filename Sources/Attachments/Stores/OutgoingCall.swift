@@ -8,9 +8,17 @@ public struct CallType: Hashable, Sendable, RawRepresentable, CaseIterable {
 
     /// A job came to its end: its callback.
     public static let jobFinished = CallType(rawValue: "job.finished")
+    /// A firing: its payload, ready to be sent.
+    public static let notificationFired = CallType(rawValue: "notification.fired")
+    /// A firing that came to nothing.
+    public static let notificationFailed = CallType(rawValue: "notification.failed")
+    /// An instant that passed while nobody was there.
+    public static let notificationMissed = CallType(rawValue: "notification.missed")
 
     /// Those that this program makes.
-    public static let allCases: [CallType] = [.jobFinished]
+    public static let allCases: [CallType] = [
+        .jobFinished, .notificationFired, .notificationFailed, .notificationMissed,
+    ]
 }
 
 /// What is sent with a call.

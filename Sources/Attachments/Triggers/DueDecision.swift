@@ -10,4 +10,12 @@ public struct DueDecision: Hashable, Sendable {
     public var coalesced: Int
     /// What to wait for then; nil where nothing is left.
     public var next: Occurrence?
+
+    public init(occurrence: Occurrence, late: Duration, isMissed: Bool, coalesced: Int, next: Occurrence?) {
+        self.occurrence = occurrence
+        self.late = late
+        self.isMissed = isMissed
+        self.coalesced = coalesced
+        self.next = next
+    }
 }

@@ -33,12 +33,30 @@ struct MediumUse: Hashable, Sendable {
         self.identifier = identifier
     }
 
-    /// The URL that a value is; nil for what is no http or https URL.
+    /// The URL that a value is; nil for what is no http or https URL, and none that stands for a part of what it comes with
+    /// (`cid:`, RFC 2392), which is decoded.
     static func url(_ value: JSONValue) -> String? {
         guard let text = value.text else { return nil }
         let scheme = text.prefix { $0 != ":" }.lowercased()
-        guard scheme == "http" || scheme == "https" else { return nil }
         let rest = text.dropFirst(scheme.count)
-        return rest.hasPrefix("://") && rest.count > 3 ? text : nil
+        switch scheme {
+        case "http", "https": return rest.hasPrefix("://") && rest.count > 3 ? text : nil
+        case "cid": return rest.hasPrefix(":") ? PercentCoding.decode(rest.dropFirst()).map(contentID) : nil
+        default: return nil
+        }
+    }
+
+    /// What stands for the medium of that identifier, which comes with the payload.
+    static func contentID(_ identifier: String) -> String {
+        contentScheme + identifier
+    }
+
+    static let contentScheme = "cid:"
+
+    /// Every string of a document that stands for a medium which comes with it.
+    static func contentIDs(in document: JSONDocument) -> [MediumUse] {
+        document.paths(where: { $0.text?.lowercased().hasPrefix(contentScheme) ?? false }).compactMap { path in
+            url(document[path]).map { MediumUse(path: path, url: $0, identifier: "") }
+        }
     }
 }

@@ -38,6 +38,17 @@ public struct JSONDocument: Hashable, Sendable {
         return found.map(\.path)
     }
 
+    /// Where the values are that a condition holds for, in the order of the document.
+    func paths(where condition: (JSONValue) -> Bool) -> [Path] {
+        var found: [Path] = []
+        var unseen: [(path: Path, value: JSONValue)] = [([], root)]
+        while let (path, value) = unseen.popLast() {
+            if condition(value) { found.append(path) }
+            for index in (0..<value.count).reversed() { unseen.append((path + [index], value.child(at: index))) }
+        }
+        return found
+    }
+
     /// The pointer that names the value at a path.
     func pointer(of path: Path) -> JSONPointer {
         var tokens: [String] = []

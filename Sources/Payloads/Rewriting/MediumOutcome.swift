@@ -34,16 +34,6 @@ public struct DeliveredMedium: Hashable, Sendable {
     }
 }
 
-/// What becomes of the place of a medium that failed.
-public enum FailureMode: String, Hashable, Sendable, CaseIterable {
-    /// It is removed; the text stays.
-    case drop
-    /// It stays as it was.
-    case keep
-    /// The payload is not enriched.
-    case error
-}
-
 /// Something that was left out because the payload would have been too long.
 public struct DroppedPart: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable {

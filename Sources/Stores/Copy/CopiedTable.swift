@@ -168,6 +168,32 @@ struct CopiedTable: Sendable {
                 CopiedColumn("reason", .text), CopiedColumn("body", .bytes),
             ]),
         CopiedTable(
+            name: "notifications", source: "notifications", key: [.number("key")],
+            columns: [
+                CopiedColumn("key", .int), CopiedColumn("tenant", .text), CopiedColumn("id", .text),
+                CopiedColumn("generation", .int), CopiedColumn("state", .text), CopiedColumn("category", .text),
+                CopiedColumn("next_at", .int), CopiedColumn("rules", .text), CopiedColumn("shown_at", .int),
+                CopiedColumn("finished_at", .int), CopiedColumn("record", .text),
+            ]),
+        CopiedTable(
+            name: "notification_media", source: "notification_media",
+            key: [.number("notification"), .text("attachment")],
+            columns: [
+                CopiedColumn("notification", .int), CopiedColumn("tenant", .text), CopiedColumn("attachment", .uuid),
+            ]),
+        CopiedTable(
+            name: "firings", source: "firings", key: [.text("id")],
+            columns: [
+                CopiedColumn("id", .uuid), CopiedColumn("tenant", .text), CopiedColumn("notification", .int),
+                CopiedColumn("generation", .int), CopiedColumn("number", .int), CopiedColumn("state", .text),
+                CopiedColumn("scheduled_at", .int), CopiedColumn("is_manual", .bool),
+                CopiedColumn("idempotency_key", .text), CopiedColumn("waits_until", .int),
+                CopiedColumn("place", .int), CopiedColumn("created_at", .int), CopiedColumn("record", .text),
+            ]),
+        CopiedTable(
+            name: "tenants", source: "tenants", key: [.text("tenant")],
+            columns: [CopiedColumn("tenant", .text), CopiedColumn("last_place", .int)]),
+        CopiedTable(
             name: "api_keys", source: "api_keys", key: [.text("id")],
             columns: [
                 CopiedColumn("id", .text), CopiedColumn("tenant", .text), CopiedColumn("name", .text),

@@ -252,7 +252,7 @@ struct CopyTarget: Sendable {
 
     /// Has the target be a store like any other.
     func end() async throws {
-        let counted = ["profiles", "jobs", "attachments"]
+        let counted = ["profiles", "jobs", "attachments", "notifications"]
         try await pool.transaction(within: Self.patience) { transaction in
             let row = try await transaction.run(
                 "SELECT ended_at FROM copies WHERE attempt = $1 FOR UPDATE", [.uuid(attempt)]

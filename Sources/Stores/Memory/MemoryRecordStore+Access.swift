@@ -215,7 +215,7 @@ extension MemoryTables {
     }
 
     /// Ends access with all that was derived from it.
-    fileprivate mutating func end(_ id: String, at now: Instant) {
+    mutating func end(_ id: String, at now: Instant) {
         guard let root = access[id] else { return }
         let near = accessTo[Owned(tenant: root.tenant, id: root.attachment)] ?? []
         let fallen = near.compactMap { access[$0] }.filter { entry in

@@ -216,7 +216,8 @@ extension MemoryTables {
             guard let end = attachment.record.expiresAt, end <= now else { return false }
             let given = accessTo[Owned(tenant: attachment.record.tenant, id: attachment.record.id)] ?? []
             let isHeld = given.compactMap { access[$0] }.contains { $0.kind != .grant && $0.isLive(at: now) }
-            return !isHeld && place.map { ($0.expiresAt, $0.key) < (end, attachment.key) } ?? true
+            let isPinned = isPinned(attachment.record.id, of: attachment.record.tenant)
+            return !isHeld && !isPinned && place.map { ($0.expiresAt, $0.key) < (end, attachment.key) } ?? true
         }.sorted { ($0.record.expiresAt ?? now, $0.key) < ($1.record.expiresAt ?? now, $1.key) }
         let part = over.prefix(limit)
 
@@ -233,7 +234,9 @@ extension MemoryTables {
             let isBare = job.state == .delivered && !holdsDelivered(job)
             if job.attachments.isEmpty || isBare { delete(job: job.key, at: now) }
         }
-        let isAll = forget(limit: limit, at: now) && max(part.count, ended.count) < limit
+        let isAll =
+            forget(limit: limit, at: now) && forgetNotifications(limit: limit, at: now)
+            && max(part.count, ended.count) < limit
         let last = part.last.flatMap { last in
             last.record.expiresAt.map { ExpiryPlace(expiresAt: $0, key: last.key) }
         }

@@ -107,6 +107,7 @@ extension MemoryTables {
             call.finishedAt = now
         }
         calls[call.id] = call
+        if let (firing, end) = callback.settles(outcome) { settleFiring(firing, end, at: now) }
     }
 
     /// All of them are seen here, so that there is no turn.

@@ -182,6 +182,11 @@ struct MemoryTables: Sendable {
     /// By digest.
     var profiles = TreeDictionary<String, Profile>()
     var leasesLeftToExpire = 0
+    var notifications = TreeDictionary<Owned<NotificationID>, NotificationRecord>()
+    var notificationKeys = TreeDictionary<Owned<NotificationID>, Int64>()
+    var firings = TreeDictionary<FiringID, FiringRecord>()
+    /// In each tenant's list of firings.
+    var lastPlaces = TreeDictionary<TenantID, Int64>()
 
     // What the transaction so far came to, for what follows its commit.
 

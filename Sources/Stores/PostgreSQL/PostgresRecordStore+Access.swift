@@ -246,7 +246,7 @@ extension PostgresWork {
     }
 
     /// Whether a tenant has a delivered attachment with all of these renditions (nil: with any).
-    fileprivate func hasRenditions(
+    func hasRenditions(
         _ wanted: [RenditionRole]?, _ attachment: AttachmentID, of tenant: TenantID
     ) async throws -> Bool {
         let roles = try await run(
@@ -300,7 +300,7 @@ extension PostgresWork {
 
     /// Ends access; then, seeing all that was derived before, what was derived from it. Who derives holds the grant's lock
     /// until it is recorded, or finds the grant ended.
-    fileprivate func end(_ access: AccessEntry) async throws {
+    func end(_ access: AccessEntry) async throws {
         let values: [PostgresValue] = [.text(access.id), .int(now.milliseconds)]
         let rows = try await transaction.send([
             PostgresStatement(

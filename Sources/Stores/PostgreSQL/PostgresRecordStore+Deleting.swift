@@ -103,6 +103,10 @@ extension PostgresWork {
             SELECT 1 FROM access
             WHERE access.tenant = attachments.tenant AND access.attachment = attachments.id
                 AND kind IN ('lease', 'link') AND ended_at IS NULL AND access.expires_at > \(now))
+            AND NOT EXISTS (
+                SELECT 1 FROM notification_media
+                WHERE notification_media.tenant = attachments.tenant
+                    AND notification_media.attachment = attachments.id)
         """
     }
 
@@ -228,6 +232,18 @@ extension PostgresWork {
             DELETE FROM tombstones WHERE name IN (
                 SELECT name FROM tombstones WHERE made_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
             """, Retention.tombstones
+        ),
+        (
+            """
+            DELETE FROM firings WHERE id IN (
+                SELECT id FROM firings WHERE created_at <= $1 AND state <> 'pending' LIMIT $2 FOR UPDATE SKIP LOCKED)
+            """, NotificationRetention.finished
+        ),
+        (
+            """
+            DELETE FROM notifications WHERE key IN (
+                SELECT key FROM notifications WHERE finished_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+            """, NotificationRetention.finished
         ),
     ]
 }

@@ -159,7 +159,11 @@ extension PostgresWork {
             conditions += " AND attempt = $5"
             values.append(.int(call.attempt))
         }
-        try await run("UPDATE calls SET underway = false, reason = $3, \(changes) WHERE \(conditions)", values)
+        let changed = try await run(
+            "UPDATE calls SET underway = false, reason = $3, \(changes) WHERE \(conditions)", values
+        ).changes
+        guard changed > 0, let (firing, end) = call.settles(outcome) else { return }
+        try await settleFiring(firing, end)
     }
 
     fileprivate func takeWebhooks(within places: WebhookPlaces, for duration: Duration) async throws -> WebhookBatch {

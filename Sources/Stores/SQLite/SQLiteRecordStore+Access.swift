@@ -186,7 +186,7 @@ extension Database {
     }
 
     /// Ends access with all that was derived from it.
-    fileprivate func end(_ access: AccessEntry, at now: Instant) throws {
+    func end(_ access: AccessEntry, at now: Instant) throws {
         try run(
             """
             WITH RECURSIVE fallen(id) AS (

@@ -88,6 +88,10 @@ extension Database {
             SELECT 1 FROM access
             WHERE access.tenant = attachments.tenant AND access.attachment = attachments.id
                 AND kind IN ('lease', 'link') AND ended_at IS NULL AND access.expires_at > ?)
+            AND NOT EXISTS (
+                SELECT 1 FROM notification_media
+                WHERE notification_media.tenant = attachments.tenant
+                    AND notification_media.attachment = attachments.id)
         """
     static let attachmentsOver = """
         SELECT key, expires_at FROM attachments
@@ -179,6 +183,16 @@ extension Database {
         (
             "DELETE FROM tombstones WHERE name IN (SELECT name FROM tombstones WHERE made_at <= ? LIMIT ?)",
             Retention.tombstones
+        ),
+        (
+            """
+            DELETE FROM firings WHERE id IN (
+                SELECT id FROM firings WHERE created_at <= ? AND state <> 'pending' LIMIT ?)
+            """, NotificationRetention.finished
+        ),
+        (
+            "DELETE FROM notifications WHERE key IN (SELECT key FROM notifications WHERE finished_at <= ? LIMIT ?)",
+            NotificationRetention.finished
         ),
     ]
 }

@@ -43,13 +43,13 @@ extension SQLiteRecordStore: SnapshotRecords {
         try open(path, toRead: false) { database in try database.markDamaged(names) }
     }
 
-    /// Whether there is no job, no attachment, no good key and no category in the records.
+    /// Whether there is no job, no attachment, no good key, no category and no notification in the records.
     static func isEmpty(at path: String) throws(StoreError) -> Bool {
         try open(path, toRead: false) { database in
             guard try database.tableExists("jobs") else { return true }
-            // Records of an earlier version have no categories.
-            if try database.tableExists("categories"), try database.row("SELECT 1 FROM categories LIMIT 1") != nil {
-                return false
+            // Records of an earlier version lack these.
+            for table in ["categories", "notifications"] where try database.tableExists(table) {
+                if try database.row("SELECT 1 FROM \(table) LIMIT 1") != nil { return false }
             }
             return try database.row(
                 """

@@ -135,6 +135,8 @@ extension Database {
             arguments += [call.attempt]
         }
         try run("UPDATE calls SET \(changes) WHERE \(conditions)", arguments)
+        guard changesCount > 0, let (firing, end) = call.settles(result.outcome) else { return }
+        try settleFiring(firing, end, at: now)
     }
 
     fileprivate func takeWebhooks(

@@ -19,6 +19,7 @@ enum Schema {
         migrator.registerMigration("7") { database in try database.execute(sql: names) }
         migrator.registerMigration("8") { database in try database.execute(sql: calls) }
         migrator.registerMigration("9") { database in try database.execute(sql: categories) }
+        migrator.registerMigration("10") { database in try database.execute(sql: notifications) }
         return migrator
     }()
 

@@ -31,4 +31,17 @@ extension KeyRing {
         }
         return tokens
     }
+
+    /// Fresh tokens of links, made with the current key.
+    func newLinks(_ count: Int) throws(AttachmentError) -> [NewLink] {
+        let kid: String
+        do { kid = try current() } catch { throw AttachmentError(storing: error) }
+        return try (0..<count).map { _ throws(AttachmentError) in
+            let id = TokenFormat.newID()
+            guard let token = token(.link, id: id, kid: kid) else {
+                throw .storeFailed(reason: "the key of a new token was removed")
+            }
+            return NewLink(id: id, kid: kid, token: token)
+        }
+    }
 }

@@ -11,11 +11,14 @@ struct TriggerCommand: AsyncParsableCommand {
             By this machine's time zone rules; a note says what is done where clocks change. Nothing is stored. \
             For example:
 
-              satchel trigger '{"type": "interval", "seconds": 1800, "repeats": true}'
-              satchel trigger '{"type": "date", "at": "2026-12-24T18:00:00", "time_zone": "Europe/Berlin"}'
-              satchel trigger '{"type": "calendar", "time_zone": "Europe/Berlin", "repeats": true,
-                "components": {"weekday": ["monday", "friday"], "hour": 8, "minute": 30}}' --count 10
-              satchel trigger "$(cat trigger.json)" --after 2026-03-28T00:00:00Z --format jsonl
+              satchel trigger '{"type": "interval", "seconds": 1800}'
+              satchel trigger "$(cat trigger.json)" --count 10
+              satchel trigger "$(cat trigger.json)" --after 2026-03-28T00:00:00Z
+
+            where trigger.json has
+
+              {"type": "calendar", "time_zone": "Europe/Berlin", "repeats": true,
+               "components": {"weekday": ["monday", "friday"], "hour": 8}}
             """)
 
     @Argument(help: ArgumentHelp("The trigger, as a notification has it.", valueName: "json"))

@@ -196,6 +196,9 @@ extension Setting {
         Setting(
             "quotas.live_leases", \.settings.quotas.liveLeases, .count(1...100_000_000), "A tenant's leases that live."),
         Setting(
+            "quotas.pending_notifications", \.settings.quotas.pendingNotifications, .count(1...10_000_000),
+            "A tenant's notifications that are to fire."),
+        Setting(
             "quotas.submissions_per_minute", \.settings.quotas.submissionsPerMinute, .count(1...10_000_000),
             "Of a tenant."),
 

@@ -8,6 +8,7 @@ extension JobMode: ExpressibleByArgument {}
 extension RenditionRole: ExpressibleByArgument {}
 extension WorkState: ExpressibleByArgument {}
 extension MediaKind: ExpressibleByArgument {}
+extension NotificationRemoval: ExpressibleByArgument {}
 extension CategoryExport: ExpressibleByArgument {}
 
 extension Instant: ExpressibleByArgument {

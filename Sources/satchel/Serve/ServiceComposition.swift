@@ -19,6 +19,7 @@ struct ServiceComposition: Sendable {
     let codecs: CodecPool
     let jobs: JobService
     let webhooks: WebhookSender
+    let notifications: NotificationWork
     let health: ServiceHealth
     let server: SatchelServer
     let manager: ServiceManager?
@@ -93,7 +94,7 @@ struct ServiceComposition: Sendable {
                 })
             return ServiceComposition(
                 configuration: configuration, logger: logger, store: store, codecs: codecs, jobs: jobs,
-                webhooks: webhooks, health: health, server: server, manager: manager)
+                webhooks: webhooks, notifications: NotificationWork(service: service), health: health, server: server, manager: manager)
         } catch {
             await codecs.shutdown()
             switch error {
@@ -118,7 +119,9 @@ struct ServiceComposition: Sendable {
         }
         services.append(server)
         if configuration.settings.role.works {
-            services += [WebhookCalls(sender: webhooks), JobWork(jobs: jobs, grace: grace * 0.8, logger: logger)]
+            services += [
+                notifications, WebhookCalls(sender: webhooks), JobWork(jobs: jobs, grace: grace * 0.8, logger: logger),
+            ]
         }
         var lifecycle = ServiceGroupConfiguration(services: services, logger: quietLogger)
         lifecycle.maximumGracefulShutdownDuration = grace

@@ -80,6 +80,15 @@ struct WebhookCalls: ServiceLifecycle.Service {
     }
 }
 
+/// Fires notifications. What is begun when the service ends is completed by whoever comes next.
+struct NotificationWork: ServiceLifecycle.Service {
+    let service: API.Service
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await service.notifications.run(by: service) }
+    }
+}
+
 /// Carries out jobs; when the service is to end, finishes what is underway, and hands back what takes longer than
 /// `grace`.
 struct JobWork: ServiceLifecycle.Service {

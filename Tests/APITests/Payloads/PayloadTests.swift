@@ -423,7 +423,7 @@ extension LiveService {
     }
 
     /// What a content URL of the answer opens.
-    fileprivate func open(_ url: String) async throws -> ContentAccess? {
+    func open(_ url: String) async throws -> ContentAccess? {
         let parts = url.split(separator: "/")
         let name = parts.last?.split(separator: ".").first.map(String.init) ?? ""
         guard parts.count == 5, let role = RenditionRole(rawValue: name) else { return nil }

@@ -14,13 +14,17 @@ import Testing
             submits.map(\.name) == [
                 "POST /v1/jobs", "PUT /v1/jobs/{id}", "GET /v1/jobs/{id}", "GET /v1/jobs/{id}/events",
                 "DELETE /v1/jobs/{id}", "POST /v1/jobs/{id}/retry", "POST /v1/jobs/{id}/callback",
+                "GET /v1/calls/{id}", "POST /v1/calls/{id}/replay",
                 "GET /v1/attachments/{id}", "DELETE /v1/attachments/{id}", "POST /v1/payloads/apns",
+                "POST /v1/notifications", "PUT /v1/notifications/{id}", "GET /v1/notifications/{id}",
+                "DELETE /v1/notifications/{id}", "POST /v1/notifications/{id}/fire",
+                "GET /v1/notifications/{id}/firings", "GET /v1/notifications/{id}/firings/{number}",
                 "POST /v1/triggers/check",
                 "PUT /v1/categories/{id}", "GET /v1/categories/{id}", "DELETE /v1/categories/{id}",
             ])
         for endpoint in Endpoint.all {
             #expect(endpoint.permits(.admin), "\(endpoint.name)")
-            let isOfJobs = ["/v1/jobs", "/v1/payloads"].contains(where: endpoint.path.hasPrefix)
+            let isOfJobs = ["/v1/jobs", "/v1/payloads", "/v1/notifications"].contains(where: endpoint.path.hasPrefix)
             #expect(!endpoint.permits(.read) || !isOfJobs || "\(endpoint.method)" == "GET", "\(endpoint.name)")
         }
     }
@@ -33,7 +37,7 @@ import Testing
             for endpoint in Endpoint.all where endpoint.access != .anyone {
                 let method = try #require(Method(rawValue: "\(endpoint.method)"))
                 for role in AccessRole.allCases {
-                    let path = endpoint.path.replacing("{id}", with: "nothing")
+                    let path = endpoint.path.replacing("{id}", with: "nothing").replacing("{number}", with: "1")
                     let reply = try await live.send(method, path, as: role)
                     let isRefused = try reply.status == 403 && reply.json["code"].string == "forbidden"
                     #expect(isRefused != endpoint.permits(role), "\(endpoint.name) by \(role): \(reply.status)")

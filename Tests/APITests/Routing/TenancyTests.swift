@@ -10,8 +10,11 @@ import TestSupport
     /// Something of tenant `ada` that requests are aimed at.
     private struct Target {
         var job: String
+        var call: String
         var attachment: String
         var category: String
+        /// It has fired once.
+        var notification: String
         var lease: String
         var grant: String
         var grantToken: String
@@ -95,7 +98,10 @@ import TestSupport
             let other = try await target(live, foreign[.admin], picture)
             for (keys, mine, theirs) in [(live.keys, own, other), (foreign, other, own)] {
                 for (path, id, notID) in [
+                    ("/v1/calls", mine.call, theirs.call),
                     ("/v1/jobs", mine.job, theirs.job), ("/v1/attachments", mine.attachment, theirs.attachment),
+                    ("/v1/notifications", mine.notification, theirs.notification),
+                    ("/v1/firings", mine.notification, theirs.notification),
                 ] {
                     let reply = try await live.send(.get, path, key: keys[.read])
                     #expect(reply.status == 200 && reply.text.contains(id) && !reply.text.contains(notID))
@@ -121,7 +127,8 @@ import TestSupport
         }
         // It names nothing, or makes something new under the bearer's own tenant.
         let namesNothing =
-            !endpoint.path.contains("{id}") && endpoint != .startLease || [.putJob, .putCategory].contains(endpoint)
+            !endpoint.path.contains("{id}") && endpoint != .startLease
+            || [.putJob, .putCategory, .putNotification].contains(endpoint)
         switch bearer {
         case .nobody, .nonsense, .revoked, .expired: return .status(401)
         case .own(let own):
@@ -145,7 +152,7 @@ import TestSupport
 
     /// Ending what isn't there is no error: idempotent, and it tells nothing.
     private func endsQuietly(_ endpoint: Endpoint) -> Bool {
-        [.stopLease, .revokeGrant, .deleteCategory].contains(endpoint)
+        [.stopLease, .revokeGrant, .deleteCategory, .deleteNotification].contains(endpoint)
     }
 
     private func isForeign(_ bearer: Bearer) -> Bool {
@@ -166,13 +173,15 @@ import TestSupport
         let id: String
         switch endpoint.path.split(separator: "/").dropFirst().first {
         case "jobs": id = target.job
+        case "calls": id = target.call
         case "attachments": id = target.attachment
         case "categories": id = target.category
         case "leases": id = target.lease
+        case "notifications": id = target.notification
         default: id = target.grant
         }
         let method = try #require(Method(rawValue: "\(endpoint.method)"))
-        let path = endpoint.path.replacing("{id}", with: id)
+        let path = endpoint.path.replacing("{id}", with: id).replacing("{number}", with: "1")
         func json(_ text: String) -> (Method, String, [String: String], Data?) {
             (method, path, ["Content-Type": "application/json"], Data(text.utf8))
         }
@@ -185,6 +194,7 @@ import TestSupport
         case .putCategory: return json("{}")
         case .enrichPayload: return json(#"{"aps": {"alert": "text"}}"#)
         case .checkTrigger: return json(#"{"trigger": {"type": "manual"}}"#)
+        case .submitNotification, .putNotification: return json(#"{"payload": {}, "trigger": {"type": "manual"}}"#)
         default: return (method, path, [:], nil)
         }
     }
@@ -195,6 +205,9 @@ import TestSupport
         #expect(try await records.category(target.category, of: live.tenant) == .sample(target.category), comment)
         #expect(job?.generation == 1 && job?.state == .delivered && job?.attachments.count == 1, comment)
         #expect(try await records.lease(target.lease, in: .owner(live.tenant))?.stoppedAt == nil, comment)
+        let notification = NotificationID(rawValue: target.notification)
+        #expect(try await records.notification(notification, of: live.tenant)?.state == .pending, comment)
+        #expect(try await records.firing(1, of: notification, tenant: live.tenant)?.state == .delivered, comment)
         #expect(try await records.grant(target.grant, in: .owner(live.tenant))?.revokedAt == nil, comment)
     }
 
@@ -234,12 +247,21 @@ import TestSupport
         let grant = try await live.send(
             .post, "/v1/attachments/\(attachment)/grants", json, body: Data("{}".utf8), key: key
         ).json
+        let calls = try await live.send(.get, "/v1/calls", key: key).json["calls"].array
+        let call = calls.first { $0["subject"].string == job["id"].string }
         let id = try #require(job["id"].string)
         let put = try await live.send(
             .put, "/v1/categories/\(id)", json, body: JSON.encode(Category.sample(id)), key: key)
         #expect(put.status == 201)
+        let notification = try #require(
+            try await live.send(
+                .post, "/v1/notifications", json, body: Data(#"{"payload": {}, "trigger": {"type": "manual"}}"#.utf8),
+                key: key
+            ).json["id"].string)
+        _ = try await live.send(.post, "/v1/notifications/\(notification)/fire", key: key)
         return Target(
-            job: id, attachment: attachment, category: id, lease: try #require(lease["id"].string),
+            job: id, call: try #require(call?["id"].string), attachment: attachment, category: id, notification: notification,
+            lease: try #require(lease["id"].string),
             grant: try #require(grant["id"].string), grantToken: try #require(grant["token"].string))
     }
 }

@@ -174,6 +174,7 @@ final class LiveService: Sendable {
             if configuration.worker != .nobody { try await jobs.run() }
         }
         let calling = Task { await webhooks?.run() }
+        let firing = Task { await service.notifications.run(by: service) }
         let outcome: Swift.Result<Result, any Error>
         do {
             let live = LiveService(
@@ -187,9 +188,11 @@ final class LiveService: Sendable {
         serving.cancel()
         working.cancel()
         calling.cancel()
+        firing.cancel()
         _ = await serving.result
         _ = await working.result
         await calling.value
+        await firing.value
         if configuration.worker != .nobody { await pool.shutdown() }
         return try outcome.get()
     }

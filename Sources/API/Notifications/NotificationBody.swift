@@ -1,0 +1,133 @@
+import Attachments
+import FoundationEssentials
+import Payloads
+
+/// A notification as the API shows it.
+struct NotificationBody: Encodable {
+    /// How far its media are.
+    enum Media: String, Encodable {
+        case none, preparing, ready, partial, failed
+    }
+
+    struct Next: Encodable {
+        var number: Int
+        var at: Instant
+        @Nullable var local: String?
+        @Nullable var note: String?
+    }
+
+    struct Last: Encodable {
+        var number: Int
+        var state: FiringRecord.State
+        var scheduledAt: Instant
+        @Nullable var firedAt: Instant?
+    }
+
+    var id: String
+    var generation: Int
+    var state: NotificationRecord.State
+    var media: Media
+    @Nullable var job: String?
+    @Nullable var category: String?
+    @Nullable var trigger: Trigger?
+    var firings: NotificationRecord.Counts
+    @Nullable var last: Last?
+    @Nullable var next: Next?
+    /// As it would leave now; as it came, while its media are being prepared.
+    var payloadBytes: Int
+    var metadata: [String: String]
+    var createdAt: Instant
+    @Nullable var finishedAt: Instant?
+    /// When its record goes.
+    @Nullable var expiresAt: Instant?
+    @Nullable var error: ErrorReport?
+}
+
+/// A firing as the API shows it, but for its payload.
+private struct FiringBody: Encodable {
+    struct Call: Encodable {
+        var state: WebhookReport.State
+        var attempts: Int
+        @Nullable var nextAt: Instant?
+        @Nullable var reason: String?
+    }
+
+    var notification: String
+    var number: Int
+    var id: String
+    var generation: Int
+    var state: FiringRecord.State
+    var scheduledAt: Instant
+    @Nullable var firedAt: Instant?
+    @Nullable var late: Double?
+    var coalesced: Int
+    @Nullable var call: Call?
+    var failed: [FiringRecord.Failure]
+    var dropped: [String]
+    @Nullable var error: ErrorReport?
+}
+
+extension Service {
+    func body(of record: NotificationRecord) async throws -> NotificationBody {
+        var job: JobRecord?
+        if let id = record.job { job = try await records.job(id, of: record.tenant) }
+        let media: NotificationBody.Media =
+            switch job {
+            case nil: record.submission.media.isEmpty && record.job == nil ? .none : .ready
+            case let job? where !job.state.isFinished: .preparing
+            case let job?:
+                switch job.attachments.count(where: { $0.state == .delivered }) {
+                case 0: .failed
+                case job.attachments.count: .ready
+                default: .partial
+                }
+            }
+        var bytes = record.submission.payload.utf8.count
+        if media != .none, media != .preparing {
+            let payload = try? NotificationPayload(record.submission, of: record.tenant, self)
+            let made = try? await payload?.made(from: job, at: try await records.now())
+            bytes = made?.payload.count ?? bytes
+        }
+        var last: FiringRecord?
+        if record.fired > 0 {
+            last = try await records.firing(record.fired, of: record.id, tenant: record.tenant)
+        }
+        return NotificationBody(
+            id: record.id.rawValue, generation: record.generation, state: record.state, media: media,
+            job: record.job?.rawValue, category: record.submission.category, trigger: record.submission.trigger,
+            firings: record.counts,
+            last: last.map {
+                NotificationBody.Last(
+                    number: $0.number, state: $0.state, scheduledAt: $0.scheduledAt, firedAt: $0.firedAt)
+            },
+            next: record.next.map {
+                NotificationBody.Next(number: record.fired + 1, at: $0.at, local: $0.local, note: $0.note)
+            },
+            payloadBytes: bytes, metadata: record.submission.metadata, createdAt: record.createdAt,
+            finishedAt: record.finishedAt,
+            expiresAt: record.finishedAt.map { $0 + NotificationRetention.finished }, error: record.error)
+    }
+
+    /// A firing as the API shows it: its payload is byte for byte as it was handed over, with its links as far as they live.
+    func document(_ firing: FiringRecord) async throws -> JSONValue {
+        var call: CallRecord?
+        if firing.handover != nil { call = try await records.call(firing.id.rawValue, of: firing.tenant) }
+        var payload = JSONValue.null
+        if let template = firing.payload {
+            let text = try await records.text(of: template, of: firing.tenant)
+            payload = try JSONDocument.read(Array(text), .passedOn).root
+        }
+        let body = FiringBody(
+            notification: firing.notification.rawValue, number: firing.number, id: firing.id.rawValue,
+            generation: firing.generation, state: firing.state, scheduledAt: firing.scheduledAt,
+            firedAt: firing.firedAt, late: firing.late, coalesced: firing.coalesced,
+            call: call.map {
+                FiringBody.Call(
+                    state: $0.report.state, attempts: $0.report.attempts, nextAt: $0.report.nextAt,
+                    reason: $0.report.reason)
+            },
+            failed: firing.failed, dropped: firing.dropped, error: firing.error)
+        let facts = try JSONDocument.read(Array(try JSON.encode(body)), .passedOn).root
+        return JSONValue(members: facts.members + [("payload", payload)])
+    }
+}

@@ -1,0 +1,106 @@
+import Attachments
+import Crypto
+import FoundationEssentials
+import Payloads
+import Platform
+
+/// What a receiver is told of a firing: `type`, `timestamp` and `data`, as Standard Webhooks has them.
+struct NotificationEvent {
+    let type: CallType
+    let firing: FiringRecord
+    let notification: NotificationRecord
+    let now: Instant
+
+    init(_ type: CallType, _ firing: Firing, at now: Instant) {
+        self.type = type
+        self.firing = firing.record
+        notification = firing.notification
+        self.now = now
+    }
+
+    /// Bytes of an identifier with which a push service replaces an earlier notification, at most: APNs'
+    /// `apns-collapse-id`.
+    private static let longestCollapseID = 64
+
+    private var collapseID: String {
+        let id = notification.id.rawValue
+        return id.utf8.count <= Self.longestCollapseID ? id : SHA256.hash(data: Data(id.utf8)).hexadecimal
+    }
+
+    private typealias Members = [(key: String, value: JSONValue?)]
+
+    /// What every event says of its firing.
+    private var facts: Members {
+        [
+            ("id", JSONValue(notification.id.rawValue)), ("generation", JSONValue(Double(firing.generation))),
+            ("number", JSONValue(Double(firing.number))),
+            ("scheduled_at", JSONValue(firing.scheduledAt.description)),
+            ("late", JSONValue(max(0, (now - firing.scheduledAt).inSeconds))),
+            ("coalesced", JSONValue(Double(firing.coalesced))),
+            (
+                "metadata",
+                JSONValue(
+                    members: notification.submission.metadata.sorted { $0.key < $1.key }.map {
+                        ($0.key, JSONValue($0.value))
+                    })
+            ),
+        ]
+    }
+
+    func fired(_ made: NotificationPayload.Made, submission: NotificationSubmission) -> JSONValue {
+        let payload = try? JSONDocument.read(made.payload, .passedOn)
+        let failed = made.failed.map { failure in
+            JSONValue(members: [
+                ("identifier", JSONValue(failure.identifier)), ("code", JSONValue(failure.code)),
+                ("message", JSONValue(failure.message)),
+            ])
+        }
+        return document(
+            facts + [
+                ("format", JSONValue("apns")), ("push_type", JSONValue(submission.pushType.rawValue)),
+                ("collapse_id", JSONValue(collapseID)),
+                ("expires_at", JSONValue((now + .seconds(fraction: submission.expiresIn)).description)),
+                ("failed", JSONValue(elements: failed)),
+                ("dropped", JSONValue(elements: made.dropped.map { JSONValue($0) })),
+                ("payload", payload?.root),
+            ])
+    }
+
+    func failed(_ error: ErrorReport) -> JSONValue {
+        document(
+            facts + [
+                (
+                    "error",
+                    JSONValue(members: [
+                        ("code", JSONValue(error.code.rawValue)), ("message", JSONValue(error.message)),
+                    ])
+                )
+            ])
+    }
+
+    var missed: JSONValue { document(facts) }
+
+    private func document(_ data: Members) -> JSONValue {
+        JSONValue(members: [
+            ("type", JSONValue(type.rawValue)), ("timestamp", JSONValue(now.description)),
+            ("data", JSONValue(members: data)),
+        ])
+    }
+
+    /// - Parameter tokens: Those that are in the body.
+    func call(to url: String, body: JSONValue, hiding tokens: [AccessToken] = []) -> OutgoingCall {
+        var bytes: [UInt8] = []
+        body.write(to: &bytes)
+        // Repeated as callbacks are, within the time that the firing is worth anything.
+        let limit = max(notification.submission.lateLimit, Self.shortestHandover)
+        return OutgoingCall(
+            id: firing.id.rawValue, tenant: firing.tenant, type: type, subject: firing.id.rawValue, url: url,
+            body: TokenTemplate(Data(bytes), hiding: tokens),
+            giveUpAt: max(
+                firing.scheduledAt + .seconds(fraction: limit), now + .seconds(fraction: Self.shortestHandover)),
+            traceparent: notification.submission.traceparent)
+    }
+
+    /// Seconds.
+    private static let shortestHandover = 60.0
+}

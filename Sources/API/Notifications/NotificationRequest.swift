@@ -1,0 +1,136 @@
+import Attachments
+import Payloads
+
+/// A notification as the client worded it: every field was checked, nothing was looked up or received yet.
+///
+/// Encoded it is the canonical form of the body, which tells two bodies of one id apart.
+struct NotificationRequest: Hashable, Sendable, Encodable {
+    /// What a payload is written for.
+    enum Format: String, Hashable, Sendable, Encodable, CaseIterable {
+        case apns
+    }
+
+    /// When media are prepared.
+    enum Preparation: String, Hashable, Sendable, Encodable, CaseIterable {
+        /// At acceptance, once for all firings.
+        case now
+    }
+
+    /// JSON, byte for byte.
+    var payload: String
+    var format: Format
+    var pushType: PushType
+    var expiresIn: Double
+    var delivery: DeliveryMode
+    var profile: String?
+    var onFailure: FailureMode
+    var deadline: Double
+    /// Those that are to be prepared.
+    var attachments: [SubmissionRequest.Attachment]
+    /// Those that were, by their identifiers in this notification.
+    var prepared: [String: AttachmentID]
+    /// The identifiers of all, in the order in which they came.
+    var identifiers: [String]
+    var trigger: Trigger?
+    var preparation: Preparation
+    var lateLimit: Double
+    var handover: String?
+    var metadata: [String: String]
+}
+
+/// The bounds of a notification's fields.
+enum NotificationBounds {
+    /// Seconds after its instant within which it still fires.
+    static let lateLimit = 1.0...86_400.0
+    static let defaultLateLimit = 3600.0
+    static let defaultLife = PayloadRequest.defaultLife
+}
+
+/// Reads notifications from a JSON object, and tells everything that is wrong at once.
+struct NotificationReader {
+    private let submissions: SubmissionReader
+    private var errors: ValidationErrors { submissions.errors }
+
+    private static let fields = [
+        "payload", "format", "push_type", "expires_in", "delivery", "profile", "on_failure", "deadline", "attachments",
+        "trigger", "prepare", "late_limit", "handover", "metadata",
+    ]
+    private static let attachmentFields = SubmissionReader.attachmentFields + ["attachment_id"]
+
+    init(_ service: Service) {
+        submissions = SubmissionReader(service)
+    }
+
+    /// - Throws: A problem that names every field which can't be taken.
+    func notification(_ body: some Sequence<UInt8>, hasParts: Bool) throws(Problem) -> NotificationRequest {
+        let reader = try FieldReader(body: body, known: Self.fields, errors)
+        var payload: [UInt8] = []
+        if let value = reader.value("payload") {
+            if case .object = value {
+                value.write(to: &payload)
+            } else {
+                reader.complain("payload", "This must be an object: what APNs would get.")
+            }
+        } else {
+            reader.complain("payload", "A notification has a payload: what APNs would get.")
+        }
+        let (attachments, prepared, identifiers) = attachments(reader, hasParts: hasParts)
+        let handover = reader.object("handover", known: ["url"])
+        if let handover, handover.value("url") == nil {
+            handover.complain("url", "A handover needs the URL to call.")
+        }
+        let request = NotificationRequest(
+            payload: String(decoding: payload, as: UTF8.self),
+            format: reader.choice("format", NotificationRequest.Format.self) ?? .apns,
+            pushType: reader.choice("push_type", PushType.self) ?? .alert,
+            expiresIn: reader.number("expires_in", in: PayloadRequest.lives) ?? NotificationBounds.defaultLife,
+            delivery: reader.choice("delivery", DeliveryMode.self) ?? .private,
+            profile: reader.profile(among: submissions.profiles),
+            onFailure: reader.choice("on_failure", FailureMode.self) ?? .drop,
+            deadline: reader.number("deadline", in: PayloadRequest.deadlines) ?? PayloadRequest.defaultDeadline,
+            attachments: attachments, prepared: prepared, identifiers: identifiers,
+            trigger: TriggerReader.written("trigger", of: reader),
+            preparation: reader.choice("prepare", NotificationRequest.Preparation.self) ?? .now,
+            lateLimit: reader.number("late_limit", in: NotificationBounds.lateLimit)
+                ?? NotificationBounds.defaultLateLimit,
+            handover: handover.flatMap { $0.webhookURL("url", submissions.webhooks) },
+            metadata: reader.object("metadata", known: nil).map(submissions.pairs) ?? [:])
+        try errors.check()
+        return request
+    }
+
+    private func attachments(
+        _ reader: FieldReader, hasParts: Bool
+    ) -> ([SubmissionRequest.Attachment], [String: AttachmentID], [String]) {
+        var attachments: [SubmissionRequest.Attachment] = []
+        var prepared: [String: AttachmentID] = [:]
+        var identifiers: [String] = []
+        let readers = reader.objects("attachments", known: Self.attachmentFields) ?? []
+        if readers.count > JobSubmission.maximumAttachments {
+            reader.complain(
+                "attachments",
+                "A notification has at most \(JobSubmission.maximumAttachments) attachments, not \(readers.count).")
+        }
+        for attachment in readers {
+            let identifier = attachment.string("identifier", bytes: 1...128) ?? ""
+            if attachment.value("identifier") == nil {
+                attachment.complain("identifier", "An attachment of a notification has an identifier, for 'cid:'.")
+            } else if identifiers.contains(identifier) {
+                attachment.complain("identifier", "Another attachment of the notification has this identifier.")
+            }
+            identifiers.append(identifier)
+            guard attachment.value("attachment_id") != nil else {
+                let source = submissions.source(attachment, hasParts: hasParts)
+                attachments.append(submissions.attachment(attachment, source: source))
+                continue
+            }
+            for name in attachment.names where name != "identifier" && name != "attachment_id" {
+                attachment.complain(name, "What was prepared before has an identifier and an attachment_id alone.")
+            }
+            if let id = attachment.string("attachment_id", bytes: 1...64) {
+                prepared[identifier] = AttachmentID(rawValue: id)
+            }
+        }
+        return (attachments, prepared, identifiers)
+    }
+}

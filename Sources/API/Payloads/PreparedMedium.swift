@@ -1,0 +1,52 @@
+import Attachments
+import Payloads
+
+/// An attachment that is ready, with the renditions that a payload shows of it.
+struct PreparedMedium: Hashable, Sendable {
+    let attachment: AttachmentRecord
+    /// To be shown.
+    let best: RenditionRole
+    private let rendition: Rendition
+    /// The small one is fetched first; a poster is as large as a picture.
+    let preview: RenditionRole?
+
+    /// Nil where nothing of it is ready.
+    init?(_ attachment: AttachmentRecord) {
+        guard let best = attachment.best, let rendition = attachment.renditions[best] else { return nil }
+        self.attachment = attachment
+        self.best = best
+        self.rendition = rendition
+        preview = [RenditionRole.thumbnail, .poster, .waveform].first {
+            $0 != best && attachment.renditions[$0] != nil
+        }
+    }
+
+    /// What a link has to open.
+    var roles: [RenditionRole] { [best] + [preview].compactMap(\.self) }
+
+    /// As it is in a payload, with links that `token` opens.
+    func delivered(by token: AccessToken, _ service: Service) -> DeliveredMedium {
+        var options = attachment.options
+        options.typeHint = rendition.uti
+        return DeliveredMedium(
+            url: service.contentURL(token, best, rendition.mediaType), type: rendition.mediaType,
+            bytes: rendition.bytes, width: rendition.width, height: rendition.height,
+            previewURL: preview.flatMap { role in
+                attachment.renditions[role].map { service.contentURL(token, role, $0.mediaType) }
+            },
+            thumbhash: attachment.placeholder?.thumbhash, options: options)
+    }
+}
+
+extension MediumFailure {
+    /// Why nothing of an attachment is ready.
+    ///
+    /// - Parameter deadline: Seconds that were waited for it.
+    init(_ attachment: AttachmentRecord, deadline: Double) {
+        if let error = attachment.error {
+            self.init(error)
+        } else {
+            self.init(.deadlineExceeded(seconds: deadline))
+        }
+    }
+}

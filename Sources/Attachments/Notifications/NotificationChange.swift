@@ -1,0 +1,155 @@
+/// What a decision about notifications changes in a store; all changes of one decision are one transaction.
+public enum NotificationChange: Hashable, Sendable {
+    /// Put in the place of the one of this id, or added.
+    case save(NotificationRecord)
+    /// Put in the place of the one of this id, or added.
+    case saveFiring(FiringRecord)
+    /// The firing goes to the end of its tenant's list: always the last statement of a transaction, so that nobody who
+    /// reads the list passes one that is committed later.
+    case list(FiringID)
+    /// Access begins: the links of a payload.
+    case open(AccessEntry)
+    /// Access ends.
+    case close([String], of: TenantID)
+    /// Somebody is to be told.
+    case call(OutgoingCall)
+    /// Nobody is to be told any more: the calls of this firing that aren't through.
+    case cancelCalls(FiringID, of: TenantID)
+
+    /// Why, as a record says it.
+    public static let calledOff = "the notification was changed or removed"
+}
+
+extension WebhookDelivery {
+    /// The firing that this call hands over, where it came to its end.
+    public func settles(_ outcome: WebhookOutcome) -> (FiringID, NotificationDecision.HandoverEnd)? {
+        guard type == .notificationFired, let subject else { return nil }
+        let firing = FiringID(rawValue: subject)
+        return switch outcome {
+        case .delivered: (firing, .delivered)
+        case .failed(let reason): (firing, .failed(reason: reason))
+        case .gone: (firing, .gone)
+        case .again: nil
+        }
+    }
+}
+
+/// A notification that is to be put into a store.
+public struct NewNotification: Hashable, Sendable {
+    public var id: NotificationID
+    public var tenant: TenantID
+    public var bodyDigest: String
+    public var submission: NotificationSubmission
+    public var job: JobID?
+    public var attachments: [AttachmentID]
+    public var next: Occurrence?
+    public var rules: TimeZoneRulesVersion?
+    /// When it was accepted, by the store's clock: what ``next`` was counted from.
+    public var acceptedAt: Instant
+
+    public init(
+        id: NotificationID, tenant: TenantID, bodyDigest: String, submission: NotificationSubmission, job: JobID?,
+        attachments: [AttachmentID], next: Occurrence?, rules: TimeZoneRulesVersion?, acceptedAt: Instant
+    ) {
+        self.id = id
+        self.tenant = tenant
+        self.bodyDigest = bodyDigest
+        self.submission = submission
+        self.job = job
+        self.attachments = attachments
+        self.next = next
+        self.rules = rules
+        self.acceptedAt = acceptedAt
+    }
+}
+
+/// What became of a notification that was put.
+public enum NotificationAnswer: Hashable, Sendable {
+    case created(NotificationRecord)
+    /// Another body took the place of the one before.
+    case replaced(NotificationRecord)
+    /// The same body is there.
+    case unchanged(NotificationRecord)
+
+    public var record: NotificationRecord {
+        switch self {
+        case .created(let record), .replaced(let record), .unchanged(let record): record
+        }
+    }
+}
+
+/// That a notification is to fire.
+public struct FiringRequest: Hashable, Sendable {
+    public enum Cause: Hashable, Sendable {
+        /// The trigger's instant came: `expected` is the record's next, else nothing is done.
+        case due(expected: Occurrence, DueDecision, rules: TimeZoneRulesVersion?)
+        /// Somebody asked for it, beside the schedule.
+        case manual(idempotencyKey: String?, hasHandover: Bool)
+    }
+
+    public var id: FiringID
+    public var tenant: TenantID
+    public var notification: NotificationID
+    /// Of the body that was read; nil: whichever there is.
+    public var generation: Int?
+    public var cause: Cause
+    /// Tells the receiver that it was missed.
+    public var missedCall: OutgoingCall?
+
+    public init(
+        id: FiringID = .generate(), tenant: TenantID, notification: NotificationID, generation: Int?, cause: Cause,
+        missedCall: OutgoingCall? = nil
+    ) {
+        self.id = id
+        self.tenant = tenant
+        self.notification = notification
+        self.generation = generation
+        self.cause = cause
+        self.missedCall = missedCall
+    }
+}
+
+/// What a firing that waited comes to.
+public struct FiringCompletion: Hashable, Sendable {
+    /// A payload that was made.
+    public struct Finished: Hashable, Sendable {
+        public var payload: TokenTemplate
+        public var links: [AccessEntry]
+        public var failed: [FiringRecord.Failure]
+        public var dropped: [String]
+        /// Tells the receiver; nil where nobody is told.
+        public var call: OutgoingCall?
+
+        public init(
+            payload: TokenTemplate, links: [AccessEntry], failed: [FiringRecord.Failure], dropped: [String],
+            call: OutgoingCall?
+        ) {
+            self.payload = payload
+            self.links = links
+            self.failed = failed
+            self.dropped = dropped
+            self.call = call
+        }
+    }
+
+    public var firing: FiringID
+    public var tenant: TenantID
+    public var notification: NotificationID
+    /// By the store's clock.
+    public var at: Instant
+    public var outcome: Outcome
+
+    public enum Outcome: Hashable, Sendable {
+        case finished(Finished)
+        /// - Parameter call: Tells the receiver; nil where nobody is told.
+        case failed(ErrorReport, call: OutgoingCall?)
+    }
+
+    public init(_ firing: FiringRecord, at: Instant, _ outcome: Outcome) {
+        self.firing = firing.id
+        tenant = firing.tenant
+        notification = firing.notification
+        self.at = at
+        self.outcome = outcome
+    }
+}

@@ -1,0 +1,193 @@
+/// Decides about notifications, from what a store has of them: the same for every store. Nothing here reads or writes.
+public enum NotificationDecision {
+    /// - Parameters:
+    ///   - existing: The one of this id.
+    ///   - open: Its firings that aren't handed over yet.
+    public static func put(
+        _ new: NewNotification, existing: NotificationRecord?, open: [FiringRecord], at now: Instant
+    ) -> (NotificationAnswer, [NotificationChange]) {
+        if let existing, existing.bodyDigest == new.bodyDigest, existing.state != .cancelled {
+            return (.unchanged(existing), [])
+        }
+        var record = NotificationRecord(
+            id: new.id, tenant: new.tenant, generation: (existing?.generation ?? 0) + 1, bodyDigest: new.bodyDigest,
+            submission: new.submission, job: new.job, attachments: new.attachments, next: new.next, rules: new.rules,
+            createdAt: existing?.createdAt ?? now, acceptedAt: new.acceptedAt)
+        guard let existing else { return (.created(record), [.save(record)]) }
+        record.fired = existing.fired
+        record.counts = existing.counts
+        record.shownAt = existing.shownAt
+        return (.replaced(record), supersede(open) + [.save(record)])
+    }
+
+    /// What is under way comes to nothing: it waits for media or for another attempt. One that began may still arrive.
+    private static func supersede(_ open: [FiringRecord]) -> [NotificationChange] {
+        open.flatMap { firing -> [NotificationChange] in
+            var firing = firing
+            firing.state = .removed
+            firing.error = ErrorReport(.superseded)
+            return [
+                .cancelCalls(firing.id, of: firing.tenant), .close(firing.links, of: firing.tenant),
+                .saveFiring(firing),
+            ]
+        }
+    }
+
+    /// - Parameters:
+    ///   - open: Its firings that aren't handed over yet.
+    ///   - ended: The other firings that are still in the list.
+    public static func remove(
+        _ record: NotificationRecord, from list: NotificationRemoval, open: [FiringRecord], ended: [FiringRecord],
+        at now: Instant
+    ) -> [NotificationChange] {
+        var record = record
+        var changes: [NotificationChange] = []
+        if list != .delivered, record.state != .cancelled {
+            changes += supersede(open)
+            record.state = .cancelled
+            record.next = nil
+            record.finishedAt = record.finishedAt ?? now
+        }
+        if list != .pending {
+            // Those that have a payload, also while it is being handed over.
+            let shown = ended + (list == .delivered ? open.filter { $0.payload != nil } : [])
+            for firing in shown where firing.state != .removed {
+                var firing = firing
+                firing.state = .removed
+                changes += [
+                    .cancelCalls(firing.id, of: firing.tenant), .close(firing.links, of: firing.tenant),
+                    .saveFiring(firing),
+                ]
+            }
+            record.shownAt = nil
+        }
+        return changes + [.save(record)]
+    }
+
+    /// - Parameter earlier: The firing by hand of the same idempotency key.
+    /// - Returns: The firing; nil where the request is out of date.
+    public static func fire(
+        _ request: FiringRequest, _ record: NotificationRecord, earlier: FiringRecord? = nil, at now: Instant
+    ) -> (FiringRecord, [NotificationChange])? {
+        guard record.state != .cancelled, request.generation.map({ $0 == record.generation }) ?? true else {
+            return nil
+        }
+        if let earlier { return (earlier, []) }
+        var record = record
+        record.fired += 1
+        let handover: String?
+        let occurrence: Instant
+        var coalesced = 0
+        var isMissed = false
+        var key: String?
+        let isManual: Bool
+        switch request.cause {
+        case .due(let expected, let decision, let rules):
+            guard record.state == .pending, record.next == expected else { return nil }
+            occurrence = decision.occurrence.at
+            (isMissed, coalesced, isManual) = (decision.isMissed, decision.coalesced, false)
+            handover = record.submission.handover
+            record.position = decision.occurrence.position
+            record.next = decision.next
+            record.rules = rules
+            if decision.next == nil {
+                record.state = .done
+                record.finishedAt = now
+            }
+        case .manual(let idempotencyKey, let hasHandover):
+            (occurrence, key, isManual) = (now, idempotencyKey, true)
+            handover = hasHandover ? record.submission.handover : nil
+        }
+        var firing = FiringRecord(
+            id: request.id, tenant: record.tenant, notification: record.id, generation: record.generation,
+            number: record.fired, scheduledAt: occurrence, isManual: isManual, idempotencyKey: key,
+            coalesced: coalesced, handover: handover,
+            waitsUntil: now + .seconds(fraction: record.submission.deadline), createdAt: now)
+        guard isMissed else { return (firing, [.save(record), .saveFiring(firing)]) }
+        firing.state = .missed
+        record.counts.missed += 1
+        let call = request.missedCall.map { [NotificationChange.call($0)] } ?? []
+        return (firing, call + [.save(record), .saveFiring(firing), .list(firing.id)])
+    }
+
+    /// - Returns: Nothing where it doesn't wait any more: taken back, or completed by another.
+    public static func complete(
+        _ completion: FiringCompletion, _ firing: FiringRecord, of record: NotificationRecord
+    ) -> [NotificationChange] {
+        guard firing.isWaiting else { return [] }
+        var (firing, record) = (firing, record)
+        var changes: [NotificationChange] = []
+        firing.firedAt = completion.at
+        switch completion.outcome {
+        case .finished(let finished):
+            firing.payload = finished.payload
+            firing.links = finished.links.map(\.id)
+            firing.failed = finished.failed
+            firing.dropped = finished.dropped
+            record.shownAt = completion.at
+            changes += finished.links.map { .open($0) }
+            if let call = finished.call {
+                changes.append(.call(call))
+            } else {
+                firing.state = .delivered
+                record.counts.delivered += 1
+            }
+        case .failed(let error, let call):
+            firing.state = .failed
+            firing.error = error
+            record.counts.failed += 1
+            if let call { changes.append(.call(call)) }
+        }
+        return changes + [.save(record), .saveFiring(firing), .list(firing.id)]
+    }
+
+    /// How the handover of a firing ended.
+    public enum HandoverEnd: Hashable, Sendable {
+        case delivered
+        case failed(reason: String)
+        /// The receiver wants no more of it (410).
+        case gone
+    }
+
+    public static func settle(
+        _ end: HandoverEnd, of firing: FiringRecord, of record: NotificationRecord, at now: Instant
+    ) -> [NotificationChange] {
+        guard firing.state == .pending, firing.payload != nil else { return [] }
+        var (firing, record) = (firing, record)
+        switch end {
+        case .delivered:
+            firing.state = .delivered
+            record.counts.delivered += 1
+        case .failed(let reason):
+            firing.state = .failed
+            firing.error = ErrorReport(.handoverFailed(reason: reason))
+            record.counts.failed += 1
+        case .gone:
+            firing.state = .failed
+            firing.error = ErrorReport(.handoverFailed(reason: "the receiver answered 410"))
+            record.counts.failed += 1
+            if record.state == .pending, firing.generation == record.generation {
+                record.state = .cancelled
+                record.next = nil
+                record.finishedAt = now
+                record.error = firing.error
+            }
+        }
+        return [.save(record), .saveFiring(firing)]
+    }
+
+    /// The next instant by other zone rules; nothing where the record was changed meanwhile.
+    ///
+    /// - Parameter read: The record by which `next` was computed.
+    public static func reschedule(
+        _ read: NotificationRecord, _ record: NotificationRecord, next: Occurrence, rules: TimeZoneRulesVersion
+    ) -> [NotificationChange] {
+        guard record.generation == read.generation, record.state == .pending, record.next == read.next else {
+            return []
+        }
+        var record = record
+        record.next = next
+        record.rules = rules
+        return [.save(record)]
+    }
+}

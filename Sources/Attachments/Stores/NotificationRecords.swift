@@ -1,0 +1,107 @@
+/// Notifications that are to fire.
+public struct DueNotifications: Hashable, Sendable {
+    public var elements: [NotificationRecord]
+    /// Until the next one becomes due that isn't yet; nil where there is none.
+    public var next: Duration?
+
+    public init(elements: [NotificationRecord] = [], next: Duration? = nil) {
+        self.elements = elements
+        self.next = next
+    }
+}
+
+/// Notifications and their firings. What changes is decided by ``NotificationDecision``, the same for every store, and
+/// written in one transaction that has what it was decided from locked.
+///
+/// A tenant's things are found by that tenant alone.
+public protocol NotificationRecords: Sendable {
+    /// Adds a notification, or puts it in the place of the one of its id: see ``NotificationDecision/put(_:existing:open:at:)``.
+    /// What its firings need is left alone by retention from now on.
+    ///
+    /// - Parameter limit: Pending ones of the tenant, at most; nil for any number.
+    /// - Throws: `quota_exceeded` over the limit.
+    func put(_ notification: NewNotification, limit: Int?) async throws(AttachmentError) -> NotificationAnswer
+
+    func notification(_ id: NotificationID, of tenant: TenantID) async throws(AttachmentError) -> NotificationRecord?
+
+    /// - Parameter category: Only those of this category; nil for all.
+    func notifications(
+        of tenant: TenantID, in list: NotificationList, category: String?, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<NotificationRecord>
+
+    /// Removes a notification from a list, or from both. On return nothing of it fires any more, and what it gave out
+    /// opens nothing.
+    ///
+    /// - Returns: Whether there is such a notification.
+    func remove(
+        _ id: NotificationID, of tenant: TenantID, from list: NotificationRemoval
+    ) async throws(AttachmentError) -> Bool
+
+    /// Notifications of all tenants whose next instant has come, soonest first.
+    func dueNotifications(limit: Int) async throws(AttachmentError) -> DueNotifications
+
+    /// Pending notifications of all tenants whose next instant was made by other zone rules than these.
+    func notifications(
+        notBy rules: TimeZoneRulesVersion, limit: Int
+    ) async throws(AttachmentError) -> [NotificationRecord]
+
+    /// Moves the next instant of a notification, where it is still as it was read.
+    func reschedule(
+        _ notification: NotificationRecord, next: Occurrence, rules: TimeZoneRulesVersion
+    ) async throws(AttachmentError)
+
+    /// Makes firings, and the next instant of each, in one transaction.
+    ///
+    /// - Returns: In the order of the requests, with the notification as it is now; nil where one is out of date.
+    func fire(_ requests: [FiringRequest]) async throws(AttachmentError) -> [Firing?]
+
+    /// Firings of all tenants whose payload is still to be made although their time for it was over before `instant`:
+    /// whoever began them is gone.
+    func waitingFirings(since instant: Instant, limit: Int) async throws(AttachmentError) -> [Firing]
+
+    /// Completes firings that wait, in one transaction; what doesn't wait any more stays as it is.
+    func complete(_ firings: [FiringCompletion]) async throws(AttachmentError)
+
+    func firing(
+        _ number: Int, of notification: NotificationID, tenant: TenantID
+    ) async throws(AttachmentError) -> FiringRecord?
+
+    /// The latest first.
+    func firings(
+        of notification: NotificationID, tenant: TenantID, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<FiringRecord>
+
+    /// A tenant's list: those that have a payload, failed or were missed, in the order of commits. ``FiringRecord/place``
+    /// is where the next part starts.
+    func firings(
+        of tenant: TenantID, after place: Int64, limit: Int
+    ) async throws(AttachmentError) -> [FiringRecord]
+
+    /// Fresh tokens of links, made with the current key; they open nothing until a completion says so.
+    func newLinks(_ count: Int) throws(AttachmentError) -> [NewLink]
+}
+
+/// A firing, with the notification as it is then.
+public struct Firing: Hashable, Sendable {
+    public var record: FiringRecord
+    public var notification: NotificationRecord
+
+    public init(_ record: FiringRecord, of notification: NotificationRecord) {
+        self.record = record
+        self.notification = notification
+    }
+}
+
+/// The token of a link that is about to begin.
+public struct NewLink: Hashable, Sendable {
+    public var id: String
+    /// Of the key that the token is derived with.
+    public var kid: String
+    public var token: AccessToken
+
+    public init(id: String, kid: String, token: AccessToken) {
+        self.id = id
+        self.kid = kid
+        self.token = token
+    }
+}

@@ -1,0 +1,61 @@
+extension PostgresSchema {
+    /// Notifications and their firings.
+    static let notifications = Migration(version: 4, leastNode: 1, steps: [.together(tables)])
+
+    private static let tables = [
+        """
+        CREATE TABLE notifications (
+            key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant text NOT NULL CHECK (tenant <> ''),
+            id text NOT NULL CHECK (id <> ''), generation int NOT NULL CHECK (generation >= 1),
+            state text NOT NULL CHECK (state IN ('pending', 'done', 'cancelled')), category text,
+            next_at bigint CHECK (next_at IS NULL OR state = 'pending'), rules text, shown_at bigint, finished_at bigint,
+            record text NOT NULL, UNIQUE (tenant, id), CHECK ((state = 'pending') = (finished_at IS NULL)))
+            WITH (fillfactor = 70)
+        """,
+        "CREATE INDEX notifications_due ON notifications (next_at) WHERE next_at IS NOT NULL",
+        """
+        CREATE INDEX notifications_pending ON notifications (tenant, coalesce(next_at, 9223372036854775807), key)
+            WHERE state = 'pending'
+        """,
+        "CREATE INDEX notifications_shown ON notifications (tenant, shown_at, key) WHERE shown_at IS NOT NULL",
+        """
+        CREATE INDEX notifications_by_rules ON notifications (rules)
+            WHERE next_at IS NOT NULL AND rules IS NOT NULL
+        """,
+        "CREATE INDEX notifications_by_end ON notifications (finished_at) WHERE finished_at IS NOT NULL",
+        // What retention leaves alone.
+        """
+        CREATE TABLE notification_media (
+            notification bigint REFERENCES notifications ON DELETE CASCADE, tenant text NOT NULL, attachment uuid,
+            PRIMARY KEY (notification, attachment))
+        """,
+        "CREATE INDEX notification_media_by_attachment ON notification_media (tenant, attachment)",
+        """
+        CREATE TABLE firings (
+            id uuid PRIMARY KEY, tenant text NOT NULL,
+            notification bigint NOT NULL REFERENCES notifications ON DELETE CASCADE, generation int NOT NULL,
+            number int NOT NULL CHECK (number >= 1),
+            state text NOT NULL CHECK (state IN ('pending', 'delivered', 'failed', 'missed', 'removed')),
+            scheduled_at bigint NOT NULL, is_manual boolean NOT NULL,
+            idempotency_key text CHECK (idempotency_key IS NULL OR is_manual),
+            waits_until bigint CHECK (waits_until IS NULL OR state = 'pending'), place bigint CHECK (place >= 1),
+            created_at bigint NOT NULL, record text NOT NULL, UNIQUE (notification, number)) WITH (fillfactor = 70)
+        """,
+        // None is made twice.
+        "CREATE UNIQUE INDEX firings_once ON firings (notification, generation, scheduled_at) WHERE NOT is_manual",
+        """
+        CREATE UNIQUE INDEX firings_by_key ON firings (notification, idempotency_key)
+            WHERE idempotency_key IS NOT NULL
+        """,
+        "CREATE INDEX firings_waiting ON firings (waits_until) WHERE waits_until IS NOT NULL",
+        "CREATE INDEX firings_open ON firings (notification) WHERE state = 'pending'",
+        "CREATE UNIQUE INDEX firings_by_place ON firings (tenant, place) WHERE place IS NOT NULL",
+        "CREATE INDEX firings_by_age ON firings (created_at)",
+        // Places in a tenant's list of firings are given out in the order of commits: the row is locked until then.
+        """
+        CREATE TABLE tenants (
+            tenant text PRIMARY KEY CHECK (tenant <> ''), last_place bigint NOT NULL DEFAULT 0 CHECK (last_place >= 0))
+            WITH (fillfactor = 50)
+        """,
+    ]
+}

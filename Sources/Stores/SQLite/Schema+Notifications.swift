@@ -1,0 +1,71 @@
+extension Schema {
+    /// Notifications and their firings.
+    static let notifications = """
+        CREATE TABLE notifications (
+            key INTEGER PRIMARY KEY,
+            tenant TEXT NOT NULL CHECK (tenant <> ''),
+            id TEXT NOT NULL CHECK (id <> ''),
+            generation INTEGER NOT NULL CHECK (generation >= 1),
+            state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'cancelled')),
+            category TEXT,
+            next_at INTEGER CHECK (next_at IS NULL OR state = 'pending'),
+            -- Of the zone rules by which the next instant was made.
+            rules TEXT,
+            -- Of its latest firing that is in the list of delivered ones.
+            shown_at INTEGER,
+            finished_at INTEGER,
+            record TEXT NOT NULL,
+            UNIQUE (tenant, id),
+            CHECK ((state = 'pending') = (finished_at IS NULL))
+        ) STRICT;
+        CREATE INDEX notifications_due ON notifications(next_at) WHERE next_at IS NOT NULL;
+        CREATE INDEX notifications_pending ON notifications(tenant, coalesce(next_at, 9223372036854775807), key)
+            WHERE state = 'pending';
+        CREATE INDEX notifications_shown ON notifications(tenant, shown_at, key) WHERE shown_at IS NOT NULL;
+        CREATE INDEX notifications_by_rules ON notifications(rules) WHERE next_at IS NOT NULL AND rules IS NOT NULL;
+        CREATE INDEX notifications_by_end ON notifications(finished_at) WHERE finished_at IS NOT NULL;
+
+        -- What retention leaves alone.
+        CREATE TABLE notification_media (
+            notification INTEGER NOT NULL REFERENCES notifications(key) ON DELETE CASCADE,
+            tenant TEXT NOT NULL,
+            attachment TEXT NOT NULL,
+            PRIMARY KEY (notification, attachment)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX notification_media_by_attachment ON notification_media(tenant, attachment);
+
+        CREATE TABLE firings (
+            id TEXT PRIMARY KEY CHECK (id <> ''),
+            tenant TEXT NOT NULL,
+            notification INTEGER NOT NULL REFERENCES notifications(key) ON DELETE CASCADE,
+            generation INTEGER NOT NULL,
+            number INTEGER NOT NULL CHECK (number >= 1),
+            state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'failed', 'missed', 'removed')),
+            scheduled_at INTEGER NOT NULL,
+            is_manual INTEGER NOT NULL CHECK (is_manual IN (0, 1)),
+            idempotency_key TEXT CHECK (idempotency_key IS NULL OR is_manual),
+            -- While its payload is still to be made.
+            waits_until INTEGER CHECK (waits_until IS NULL OR state = 'pending'),
+            place INTEGER CHECK (place >= 1),
+            created_at INTEGER NOT NULL,
+            record TEXT NOT NULL,
+            UNIQUE (notification, number)
+        ) STRICT, WITHOUT ROWID;
+        -- None is made twice.
+        CREATE UNIQUE INDEX firings_once ON firings(notification, generation, scheduled_at) WHERE NOT is_manual;
+        CREATE UNIQUE INDEX firings_by_key ON firings(notification, idempotency_key) WHERE idempotency_key IS NOT NULL;
+        CREATE INDEX firings_waiting ON firings(waits_until) WHERE waits_until IS NOT NULL;
+        CREATE INDEX firings_open ON firings(notification) WHERE state = 'pending';
+        CREATE UNIQUE INDEX firings_by_place ON firings(tenant, place) WHERE place IS NOT NULL;
+        CREATE INDEX firings_by_age ON firings(created_at);
+
+        -- Places in a tenant's list of firings are given out in the order of commits.
+        CREATE TABLE tenants (
+            tenant TEXT PRIMARY KEY CHECK (tenant <> ''),
+            last_place INTEGER NOT NULL DEFAULT 0 CHECK (last_place >= 0)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TRIGGER places_only_advance BEFORE UPDATE OF last_place ON tenants
+        WHEN NEW.last_place < OLD.last_place
+        BEGIN SELECT RAISE(ABORT, 'a list never goes back'); END;
+        """
+}

@@ -1,0 +1,434 @@
+import Attachments
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Stores
+
+@Suite struct NotificationTests {
+    // MARK: Firing
+
+    @Test(arguments: Backend.allCases)
+    func `an instant fires once, whoever looks`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let answer = try await fixture.put("a", in: .seconds(60))
+        #expect(answer == .created(try #require(try await fixture.notification("a"))))
+        let early = try await fixture.records.dueNotifications(limit: 10)
+        #expect(early.elements.isEmpty && early.next == .seconds(60))
+        fixture.clock.advance(.seconds(60))
+        let due = try await fixture.records.dueNotifications(limit: 10)
+        #expect(due.elements.map(\.id.rawValue) == ["a"] && due.next == nil)
+        let made = try await fixture.records.fire([.due(due.elements[0]), .due(due.elements[0])])
+        #expect(made.map { $0?.record.number } == [1, nil])
+        #expect(try await fixture.reopened().records.fire([.due(due.elements[0])]) == [nil])
+        #expect(try await fixture.records.dueNotifications(limit: 10) == DueNotifications())
+        #expect(try await fixture.notification("a")?.state == .done)
+        let firing = try #require(try await fixture.firing("a", 1))
+        #expect(firing.state == .pending && firing.scheduledAt == fixture.clock.now && firing.place == nil)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `what repeats gets its next instant with the firing`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        _ = try await fixture.put("a", in: .seconds(60))
+        fixture.clock.advance(.seconds(60))
+        let record = try await fixture.records.dueNotifications(limit: 1).elements[0]
+        let next = Occurrence.at(fixture.clock.now + .seconds(60))
+        let firing = try #require(try await fixture.records.fire([.due(record, coalesced: 3, next: next)])[0])
+        #expect(firing.record.coalesced == 3)
+        #expect(firing.notification.next == next && firing.notification.state == .pending)
+        #expect(firing.notification.position == record.next?.position)
+        // A missed one is in the list at once.
+        fixture.clock.advance(.seconds(60))
+        let late = try await fixture.records.dueNotifications(limit: 1).elements[0]
+        let missed = try #require(try await fixture.records.fire([.due(late, isMissed: true)])[0])
+        #expect(missed.record.state == .missed && missed.notification.counts.missed == 1)
+        #expect(try await fixture.list().map(\.number) == [2])
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `a firing has its payload, its links, its call and its place together, once`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let attachment = try await fixture.store.deliver([.main: "picture"])
+        _ = try await fixture.put("a", in: .zero, handover: "https://example.com/hook")
+        let firing = try await fixture.fireNext()
+        let link = try fixture.records.newLinks(1)[0]
+        #expect(try await fixture.records.open(link.token, role: .main) == nil)
+        let completion = fixture.completion(of: firing, "payload \(link.token.secretText)", [(link, attachment.id)])
+        try await fixture.records.complete([completion])
+        #expect(try await fixture.records.open(link.token, role: .main)?.attachment == attachment.id)
+        let kept = try #require(try await fixture.firing("a", 1))
+        #expect(kept.place == 1 && kept.state == .pending && kept.links == [link.id])
+        let template = try #require(kept.payload)
+        #expect(String(decoding: template.stored, as: UTF8.self).contains(link.id))
+        #expect(!String(decoding: template.stored, as: UTF8.self).contains(link.token.secretText))
+        #expect(
+            String(decoding: try await fixture.records.text(of: template, of: .local), as: UTF8.self)
+                == "payload \(link.token.secretText)")
+        // Again, as by whoever takes the first for dead.
+        try await fixture.records.complete([fixture.completion(of: firing, "another", [])])
+        #expect(try await fixture.firing("a", 1) == kept)
+        #expect(try await fixture.records.waitingFirings(since: fixture.clock.now + .seconds(3600), limit: 9) == [])
+        let due = try await fixture.records.dueWebhooks(10, for: .seconds(60))
+        #expect(due.map(\.id) == [firing.record.id.rawValue])
+        try await fixture.records.record(.delivered, of: due[0])
+        #expect(try await fixture.firing("a", 1)?.state == .delivered)
+        #expect(try await fixture.notification("a")?.counts.delivered == 1)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `what nobody completed is found when its time is over`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        _ = try await fixture.put("a", in: .zero)
+        let firing = try await fixture.fireNext()
+        #expect(firing.record.waitsUntil == fixture.clock.now + .seconds(10))
+        #expect(try await fixture.records.waitingFirings(since: fixture.clock.now + .seconds(10), limit: 9) == [])
+        let found = try await fixture.records.waitingFirings(since: fixture.clock.now + .seconds(11), limit: 9)
+        #expect(found == [firing])
+        try await fixture.records.complete([
+            FiringCompletion(
+                firing.record, at: fixture.clock.now, .failed(ErrorReport(.corrupt(reason: "x")), call: nil))
+        ])
+        let failed = try #require(try await fixture.firing("a", 1))
+        #expect(failed.state == .failed && failed.place == 1 && failed.error?.code == .corrupt)
+        #expect(try await fixture.notification("a")?.counts.failed == 1)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `by hand it fires beside its schedule, once for each key`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        _ = try await fixture.put("a", in: .seconds(60))
+        let first = try #require(try await fixture.records.fire([.manual("a", key: "k")])[0])
+        #expect(first.record.isManual && first.notification.next != nil)
+        let again = try #require(try await fixture.records.fire([.manual("a", key: "k")])[0])
+        #expect(again.record.id == first.record.id)
+        #expect(try await fixture.records.fire([.manual("a", key: nil)])[0]?.record.number == 2)
+        fixture.clock.advance(.seconds(60))
+        _ = try await fixture.fireNext()
+        #expect(try await fixture.notification("a")?.state == .done)
+        #expect(try await fixture.records.fire([.manual("a", key: nil)])[0]?.record.number == 4)
+        #expect(try await fixture.records.remove(.a, of: .local, from: .all))
+        #expect(try await fixture.records.fire([.manual("a", key: "k2")]) == [nil])
+        #expect(try await fixture.records.fire([.manual("none", key: nil)]) == [nil])
+    }
+
+    // MARK: Changing
+
+    @Test(arguments: Backend.allCases)
+    func `the same body changes nothing, another ends what isn't handed over`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let attachment = try await fixture.store.deliver([.main: "picture"])
+        let first = try await fixture.put("a", in: .zero, handover: "https://example.com/hook")
+        #expect(try await fixture.put("a", in: .seconds(5)) == .unchanged(first.record))
+        let firing = try await fixture.fireNext()
+        let link = try fixture.records.newLinks(1)[0]
+        try await fixture.records.complete([fixture.completion(of: firing, "x", [(link, attachment.id)])])
+        let call = try #require(try await fixture.records.dueWebhooks(10, for: .seconds(60)).first)
+        let second = try await fixture.put("a", in: .seconds(60), body: "2")
+        guard case .replaced(let record) = second else {
+            Issue.record("\(second)")
+            return
+        }
+        #expect(record.generation == 2 && record.state == .pending && record.fired == 1)
+        let removed = try #require(try await fixture.firing("a", 1))
+        #expect(removed.state == .removed && removed.error?.code == .superseded)
+        #expect(try await fixture.records.open(link.token, role: .main) == nil)
+        // The attempt under way may arrive; there is no other, and it isn't counted.
+        try await fixture.records.record(.again(after: .seconds(1), reason: "503"), of: call)
+        fixture.clock.advance(.seconds(10))
+        #expect(try await fixture.records.dueWebhooks(10, for: .seconds(60)).isEmpty)
+        #expect(try await fixture.firing("a", 1)?.state == .removed)
+        // What was read before is out of date.
+        #expect(try await fixture.records.fire([.due(first.record)]) == [nil])
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `removed from one list it stays in the other`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let attachment = try await fixture.store.deliver([.main: "picture"])
+        _ = try await fixture.put("a", in: .zero)
+        let record = try await fixture.records.dueNotifications(limit: 1).elements[0]
+        let next = Occurrence.at(fixture.clock.now + .seconds(60))
+        let firing = try #require(try await fixture.records.fire([.due(record, next: next)])[0])
+        let link = try fixture.records.newLinks(1)[0]
+        try await fixture.records.complete([fixture.completion(of: firing, "x", [(link, attachment.id)])])
+        #expect(try await fixture.ids(.pending) == ["a"])
+        #expect(try await fixture.ids(.delivered) == ["a"])
+        #expect(try await fixture.records.remove(.a, of: .local, from: .delivered))
+        #expect(try await fixture.ids(.pending) == ["a"])
+        #expect(try await fixture.ids(.delivered) == [])
+        #expect(try await fixture.records.open(link.token, role: .main) == nil)
+        #expect(try await fixture.firing("a", 1)?.state == .removed)
+        #expect(try await fixture.records.remove(.a, of: .local, from: .pending))
+        #expect(try await fixture.ids(.pending) == [])
+        fixture.clock.advance(.seconds(60))
+        #expect(try await fixture.records.dueNotifications(limit: 1).elements.isEmpty)
+        #expect(try await fixture.records.remove(.a, of: .local, from: .all))
+        #expect(try await !fixture.records.remove(.a, of: TenantID(rawValue: "other"), from: .all))
+        // Whoever puts it again wants it again.
+        guard case .replaced(let again) = try await fixture.put("a", in: .zero) else {
+            Issue.record("a cancelled one counts as the same")
+            return
+        }
+        #expect(again.generation == 2)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `a receiver that wants no more of it ends the notification`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        _ = try await fixture.put("a", in: .zero, handover: "https://example.com/hook")
+        let record = try await fixture.records.dueNotifications(limit: 1).elements[0]
+        let next = Occurrence.at(fixture.clock.now + .seconds(60))
+        let firing = try #require(try await fixture.records.fire([.due(record, next: next)])[0])
+        try await fixture.records.complete([fixture.completion(of: firing, "x", [])])
+        try await fixture.records.record(.gone, of: try #require(try await fixture.records.dueWebhooks(10, for: .seconds(60)).first))
+        #expect(try await fixture.firing("a", 1)?.error?.code == .handoverFailed)
+        let ended = try #require(try await fixture.notification("a"))
+        #expect(ended.state == .cancelled && ended.next == nil && ended.error?.code == .handoverFailed)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `other zone rules move an instant, but for one that was changed meanwhile`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let old = TimeZoneRulesVersion(rawValue: "2025a")
+        let new = TimeZoneRulesVersion(rawValue: "2026a")
+        _ = try await fixture.put("a", in: .seconds(60), rules: old)
+        _ = try await fixture.put("b", in: .seconds(60), rules: new)
+        _ = try await fixture.put("c", in: .seconds(60))
+        let stale = try await fixture.records.notifications(notBy: new, limit: 9)
+        #expect(stale.map(\.id.rawValue) == ["a"])
+        let moved = Occurrence.at(fixture.clock.now + .seconds(3660))
+        try await fixture.records.reschedule(stale[0], next: moved, rules: new)
+        #expect(try await fixture.notification("a")?.next == moved)
+        #expect(try await fixture.records.notifications(notBy: new, limit: 9).isEmpty)
+        try await fixture.records.reschedule(stale[0], next: .at(fixture.clock.now), rules: new)
+        #expect(try await fixture.notification("a")?.next == moved)
+    }
+
+    // MARK: Keeping
+
+    @Test(arguments: Backend.allCases)
+    func `retention leaves alone what a pending notification needs`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let ada = TenantID(rawValue: "ada")
+        let kept = try await fixture.store.deliver([.main: "kept"], tenant: ada, profile: .notification)
+        let other = try await fixture.store.deliver([.main: "other"], tenant: ada, profile: .notification)
+        _ = try await fixture.put("a", in: .seconds(30 * 86_400), tenant: ada, attachments: [kept.id])
+        fixture.clock.advance(.seconds(8 * 86_400))
+        _ = try await fixture.records.expire(limit: 10, from: nil)
+        #expect(try await fixture.records.attachment(kept.id, of: ada) != nil)
+        #expect(try await fixture.records.attachment(other.id, of: ada) == nil)
+        #expect(try await fixture.records.remove(.a, of: ada, from: .pending))
+        _ = try await fixture.records.expire(limit: 10, from: nil)
+        #expect(try await fixture.records.attachment(kept.id, of: ada) == nil)
+        // Deleted by hand it isn't there at the firing: the rest goes all the same.
+        let gone = try await fixture.store.deliver([.main: "gone"])
+        _ = try await fixture.put("b", in: .zero, attachments: [gone.id])
+        let firing = try await fixture.fireNext()
+        #expect(try await fixture.records.delete(gone.id, of: .local))
+        let link = try fixture.records.newLinks(1)[0]
+        try await fixture.records.complete([fixture.completion(of: firing, "x", [(link, gone.id)])])
+        #expect(try await fixture.firing("b", 1)?.state == .delivered)
+        #expect(try await fixture.records.open(link.token, role: .main) == nil)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `what is finished is forgotten after a month`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        _ = try await fixture.put("a", in: .zero)
+        let firing = try await fixture.fireNext()
+        try await fixture.records.complete([fixture.completion(of: firing, "x", [])])
+        _ = try await fixture.put("b", in: .seconds(400 * 86_400))
+        fixture.clock.advance(.seconds(29 * 86_400))
+        _ = try await fixture.store.sweep()
+        #expect(try await fixture.firing("a", 1) != nil)
+        fixture.clock.advance(.seconds(2 * 86_400))
+        _ = try await fixture.store.sweep()
+        #expect(try await fixture.notification("a") == nil)
+        #expect(try await fixture.list().isEmpty)
+        #expect(try await fixture.notification("b") != nil)
+    }
+
+    // MARK: Listing
+
+    @Test(arguments: Backend.allCases)
+    func `lists are in order, part by part, of one tenant and category`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        for (name, seconds) in [("c", 30), ("a", 10), ("b", 20), ("e", 30)] {
+            _ = try await fixture.put(name, in: .seconds(seconds), category: name == "b" ? "news" : nil)
+        }
+        _ = try await fixture.put("manual", in: nil)
+        _ = try await fixture.put("a", in: .seconds(1), tenant: TenantID(rawValue: "other"))
+        #expect(try await fixture.ids(.pending) == ["a", "b", "c", "e", "manual"])
+        #expect(try await fixture.ids(.pending, category: "news") == ["b"])
+        for name in ["c", "a", "b"] {
+            let made = try #require(try await fixture.records.fire([.manual(name, key: nil)])[0])
+            try await fixture.records.complete([fixture.completion(of: made, name, [])])
+            fixture.clock.advance(.seconds(1))
+        }
+        #expect(try await fixture.ids(.delivered) == ["b", "a", "c"])
+        #expect(try await fixture.list().map(\.notification.rawValue) == ["c", "a", "b"])
+        #expect(try await fixture.list().map(\.place) == [1, 2, 3])
+        let page = try await fixture.records.firings(
+            of: NotificationID(rawValue: "c"), tenant: .local, after: nil, limit: 1)
+        #expect(page.elements.map(\.number) == [1] && page.next == nil)
+        #expect(
+            try await fixture.records.firing(1, of: .a, tenant: TenantID(rawValue: "other")) == nil)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `over its quota a tenant has no other that is to fire`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        for name in ["a", "b"] { _ = try await fixture.put(name, in: .seconds(60), limit: 2) }
+        await #expect(throws: AttachmentError.quotaExceeded(what: "pending notifications")) {
+            try await fixture.put("c", in: .seconds(60), limit: 2)
+        }
+        // One in the place of another isn't one more.
+        _ = try await fixture.put("a", in: .seconds(60), body: "2", limit: 2)
+        _ = try await fixture.put("c", in: .seconds(60), tenant: TenantID(rawValue: "other"), limit: 2)
+        #expect(try await fixture.records.remove(.a, of: .local, from: .all))
+        _ = try await fixture.put("c", in: .seconds(60), limit: 2)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `beside writers a reader of the list sees each firing once`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let (writers, firings) = (4, 6)
+        for writer in 0..<writers { _ = try await fixture.put("\(writer)", in: nil) }
+        let records = fixture.records
+        let now = fixture.clock.now
+        let seen = try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<writers {
+                group.addTask {
+                    for _ in 0..<firings {
+                        let made = try #require(try await records.fire([.manual("\(writer)", key: nil)])[0])
+                        try await records.complete([FiringCompletion(made.record, at: now, .finished(.text("x")))])
+                    }
+                }
+            }
+            var seen: [FiringID] = []
+            var place: Int64 = 0
+            while seen.count < writers * firings {
+                let part = try await records.firings(of: .local, after: place, limit: 5)
+                seen += part.map(\.id)
+                place = part.last?.place ?? place
+                if part.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            }
+            try await group.waitForAll()
+            return seen
+        }
+        #expect(Set(seen).count == writers * firings && seen.count == writers * firings)
+        #expect(try await fixture.list(limit: 100).map(\.id) == seen)
+    }
+}
+
+extension NotificationID {
+    fileprivate static let a = NotificationID(rawValue: "a")
+}
+
+extension Occurrence {
+    fileprivate static func at(_ instant: Instant) -> Occurrence {
+        Occurrence(at: instant, local: nil, note: nil, position: .instant(instant))
+    }
+}
+
+extension FiringRequest {
+    /// As whoever read the record would fire it.
+    fileprivate static func due(
+        _ record: NotificationRecord, isMissed: Bool = false, coalesced: Int = 0, next: Occurrence? = nil
+    ) -> FiringRequest {
+        let expected = record.next ?? .at(record.acceptedAt)
+        return FiringRequest(
+            tenant: record.tenant, notification: record.id, generation: record.generation,
+            cause: .due(
+                expected: expected,
+                DueDecision(
+                    occurrence: expected, late: .zero, isMissed: isMissed, coalesced: coalesced, next: next),
+                rules: record.rules))
+    }
+
+    fileprivate static func manual(_ id: String, key: String?) -> FiringRequest {
+        FiringRequest(
+            tenant: .local, notification: NotificationID(rawValue: id), generation: nil,
+            cause: .manual(idempotencyKey: key, hasHandover: true))
+    }
+}
+
+extension FiringCompletion.Finished {
+    fileprivate static func text(
+        _ text: String, hiding tokens: [AccessToken] = [], links: [AccessEntry] = [], call: OutgoingCall? = nil
+    ) -> FiringCompletion.Finished {
+        FiringCompletion.Finished(
+            payload: TokenTemplate(Data(text.utf8), hiding: tokens), links: links, failed: [], dropped: [],
+            call: call)
+    }
+}
+
+extension Fixture {
+    /// - Parameter delay: Until it fires; nil: by hand.
+    fileprivate func put(
+        _ id: String, in delay: Duration?, body: String = "1", handover: String? = nil, category: String? = nil,
+        tenant: TenantID = .local, attachments: [AttachmentID] = [], rules: TimeZoneRulesVersion? = nil,
+        limit: Int? = nil
+    ) async throws -> NotificationAnswer {
+        try await records.put(
+            NewNotification(
+                id: NotificationID(rawValue: id), tenant: tenant, bodyDigest: body,
+                submission: NotificationSubmission(
+                    payload: "{}", pushType: .alert, expiresIn: 3600, delivery: .private, profile: nil,
+                    onFailure: .drop, deadline: 10, media: [], trigger: .manual, lateLimit: 3600,
+                    handover: handover, metadata: [:], category: category, traceparent: nil),
+                job: nil, attachments: attachments, next: delay.map { .at(clock.now + $0) }, rules: rules,
+                acceptedAt: clock.now), limit: limit)
+    }
+
+    fileprivate func notification(_ id: String) async throws -> NotificationRecord? {
+        try await records.notification(NotificationID(rawValue: id), of: .local)
+    }
+
+    fileprivate func firing(_ id: String, _ number: Int) async throws -> FiringRecord? {
+        try await records.firing(number, of: NotificationID(rawValue: id), tenant: .local)
+    }
+
+    /// Fires what is due first, for the last time.
+    fileprivate func fireNext() async throws -> Firing {
+        let due = try #require(try await records.dueNotifications(limit: 1).elements.first)
+        return try #require(try await records.fire([.due(due)])[0])
+    }
+
+    fileprivate func completion(
+        of firing: Firing, _ text: String, _ links: [(NewLink, AttachmentID)]
+    ) -> FiringCompletion {
+        let entries = links.map { link, attachment in
+            AccessEntry(
+                id: link.id, kind: .link, tenant: .local, attachment: attachment, renditions: [.main],
+                kid: link.kid, createdAt: clock.now, expiresAt: clock.now + .seconds(3600))
+        }
+        let body = TokenTemplate(Data(text.utf8), hiding: links.map(\.0.token))
+        let call = firing.record.handover.map { url in
+            OutgoingCall(
+                id: firing.record.id.rawValue, tenant: .local, type: CallType(rawValue: "notification.fired"),
+                subject: firing.record.id.rawValue, url: url, body: body)
+        }
+        return FiringCompletion(
+            firing.record, at: clock.now,
+            .finished(.text(text, hiding: links.map(\.0.token), links: entries, call: call)))
+    }
+
+    fileprivate func list(limit: Int = 10) async throws -> [FiringRecord] {
+        try await records.firings(of: .local, after: 0, limit: limit)
+    }
+
+    /// Of a whole list, in parts of two.
+    fileprivate func ids(_ list: NotificationList, category: String? = nil) async throws -> [String] {
+        var ids: [String] = []
+        var cursor: String?
+        repeat {
+            let page = try await records.notifications(
+                of: .local, in: list, category: category, after: cursor, limit: 2)
+            ids += page.elements.map(\.id.rawValue)
+            cursor = page.next
+        } while cursor != nil
+        return ids
+    }
+}
