@@ -10,11 +10,20 @@ struct PayloadEnriching: Sendable {
     let wishes: PayloadRequest
     let profile: Profile
     let tenant: TenantID
-    /// Of the request, for the job.
-    let traceparent: String
+    /// Of the request, for the job; nil where there is none.
+    let traceparent: String?
+    /// Media that come with the payload, by their identifiers.
+    var attachments: [AttachmentSubmission] = []
+    /// Whether links open every rendition, and not only those that a device fetches.
+    var opensAll = false
 
     struct Result: Sendable {
+        var job: JobID
         var payload: EnrichedPayload
+        /// Each of the payload's media, in their order.
+        var media: [EnrichedMedium]
+        /// When the first link ends.
+        var linksEnd: Instant
         var headers: HTTPFields
     }
 
@@ -22,18 +31,16 @@ struct PayloadEnriching: Sendable {
         let job = try await finishedJob()
         let now = try await service.records.now()
         let life = wishes.life(at: now)
-        var outcomes: [MediumOutcome] = []
-        var expiresAt = now + life
-        for attachment in job.attachments {
-            let outcome = try await outcome(of: attachment, life)
-            outcomes.append(outcome.medium)
-            if let end = outcome.expiresAt { expiresAt = min(expiresAt, end) }
-        }
+        var media: [EnrichedMedium] = []
+        for attachment in job.attachments { media.append(try await medium(of: attachment, life)) }
+        let outcomes = media.map(\.outcome)
+        let expiresAt = media.compactMap(\.expiresAt).reduce(now + life, min)
         do throws(PayloadError) {
             let enriched = try payload.enriched(with: outcomes, onFailure: wishes.onFailure, expiresAt: expiresAt)
             let headers = PayloadHeaders(
                 job: job.id, media: payload.media, outcomes: outcomes, dropped: enriched.dropped)
-            return Result(payload: enriched, headers: headers.fields)
+            return Result(
+                job: job.id, payload: enriched, media: media, linksEnd: expiresAt, headers: headers.fields)
         } catch {
             var problem = Problem(error)
             problem.headers = PayloadHeaders(job: job.id, media: payload.media, outcomes: outcomes, dropped: []).fields
@@ -47,7 +54,9 @@ struct PayloadEnriching: Sendable {
         JobSubmission(
             tenant: tenant, profile: profile, mode: .lenient, priority: .interactive, deadline: wishes.deadline,
             delivery: wishes.delivery, traceparent: traceparent,
-            attachments: payload.media.map(AttachmentSubmission.init))
+            attachments: payload.media.map { medium in
+                attachments.first { $0.identifier == medium.identifier } ?? AttachmentSubmission(medium)
+            })
     }
 
     /// Submits the media as a job, and gives it until the deadline. What isn't finished then is cancelled: the payload
@@ -73,19 +82,26 @@ struct PayloadEnriching: Sendable {
 
     // MARK: What came of it
 
-    private func outcome(
-        of attachment: AttachmentRecord, _ life: Duration
-    ) async throws -> (medium: MediumOutcome, expiresAt: Instant?) {
-        guard let medium = PreparedMedium(attachment) else {
-            return (.failure(MediumFailure(attachment, deadline: wishes.deadline)), nil)
+    private func medium(of attachment: AttachmentRecord, _ life: Duration) async throws -> EnrichedMedium {
+        guard let ready = PreparedMedium(attachment) else {
+            let failure = MediumFailure(attachment, deadline: wishes.deadline)
+            return EnrichedMedium(record: attachment, outcome: .failure(failure))
         }
+        let opened = opensAll ? Array(attachment.renditions.keys) : ready.roles
         guard
             let (link, token) = try await service.records.link(
-                to: attachment.id, of: tenant, renditions: medium.roles, for: life, delivery: wishes.delivery)
+                to: attachment.id, of: tenant, renditions: opened, for: life, delivery: wishes.delivery)
         else {
-            return (.failure(MediumFailure(.notInStore(what: "'\(attachment.identifier)'"))), nil)
+            let failure = MediumFailure(.notInStore(what: "'\(attachment.identifier)'"))
+            return EnrichedMedium(record: attachment, outcome: .failure(failure))
         }
-        return (.success(medium.delivered(by: token, service)), link.expiresAt)
+        let urls = Dictionary(
+            uniqueKeysWithValues: opened.compactMap { role in
+                attachment.renditions[role].map { (role, service.contentURL(token, role, $0.mediaType)) }
+            })
+        return EnrichedMedium(
+            record: attachment, outcome: .success(ready.delivered(by: token, service)), urls: urls,
+            expiresAt: link.expiresAt)
     }
 }
 
