@@ -72,7 +72,7 @@ public struct CategoryReader: Sendable {
 
     // MARK: Actions
 
-    private func actions(_ reader: FieldReader) -> [CategoryAction] {
+    func actions(_ reader: FieldReader) -> [CategoryAction] {
         let readers = reader.objects("actions", known: ["id", "title", "icon", "options", "text_input"]) ?? []
         Self.check(readers.count, of: "actions", atMost: CategoryLimits.actions, reader)
         var ids: Set<String> = []

@@ -1,0 +1,36 @@
+import Attachments
+import FoundationEssentials
+import HTTPTypes
+import Jobs
+
+/// Has a category's handler decide what becomes of responses.
+struct ResponseDeciding: Sendable {
+    let client: HandlerClient
+    /// What calls are signed with, the current one first.
+    let secrets: [WebhookSecret]
+
+    /// - Throws: Why the handler said nothing that can be taken, as a clause.
+    func answer(
+        of handler: ResponseHandler, to request: HandlerRequest
+    ) async throws(HandlerFailure) -> HandlerAnswer {
+        let body = try await client.answer(
+            of: handler, to: request.body, id: request.response.id, secrets: secrets
+        ).get()
+        do throws(Problem) {
+            return try ResponseReader.answer(body)
+        } catch {
+            let problems = error.errors.map { "\($0.pointer): \($0.detail)" }.joined(separator: " ")
+            throw HandlerFailure("its answer can't be taken: \(problems.isEmpty ? error.detail : problems)")
+        }
+    }
+}
+
+extension Problem {
+    /// What a response that can't be taken means as an answer.
+    init(_ refusal: ResponseRefusal) {
+        switch refusal {
+        case .unknownAction: self.init(.conflict, "unknown_action", refusal.message)
+        case .textNotTaken: self = .invalid("/text", refusal.message)
+        }
+    }
+}
