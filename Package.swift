@@ -121,7 +121,10 @@ var targets: [Target] = [
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         ],
-        resources: [.embedInCode("Description/openapi.json")]),
+        resources: [
+            .embedInCode("Description/openapi.json"), .embedInCode("Preview/preview.css"),
+            .embedInCode("Preview/preview.js"),
+        ]),
     .executableTarget(
         name: "satchel",
         dependencies: [

@@ -14,12 +14,11 @@ struct DescriptionRoutes: Sendable {
                 body: ResponseBody(byteBuffer: document))
         }
         table.on(.documentation) { _, _ in
-            var headers: HTTPFields = [
+            let headers: HTTPFields = [
                 .contentType: "text/html; charset=utf-8", .cacheControl: "no-cache",
                 .contentSecurityPolicy: DocumentationStyle.contentSecurityPolicy,
-                .xContentTypeOptions: "nosniff",
+                .xContentTypeOptions: "nosniff", .referrerPolicy: "no-referrer",
             ]
-            if let referrerPolicy = HTTPField.Name("Referrer-Policy") { headers[referrerPolicy] = "no-referrer" }
             return Response(
                 status: .ok, headers: headers,
                 body: ResponseBody(byteBuffer: ByteBuffer(string: DocumentationPage.current)))

@@ -92,6 +92,7 @@ extension Endpoint {
     static let metrics = Endpoint(.get, "/metrics", .key([.admin]))
     static let description = Endpoint(.get, "/openapi.json", .anyone)
     static let documentation = Endpoint(.get, "/docs", .anyone)
+    static let asset = Endpoint(.get, "/assets/{name}", .anyone)
 
     /// All of them, in the order in which they are described.
     static let all: [Endpoint] = [
@@ -102,6 +103,6 @@ extension Endpoint {
         submitNotification, putNotification, listNotifications, notification, deleteNotification, fireNotification,
         notificationFirings, notificationFiring, listFirings, checkTrigger,
         listCategories, putCategory, category, deleteCategory,
-        profiles, alive, ready, metrics, description, documentation,
+        profiles, alive, ready, metrics, description, documentation, asset,
     ]
 }

@@ -19,6 +19,7 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     CategoryRoutes(service: service).add(to: table)
     OperationRoutes(service: service).add(to: table)
     DescriptionRoutes(service: service).add(to: table)
+    AssetRoutes().add(to: table)
     table.refuseOtherMethods()
     return router
 }

@@ -31,6 +31,7 @@ public struct SatchelServer: ServiceLifecycle.Service {
     private static let group = MultiThreadedEventLoopGroup.singleton
 
     private let service: Service
+    private let preview: LivePreview?
     private let places: [Listener.Place]
     private let tls: ReloadingCertificate?
     private let grace: Duration
@@ -40,15 +41,17 @@ public struct SatchelServer: ServiceLifecycle.Service {
     /// - Parameters:
     ///   - sockets: Stream sockets that somebody listens on for the service already, which then owns them; where there are
     ///     some, nothing is done about `listen`.
+    ///   - preview: Is served, with content, in the API's place.
     ///   - tls: The certificate and key; nil for plain HTTP.
     ///   - grace: For requests that are being answered when the service stops.
     ///   - onListening: Called with the port once it is listened on.
     /// - Throws: ``TLSFiles/Unusable`` where the certificate or key can't be used.
     public init(
-        _ service: Service, listen: ListenAddress, sockets: [Int32] = [], tls: TLSFiles? = nil,
-        grace: Duration = .seconds(20), onListening: @escaping @Sendable (Int) -> Void = { _ in }
+        _ service: Service, preview: LivePreview? = nil, listen: ListenAddress, sockets: [Int32] = [],
+        tls: TLSFiles? = nil, grace: Duration = .seconds(20), onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws(TLSFiles.Unusable) {
         self.service = service
+        self.preview = preview
         self.places = sockets.isEmpty ? [.address(host: listen.host, port: listen.port)] : sockets.map { .socket($0) }
         self.grace = grace
         self.logger = service.logger
@@ -65,7 +68,7 @@ public struct SatchelServer: ServiceLifecycle.Service {
         let loopStates = try await EventLoopStates(group: Self.group) { [service] loop in
             ContentResponder(loop: loop, service: service)
         }
-        let responder = routes(of: service).buildResponder()
+        let responder = (preview?.routes() ?? routes(of: service)).buildResponder()
         let connections = ConnectionChannel(
             responder: { [logger] request, writer, channel in
                 let context = ServiceContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))

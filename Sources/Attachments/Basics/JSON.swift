@@ -19,17 +19,7 @@ public enum JSON {
     /// which the same value is read from.
     public static func text(_ value: some Encodable, pretty: Bool = false) throws -> String {
         let text = String(decoding: try encode(value, pretty: pretty), as: UTF8.self)
-        guard pretty else { return text }
-        return text.unicodeScalars.reduce(into: "") { shown, scalar in
-            if scalar == "\n" || !scalar.isInvisible {
-                shown.unicodeScalars.append(scalar)
-            } else {
-                for unit in String(scalar).utf16 {
-                    let digits = String(unit, radix: 16)
-                    shown += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                }
-            }
-        }
+        return pretty ? text.escapingInvisible() : text
     }
 
     /// Reads what ``encode(_:pretty:)`` writes; unknown keys are passed over.

@@ -22,4 +22,16 @@ extension String {
             }
         }
     }
+
+    /// The same of JSON, over lines: what is invisible is escaped as JSON has it, so that the same value is read from it.
+    public func escapingInvisible() -> String {
+        guard unicodeScalars.contains(where: { $0.isInvisible && $0 != "\n" }) else { return self }
+        return unicodeScalars.reduce(into: "") { text, scalar in
+            guard scalar.isInvisible, scalar != "\n" else { return text.unicodeScalars.append(scalar) }
+            for unit in String(scalar).utf16 {
+                let digits = String(unit, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+    }
 }

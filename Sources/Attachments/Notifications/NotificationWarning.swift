@@ -192,9 +192,6 @@ public struct NotificationFacts: Hashable, Sendable {
 
     /// At most two decimals, without zeros at the end.
     private static func decimals(_ number: Double) -> String {
-        let hundredths = Int64((number * 100).rounded())
-        let text = "\(hundredths / 100)"
-        let rest = hundredths % 100
-        return rest == 0 ? text : rest % 10 == 0 ? "\(text).\(rest / 10)" : "\(text).\(rest < 10 ? "0" : "")\(rest)"
+        PlainValue.number((number * 100).rounded() / 100).text
     }
 }

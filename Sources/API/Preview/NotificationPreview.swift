@@ -1,0 +1,59 @@
+import Attachments
+import Payloads
+
+/// A notification as somebody wants to see it before it is sent, or as it was handed over.
+struct NotificationPreview: Sendable {
+    /// As it is handed over.
+    var payload: [UInt8]
+    var type = PushType.alert
+    /// The one of that id; nil where there is none.
+    var category: Category?
+    /// In the order in which they are shown.
+    var media: [EnrichedMedium] = []
+    /// What was left out for size.
+    var dropped: [DroppedPart] = []
+    /// When the first link ends; nil where there is none.
+    var linksEnd: Instant?
+    /// Until when the push service tries to deliver; nil where that isn't said.
+    var pushEnds: Instant?
+    /// Where responses go, such as `/r/satr_…`; nil: nobody takes any, and what is done shows on the page alone.
+    var respond: String?
+
+    /// Of the payload; null where it is none.
+    var document: JSONValue { (try? JSONDocument.read(payload, .passedOn).root) ?? .null }
+
+    /// Media that are there, the first of which is shown.
+    var shown: [(medium: EnrichedMedium, delivered: DeliveredMedium)] {
+        media.compactMap { medium in (try? medium.outcome.get()).map { (medium, $0) } }
+    }
+
+    /// What warnings are made of.
+    var facts: NotificationFacts {
+        let aps = document["aps"]
+        let alert = aps?["alert"].map { !$0.isNull } ?? false
+        return NotificationFacts(
+            hasAlert: alert && (type == .alert || type == .voip), isMutable: aps?["mutable-content"]?.number == 1,
+            categoryID: aps?["category"]?.text, category: category, media: media.map(\.facts), linksEnd: linksEnd,
+            pushEnds: pushEnds, dropped: dropped.map(\.text), payloadLimit: type.limit)
+    }
+}
+
+extension EnrichedMedium {
+    /// What warnings are made of.
+    var facts: NotificationFacts.Medium {
+        switch outcome {
+        case .success(let medium):
+            let size = medium.width.flatMap { width in medium.height.map { PixelSize(width: width, height: $0) } }
+            return NotificationFacts.Medium(
+                identifier: record.identifier, size: size, isPicture: medium.type.format.picture != nil)
+        case .failure(let failure):
+            return NotificationFacts.Medium(
+                identifier: record.identifier, failure: .init(code: failure.code, message: failure.message))
+        }
+    }
+}
+
+extension DroppedPart {
+    /// `preview_url of 'photo'`
+    var text: String { medium.map { "\(kind.rawValue) of '\($0)'" } ?? kind.rawValue }
+}
