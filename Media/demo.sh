@@ -14,7 +14,7 @@ mkdir -p .demo
 echo "\$ satchel batch Media --output .demo/output"
 status=0
 "$satchel" batch Media --output .demo/output --report .demo/report.jsonl \
-    --exclude '*.py' --exclude '*.sh' --exclude '*.md' --exclude 'manifest.json' --exclude '*__pycache__*' || status=$?
+    --exclude '*.py' --exclude '*.sh' --exclude '*.md' --exclude 'manifest.json' --exclude 'notifications' --exclude '*__pycache__*' || status=$?
 # 1 says that some were not delivered; anything else is trouble.
 [ "$status" -le 1 ] || exit "$status"
 echo
@@ -48,3 +48,11 @@ rm -f .demo/refusal
 echo
 echo "And what they weigh, each main rendition beside its source:"
 python3 Media/sizes.py .demo/report.jsonl
+
+echo
+echo "A notification in a browser, with its actions and who answers them; Ctrl-C ends it:"
+echo
+notifications=Media/notifications
+echo "  $notifications/handler.py &"
+echo "  $satchel preview $notifications/red.push.json --category $notifications/red.json \\"
+echo "      --attach photo=Media/jpeg/coffee.jpg --handler http://127.0.0.1:8090/"

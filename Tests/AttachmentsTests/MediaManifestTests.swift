@@ -26,9 +26,9 @@ import Testing
             "latm",
         ]
 
-    /// Files of `Media/` that are no samples: what lies at its root, and the recipes.
+    /// Files of `Media/` that are no samples: what lies at its root, the recipes, and notifications that samples go with.
     static func isMachinery(_ path: String) -> Bool {
-        !path.contains("/") || path.hasPrefix("recipes/")
+        !path.contains("/") || path.hasPrefix("recipes/") || path.hasPrefix("notifications/")
     }
 
     static func filesOnDisk() throws -> Set<String> {
