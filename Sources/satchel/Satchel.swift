@@ -33,7 +33,8 @@ struct Satchel: AsyncParsableCommand {
             CommandGroup(name: "Jobs", subcommands: [Jobs.self, Cancel.self, Retry.self]),
             CommandGroup(name: "Access", subcommands: [LeaseCommand.self, GrantCommand.self, Revoke.self]),
             CommandGroup(
-                name: "Notifications", subcommands: [NotificationCommand.self, CategoryCommand.self, TriggerCommand.self]),
+                name: "Notifications",
+                subcommands: [NotificationCommand.self, CategoryCommand.self, Preview.self, TriggerCommand.self]),
             CommandGroup(
                 name: "The service", subcommands: [Serve.self, KeyCommand.self, ConfigCommand.self, Health.self]),
             CommandGroup(name: "Operation", subcommands: [ProfileCommand.self, StoreCommand.self, Doctor.self]),

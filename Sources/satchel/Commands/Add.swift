@@ -137,25 +137,8 @@ struct Add: AsyncParsableCommand {
                 identifier: identifier, location: .url(source, headers: [:]), declaredType: requested.typeHint,
                 request: request, options: requested.options)
         }
-        do {
-            let isDirectory = try? URL(filePath: source).resourceValues(forKeys: [.isDirectoryKey]).isDirectory
-            if isDirectory == true {
-                throw CommandFailure("'\(source)' is a directory; 'satchel batch' takes directories.", status: 2)
-            }
-            var walk = try DirectoryWalk(Data(source.utf8))
-            guard case .file(let path, let state)? = walk.next() else {
-                throw CommandFailure(
-                    "'\(source)' is no regular file: links, devices and pipes are never opened.", status: 2)
-            }
-            let name = URL(filePath: source).lastPathComponent
-            let declared = requested.typeHint ?? MediaType(declared: URL(filePath: name).pathExtension)?.rawValue
-            return AttachmentSubmission(
-                identifier: identifier, location: .file(root: walk.root.path, path: path, state: state), name: name,
-                path: source, declaredType: declared, request: request, options: requested.options)
-        } catch let error as AttachmentError {
-            guard case .invalidSource(let reason) = error else { throw CommandFailure(error.message, status: 2) }
-            throw CommandFailure("'\(source)' can't be read: \(reason).", status: 2)
-        }
+        return try .file(
+            source, identifier: identifier, typeHint: requested.typeHint, request: request, options: requested.options)
     }
 }
 

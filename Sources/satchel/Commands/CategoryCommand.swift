@@ -26,7 +26,7 @@ struct CategoryCommand: AsyncParsableCommand {
             commandName: "put",
             abstract: "Add a category, or replace the one with its id; report every problem at once.")
 
-        @Argument(help: ArgumentHelp("The JSON file.", valueName: "file"), completion: .file(extensions: ["json"]))
+        @Argument(help: ArgumentHelp("The JSON file.", valueName: "file"), completion: .json)
         var path: String
 
         @OptionGroup(title: "Where") var store: StoreOptions

@@ -7,6 +7,7 @@ import Stores
 // nothing, shells offer nothing, not even files.
 
 extension CompletionKind {
+    static let json = CompletionKind.file(extensions: ["json"])
     static let yaml = CompletionKind.file(extensions: ["yaml", "yml"])
 
     static let tenants = CompletionKind.list([TenantID.local.rawValue, TenantID.service.rawValue])

@@ -11,12 +11,19 @@ struct FetchOptions: ParsableArguments {
     var allow: [Several<String>] = []
 
     func fetcher(into spool: Spool) throws -> Fetcher {
-        do {
-            let gate = FetchGuard(allowing: try FetchAllowance.list(allow.all()))
-            return Fetcher(guardedBy: gate, into: spool, userAgent: "Satchel/\(Version.current)")
-        } catch {
-            throw CommandFailure(
-                error.problems.map { "--fetch-allow '\($0.value)': \($0.remedy)." }.joined(separator: "\n"), status: 2)
+        Fetcher(
+            guardedBy: FetchGuard(allowing: try allowances), into: spool, userAgent: "Satchel/\(Version.current)")
+    }
+
+    var allowances: [FetchAllowance] {
+        get throws {
+            do {
+                return try FetchAllowance.list(allow.all())
+            } catch {
+                throw CommandFailure(
+                    error.problems.map { "--fetch-allow '\($0.value)': \($0.remedy)." }.joined(separator: "\n"),
+                    status: 2)
+            }
         }
     }
 }

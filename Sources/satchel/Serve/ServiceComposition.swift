@@ -23,11 +23,17 @@ struct ServiceComposition: Sendable {
     let health: ServiceHealth
     let server: SatchelServer
     let manager: ServiceManager?
+    let preview: LivePreview?
 
     /// Starts the codecs and makes the rest; nothing listens yet.
+    ///
+    /// - Parameters:
+    ///   - preview: Makes what is served in the API's place.
+    ///   - onListening: Called once it listens.
     static func make(
         _ configuration: ServiceConfiguration, store: Store, logger: Logger, metrics: MetricsRegistry,
-        manager: ServiceManager?
+        manager: ServiceManager?, preview: (API.Service) -> LivePreview? = { _ in nil },
+        onListening: @escaping @Sendable () -> Void = {}
     ) async throws -> ServiceComposition {
         var configuration = configuration
         if configuration.sockets.isEmpty, configuration.listen.port == 0 {
@@ -85,16 +91,20 @@ struct ServiceComposition: Sendable {
             let tls = configuration.tlsCertificate.flatMap { certificate in
                 configuration.tlsKey.map { TLSFiles(certificate: certificate, key: $0) }
             }
+            let preview = preview(service)
             let server = try SatchelServer(
-                service, listen: configuration.listen, sockets: configuration.sockets.map(\.descriptor), tls: tls,
+                service, preview: preview, listen: configuration.listen,
+                sockets: configuration.sockets.map(\.descriptor), tls: tls,
                 grace: configuration.grace * 0.15,
                 onListening: { [configuration, sandbox] _ in
                     announce(configuration, store: store, sandbox: sandbox, logger: logger)
                     manager?.tell(.ready(configuration.places))
+                    onListening()
                 })
             return ServiceComposition(
                 configuration: configuration, logger: logger, store: store, codecs: codecs, jobs: jobs,
-                webhooks: webhooks, notifications: NotificationWork(service: service), health: health, server: server, manager: manager)
+                webhooks: webhooks, notifications: NotificationWork(service: service), health: health, server: server,
+                manager: manager, preview: preview)
         } catch {
             await codecs.shutdown()
             switch error {

@@ -1,0 +1,49 @@
+import API
+import Attachments
+import Foundation
+
+/// The files that a preview is made of.
+struct PreviewFiles: Sendable {
+    let payload: String
+    let category: String?
+    /// By identifier.
+    let attachments: [Attachment]
+
+    struct Attachment: Sendable {
+        var identifier: String
+        var path: String
+
+        /// Reads `photo=x.jpg`; nil for what isn't written so.
+        init?(_ text: String) {
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
+            identifier = String(text[..<equals])
+            path = String(text[text.index(after: equals)...])
+            guard !path.isEmpty, identifier.utf8.count <= 128 else { return nil }
+        }
+    }
+
+    /// Bytes of a payload or a category that are worth reading: more than either may have.
+    private static let limit = 1 << 20
+
+    /// For people: `push.json, red.json`.
+    var names: String { ([payload, category] + attachments.map(\.path)).compactMap(\.self).joined(separator: ", ") }
+
+    /// What they hold now.
+    ///
+    /// - Throws: ``CommandFailure``, one sentence for the first that can't be read.
+    func contents() throws -> LivePreview.Contents {
+        LivePreview.Contents(
+            payload: try Self.bytes(of: payload), category: try category.map(Self.bytes),
+            attachments: try attachments.map { try .file($0.path, identifier: $0.identifier) })
+    }
+
+    private static func bytes(of path: String) throws -> [UInt8] {
+        do {
+            let file = try FileHandle(forReadingFrom: URL(filePath: path))
+            defer { try? file.close() }
+            return Array(try file.read(upToCount: limit) ?? Data())
+        } catch {
+            throw CommandFailure("'\(path)' can't be read: \((error as NSError).localizedDescription)", status: 2)
+        }
+    }
+}
