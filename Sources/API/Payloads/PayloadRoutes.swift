@@ -16,7 +16,8 @@ struct PayloadRoutes: Sendable {
             let body = try await IncomingBody(request, limit: Self.bodyLimit).collect()
             let payload: PushPayload
             do throws(PayloadError) {
-                payload = try PushPayload(Array(body.readableBytesView), type: wishes.pushType, pointers: service.payloadPointers)
+                payload = try PushPayload(
+                    Array(body.readableBytesView), type: wishes.pushType, pointers: service.payloadPointers)
             } catch {
                 throw Problem(error)
             }

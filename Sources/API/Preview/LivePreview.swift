@@ -197,7 +197,7 @@ public final class LivePreview: Sendable {
     }
 
     private func answer(_ request: Request) async throws -> ResponseAnswer {
-        let body = try await IncomingBody.json(request, limit: ResponseReader.bodyLimit)
+        let body = try await IncomingBody.json(of: request, limit: ResponseReader.bodyLimit)
         let response = try ResponseReader.response(body.readableBytesView)
         guard await turn.acquire(1, until: nil) == .granted else { throw CancellationError() }
         defer { turn.release(1) }

@@ -168,7 +168,11 @@ public final class S3Client: Sendable {
         if request.method != "HEAD" {
             // Who refuses before all of a request was sent may close the connection before the reason was read. Of these the
             // status says enough.
-            do { bytes = try await Self.body(of: answer, atMost: 64 << 10) } catch where status == 403 || status >= 500 {}
+            do {
+                bytes = try await Self.body(of: answer, atMost: 64 << 10)
+            } catch {
+                guard status == 403 || status >= 500 else { throw error }
+            }
         }
         let tree = try? XMLTree(bytes)
         let error = tree?.name == "Error" ? tree : nil

@@ -260,8 +260,8 @@ import TestSupport
             ).json["id"].string)
         _ = try await live.send(.post, "/v1/notifications/\(notification)/fire", key: key)
         return Target(
-            job: id, call: try #require(call?["id"].string), attachment: attachment, category: id, notification: notification,
-            lease: try #require(lease["id"].string),
+            job: id, call: try #require(call?["id"].string), attachment: attachment, category: id,
+            notification: notification, lease: try #require(lease["id"].string),
             grant: try #require(grant["id"].string), grantToken: try #require(grant["token"].string))
     }
 }
