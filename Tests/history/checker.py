@@ -231,6 +231,49 @@ def lists_are_whole(history):
     return cases, wrong
 
 
+def fires_once(history):
+    """Each notification fires once in the generation that stayed, if nobody took it back; nothing waits for ever."""
+    firings, wrong = collections.defaultdict(list), []
+    for row in history.tables["firings"]:
+        firings[row["tenant"], row["notification"]].append(row)
+        if row["state"] == "pending":
+            wrong.append(f"the firing {row['number']} of {row['notification']} is still pending")
+    records = {(row["tenant"], row["id"]): row for row in history.tables["notifications"]}
+    removed = {call["name"] for call in history.of("unnotify")}
+    told = collections.defaultdict(int)
+    for call in history.of("notify"):
+        if call["status"] in (200, 201):
+            told[call["tenant"], call["name"]] = max(told[call["tenant"], call["name"]], call["generation"])
+    for (tenant, name), generation in told.items():
+        record = records.get((tenant, name))
+        if record is None:
+            wrong.append(f"{name} was taken, and is not there")
+            continue
+        made = [row for row in firings[tenant, name] if row["generation"] == record["generation"]]
+        if record["generation"] < generation:
+            wrong.append(f"{name} was told its generation {generation}, and has {record['generation']}")
+        if len(made) > 1:
+            wrong.append(f"{name} fired {len(made)} times in one generation")
+        # By the clock of the database, which was set now and then, its time may be still to come.
+        is_to_come = record["state"] == "pending" and record["left"] is not None and record["left"] > 0
+        if not made and name not in removed and not is_to_come:
+            wrong.append(f"{name} is {record['state']}, and never fired")
+    return len(told), wrong
+
+
+def pullers_see_each_once(history):
+    seen, wrong = collections.defaultdict(list), []
+    for call in history.of("pull"):
+        seen[call["client"], call["tenant"]] += call["firings"]
+    for (client, tenant), found in seen.items():
+        listed = sorted((row for row in history.tables["firings"] if row["tenant"] == tenant and row["place"]), key=lambda row: row["place"])
+        if len(set(found)) < len(found):
+            wrong.append(f"{client} saw a firing of {tenant} twice")
+        if found != [row["id"] for row in listed]:
+            wrong.append(f"{client} saw {len(found)} firings of {tenant}, of which there are {len(listed)}, or in another order")
+    return sum(len(found) for found in seen.values()), wrong
+
+
 def usage_is_true(history):
     counted = collections.defaultdict(lambda: collections.Counter())
     for row in history.tables["renditions"]:
@@ -281,6 +324,8 @@ RULES = {
     "streams ended within a second": streams_end,
     "each key came to one job": one_key_one_job,
     "lists were whole": lists_are_whole,
+    "each notification fired once": fires_once,
+    "who pulls firings saw each once": pullers_see_each_once,
     "usage equals the records": usage_is_true,
     "references equal the renditions": blobs_are_counted,
     "what records name is in the bucket": objects_are_there,

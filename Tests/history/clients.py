@@ -26,7 +26,7 @@ class World:
         self.fronts = [node for node in cluster.nodes if node.takes_requests]
         self.over, self.lock = threading.Event(), threading.Lock()
         self.unfinished, self.failed = [], []
-        self.delivered, self.streamed = [], []
+        self.delivered, self.streamed, self.pullers = [], [], []
         # Leases that may be read under, and some that no longer may.
         self.leases = []
 
@@ -356,8 +356,76 @@ class Uploader(Submitter):
             body=png(job["bytes"], side=1400, level=0))
 
 
-# How many of each: notifications' and uploads' clients come here.
-CROWD = {Uploader: 1, Submitter: 3, Poller: 3, Lessee: 2, Reader: 3, Streamer: 2, Deleter: 1, Retrier: 1, Lister: 1}
+class Notifier(Client):
+    """Notifications that fire soon; some of them are changed before, or taken back."""
+
+    pause = 1.5
+    KINDS = {"once": 6, "changed": 3, "removed": 2}
+
+    def act(self):
+        self.count += 1
+        kind = self.chance.choices(list(self.KINDS), list(self.KINDS.values()))[0]
+        name, tenant = f"{self.name}-{self.count}", self.chance.choice(TENANTS)
+        if not self.put(name, tenant, kind):
+            return
+        if kind != "once":
+            self.world.over.wait(self.chance.uniform(0, 4))
+        if kind == "changed":
+            self.put(name, tenant, kind)
+        if kind == "removed":
+            self.remove(name, tenant)
+
+    def put(self, name, tenant, kind):
+        seconds = round(self.chance.uniform(0.5, 5), 3)
+        body = json.dumps({"payload": {"aps": {"alert": name}}, "trigger": {"type": "interval", "seconds": seconds}})
+        for attempt in range(TRIES):
+            status, answer, note = self.ask(
+                "notify", "PUT", f"/v1/notifications/{name}", tenant, headers={"Content-Type": "application/json"}, body=body)
+            taken = status in (200, 201) and answer
+            note(name=name, tenant=tenant, what=kind, generation=answer["generation"] if taken else None)
+            if taken:
+                return True
+            if self.world.over.wait(0.5):
+                return False
+        return False
+
+    def remove(self, name, tenant):
+        for attempt in range(TRIES):
+            status, _, note = self.ask("unnotify", "DELETE", f"/v1/notifications/{name}?from=pending", tenant)
+            note(name=name, tenant=tenant)
+            if status == 204 or self.world.over.wait(0.5):
+                return
+
+
+class Puller(Client):
+    """Reads the firings of each tenant as they come, and goes on where it was."""
+
+    def __init__(self, world, name):
+        super().__init__(world, name)
+        self.cursors = {tenant: "" for tenant in TENANTS}
+        world.add(world.pullers, self)
+
+    def act(self):
+        self.pull(self.chance.choice(TENANTS))
+
+    def pull(self, tenant):
+        """What came since; None where nobody answered."""
+        cursor = self.cursors[tenant]
+        status, page, note = self.ask(
+            "pull", "GET", "/v1/firings?limit=20" + (f"&cursor={urllib.parse.quote(cursor)}" if cursor else ""), tenant)
+        if status != 200 or not page:
+            note(tenant=tenant, firings=[])
+            return None
+        firings = [firing["id"] for firing in page["firings"]]
+        note(tenant=tenant, firings=firings)
+        self.cursors[tenant] = page["next"]
+        return firings
+
+
+# How many of each: uploads' clients come here.
+CROWD = {
+    Uploader: 1, Submitter: 3, Poller: 3, Lessee: 2, Reader: 3, Streamer: 2, Deleter: 1, Retrier: 1, Lister: 1, Notifier: 2,
+    Puller: 2}
 
 
 def crowd(world):

@@ -17,14 +17,22 @@ TABLES = {
         sum(open_leases)::bigint AS open_leases FROM usage GROUP BY tenant""",
     "leases": "SELECT tenant, count(*) AS open FROM access WHERE kind = 'lease' AND ended_at IS NULL GROUP BY tenant",
     "witness": "SELECT * FROM witness ORDER BY seq",
+    "notifications": """SELECT tenant, id, generation, state, next_at - floor(extract(epoch FROM clock_timestamp()) * 1000) AS left
+        FROM notifications""",
+    "firings": """SELECT firings.id, firings.tenant, notifications.id AS notification, firings.generation, firings.number,
+        firings.state, firings.place FROM firings JOIN notifications ON notifications.key = firings.notification""",
 }
 PATIENCE = 240
+# What is still to be done: jobs, notifications that are due by the clock of the database, firings without their payload.
+UNDERWAY = """SELECT 1 AS one FROM queue
+    UNION ALL SELECT 1 FROM notifications WHERE next_at <= floor(extract(epoch FROM clock_timestamp()) * 1000) + 6000
+    UNION ALL SELECT 1 FROM firings WHERE waits_until IS NOT NULL LIMIT 1"""
 
 
 def settle(cluster):
-    """Until every job has ended, or too much time has passed; how long it took."""
+    """Until every job has ended and what was due has fired, or too much time has passed; how long it took."""
     start = now()
-    while now() - start < PATIENCE and cluster.databases.query("SELECT 1 AS one FROM queue LIMIT 1"):
+    while now() - start < PATIENCE and cluster.databases.query(UNDERWAY):
         time.sleep(0.5)
     return now() - start
 
@@ -32,6 +40,10 @@ def settle(cluster):
 def examine(world):
     """After the clients have ended."""
     cluster, recorder = world.cluster, world.recorder
+    for puller in world.pullers:
+        for tenant in puller.cursors:
+            while puller.pull(tenant):
+                pass
     # One snapshot, so that its tables belong together.
     selections = ", ".join(
         f"'{name}', (SELECT coalesce(json_agg(asked), '[]') FROM ({sql}) AS asked)" for name, sql in TABLES.items())
