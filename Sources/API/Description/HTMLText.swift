@@ -36,6 +36,19 @@ struct HTMLText: Sendable, ExpressibleByStringInterpolation, CustomStringConvert
             for value in values { text += value.description }
         }
 
+        mutating func appendInterpolation(_ number: Int) {
+            text += "\(number)"
+        }
+
+        mutating func appendInterpolation(_ number: Double) {
+            text += "\(number)"
+        }
+
+        /// Somebody's text, in its own direction: whatever turns directions in it ends with it (UAX #9, isolates).
+        mutating func appendInterpolation(isolated value: String) {
+            text += "<bdi>\(HTMLText.escaped(value))</bdi>"
+        }
+
         /// Paragraphs, with `code` between backticks.
         mutating func appendInterpolation(prose: String) {
             let pieces = prose.split(separator: "`", omittingEmptySubsequences: false)

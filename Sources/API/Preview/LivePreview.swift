@@ -59,7 +59,7 @@ public final class LivePreview: Sendable {
     private let service: Service
     private let handler: ResponseHandler?
     private let deciding: ResponseDeciding
-    private let onUndecided: @Sendable (String) -> Void
+    private let say: @Sendable (String) -> Void
     private let ticket = LivePreview.token()
     private let showing = Mutex(Showing())
     /// One response after the other, as a person gives them.
@@ -68,15 +68,15 @@ public final class LivePreview: Sendable {
     /// - Parameters:
     ///   - handler: Is asked; nil: all is forwarded.
     ///   - client: Asks it.
-    ///   - onUndecided: Told why the handler didn't decide: a clause.
+    ///   - say: Is given a sentence for whoever works on the files, where something is not as they may expect.
     public init(
         of service: Service, handler: ResponseHandler?, client: HandlerClient,
-        onUndecided: @escaping @Sendable (String) -> Void
+        say: @escaping @Sendable (String) -> Void
     ) {
         self.service = service
         self.handler = handler
         deciding = ResponseDeciding(client: client, secrets: [])
-        self.onUndecided = onUndecided
+        self.say = say
     }
 
     /// Of the page: nobody finds it who wasn't told.
@@ -95,16 +95,17 @@ public final class LivePreview: Sendable {
     ///
     /// - Throws: ``Refusal`` where they can't be shown; then this is said above what was shown before.
     public func show(_ contents: Contents) async throws {
-        let preview: (NotificationPreview, JobID?)
+        let prepared: (preview: NotificationPreview, job: JobID?)
         do {
-            preview = try await prepared(contents)
-        } catch let refusal as Refusal {
+            prepared = try await self.prepared(contents)
+        } catch let error where !(error is CancellationError) {
+            let refusal = error as? Refusal ?? Refusal(problems: [Problem(describing: error).detail])
             fail(refusal.problems)
             throw refusal
         }
         let former = showing.withLock { showing in
-            defer { showing.job = preview.1 }
-            showing.preview = preview.0
+            defer { showing.job = prepared.job }
+            showing.preview = prepared.preview
             showing.problems = []
             showing.version += 1
             showing.sessions = [:]
@@ -123,7 +124,7 @@ public final class LivePreview: Sendable {
         }
     }
 
-    private func prepared(_ contents: Contents) async throws -> (NotificationPreview, JobID?) {
+    private func prepared(_ contents: Contents) async throws -> (preview: NotificationPreview, job: JobID?) {
         var problems: [String] = []
         var category: Category?
         if let file = contents.category {
@@ -145,7 +146,12 @@ public final class LivePreview: Sendable {
             problems.append(error.message)
         }
         guard let payload = read, problems.isEmpty else { throw Refusal(problems: problems) }
-        category = category.flatMap { $0.id == payload.category ? $0 : nil }
+        if let other = category?.id, other != payload.category {
+            say(
+                "The category '\(other)' is not used: the payload names \(payload.category.map { "'\($0)'" } ?? "none")."
+            )
+            category = nil
+        }
         var preview = NotificationPreview(payload: payload.bytes, category: category, respond: responsePath)
         guard !payload.media.isEmpty else { return (preview, nil) }
         let profile = category?.profile.flatMap(service.profile) ?? service.profile(named: Profile.notification.name)
@@ -226,7 +232,7 @@ public final class LivePreview: Sendable {
                 decision = try await deciding.answer(
                     of: handler, to: HandlerRequest(response: response, session: session.state, isPreview: true))
             } catch {
-                onUndecided(error.reason)
+                say("The handler did not decide: \(error.reason).")
             }
         }
         let answer = session.state.settle(response, by: decision)

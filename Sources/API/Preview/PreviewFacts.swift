@@ -88,7 +88,7 @@ struct PreviewFacts {
                 ("Type", "\(delivered.type.rawValue)"),
                 ("Bytes", "\(Self.count(delivered.bytes))"),
                 ("Pixels", "\(fact.size.map { "\($0.width) × \($0.height)" } ?? "–")"),
-                ("Duration", "\(rendition?.duration.map { "\($0) s" } ?? "–")"),
+                ("Duration", "\(rendition?.duration.map { "\(Self.hundredths($0)) s" } ?? "–")"),
                 ("Fidelity", "\(medium.record.fidelity?.rawValue ?? "–")"),
                 ("Download", "\(seconds.joined(separator: ", ")) Mbit/s"),
                 ("Decoded bytes", "\(decoded ?? "–")"),
@@ -106,7 +106,11 @@ struct PreviewFacts {
 
     /// Seconds that so many bytes take, to the hundredth.
     static func seconds(_ bytes: Int64, _ megabits: Int) -> String {
-        PlainValue.number((Double(bytes) * 8 / Double(megabits) / 10_000).rounded() / 100).text
+        hundredths(Double(bytes) * 8 / Double(megabits) / 1e6)
+    }
+
+    private static func hundredths(_ number: Double) -> String {
+        PlainValue.number((number * 100).rounded() / 100).text
     }
 
     /// With commas between thousands.

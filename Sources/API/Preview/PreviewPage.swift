@@ -51,7 +51,7 @@ struct PreviewPage: Sendable {
     private var title: String {
         let alert = preview.map { AlertText($0.document["aps"]?["alert"]) }
         guard let text = alert?.title ?? alert?.body else { return "Notification preview" }
-        return "\(text.prefix(60)): notification preview"
+        return "\(String(text.prefix(60)).showingInvisible()): notification preview"
     }
 
     /// What differs from page to page; everything else is in the stylesheet.
@@ -109,21 +109,4 @@ struct PreviewPage: Sendable {
     }
 
     private func shown(_ text: String) -> HTMLText { "\(text.showingInvisible())" }
-}
-
-extension HTMLText.Interpolation {
-    mutating func appendInterpolation(_ number: Int) {
-        text += "\(number)"
-    }
-
-    mutating func appendInterpolation(_ number: Double) {
-        text += "\(number)"
-    }
-
-    /// Somebody's text, in its own direction: whatever turns directions in it ends with it (UAX #9, isolates).
-    mutating func appendInterpolation(isolated text: String) {
-        appendLiteral("<bdi>")
-        appendInterpolation(text)
-        appendLiteral("</bdi>")
-    }
 }

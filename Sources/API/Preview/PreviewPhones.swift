@@ -92,7 +92,7 @@ struct PreviewPhones {
     private func line(_ part: String, _ text: String?, time: Bool = false) -> HTMLText {
         guard let text, !text.isEmpty else { return "" }
         let now: HTMLText = time ? "<span class=\"time\">now</span>" : ""
-        return "<p class=\"\(part)\"><span>\(isolated: text)</span>\(now)</p>"
+        return "<p class=\"\(part)\"><span dir=\"auto\">\(isolated: text)</span>\(now)</p>"
     }
 
     /// The picture that a collapsed notification shows, as clipped and at its time.
@@ -125,7 +125,7 @@ struct PreviewPhones {
         <div class="phone screen" id="phone" dir="\(direction.rawValue)" tabindex="-1" aria-labelledby="opened-heading">
         <div data-screen="open">
         <article class="notification" aria-labelledby="app-name">
-        <h3 class="app" id="app-name">\(icon) \(Self.app) <span class="time">now</span></h3>
+        <h3 class="app" id="app-name">\(icon) <span id="app">\(Self.app)</span> <span class="time">now</span></h3>
         \(category?.extension.map(extended) ?? HTMLText("\(stage)\n\(content(isHidden: false))"))
         </article>
         <ul class="actions" id="actions" aria-label="Actions">

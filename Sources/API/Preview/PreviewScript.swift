@@ -13,6 +13,7 @@ struct PreviewScript {
             ("follow", follows.map(Self.value)),
             ("actions", Self.value(category?.actions ?? [])),
             ("dismissal", JSONValue(category?.options.contains(.customDismissAction) ?? false)),
+            ("overridesTitle", JSONValue(category?.extension?.overridesDefaultTitle ?? false)),
         ])
     }
 

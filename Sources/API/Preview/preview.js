@@ -62,6 +62,7 @@ const opened = () => {
   const texts = Object.fromEntries(
     [...document.querySelectorAll('[data-text]')].filter(line => phone.contains(line))
       .map(line => [line.dataset.text, { line, own: line.hidden ? null : line.textContent }]))
+  const app = find('app').textContent
   let session, actions, view, isUnlocked, isBusy, asked
 
   const screen = (name, focused) => {
@@ -105,6 +106,8 @@ const opened = () => {
       line.hidden = !text
       line.firstElementChild.textContent = text ?? ''
     }
+    // An extension's title stands where the app's name does.
+    if (preview.overridesTitle) find('app').replaceChildren(element('bdi', { textContent: view.title ?? app }))
     label.hidden = !view.label
     label.replaceChildren(element('bdi', { textContent: view.label?.text ?? '' }))
     label.dataset.color = view.label?.color ?? ''

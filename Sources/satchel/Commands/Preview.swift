@@ -17,8 +17,8 @@ struct Preview: AsyncParsableCommand {
             machine. What changes in the files shows on the page by itself.
 
               satchel preview push.json
-              satchel preview push.json --category red.json --attach photo=x.jpg
-              satchel preview push.json --category red.json --handler http://127.0.0.1:8090/
+              satchel preview push.json --category c.json --attach photo=x.jpg
+              satchel preview push.json --category c.json --handler http://127.0.0.1:8090/
 
             Any string of the payload may be cid:photo, and becomes the link of --attach photo=…; what no string names is in \
             the payload's key 'satchel'. The handler is asked what becomes of the category's own actions; without one the app \
@@ -44,7 +44,7 @@ struct Preview: AsyncParsableCommand {
     var handler: String?
 
     @Option(help: ArgumentHelp("The port on this machine. Default: any that is free.", valueName: "port"))
-    var port = 0
+    var port: Int?
 
     @OptionGroup(title: "What is made") var profiles: ProfileFileOptions
     @OptionGroup(title: "Fetching") var fetch: FetchOptions
@@ -66,7 +66,9 @@ struct Preview: AsyncParsableCommand {
             throw ValidationError(
                 "A notification takes at most \(JobSubmission.maximumAttachments) --attach, not \(identifiers.count).")
         }
-        if !(0...65_535).contains(port) { throw ValidationError("--port must be between 0 and 65535, not \(port).") }
+        if let port, !(1...65_535).contains(port) {
+            throw ValidationError("--port must be between 1 and 65535, not \(port).")
+        }
         _ = try handlerURL
     }
 
@@ -89,6 +91,7 @@ struct Preview: AsyncParsableCommand {
         let url = try handlerURL
         let allowed = try FetchAllowance.list(
             url.map { [$0.origin.split(separator: "/").last ?? ""] }?.map(String.init) ?? [])
+        try checkPort()
         let client = HandlerClient(
             guardedBy: FetchGuard(allowing: allowed), userAgent: "Satchel/\(Version.current)")
         let isListening = Promise<Void>()
@@ -101,7 +104,7 @@ struct Preview: AsyncParsableCommand {
             metrics: MetricsRegistry(), manager: nil,
             preview: { service in
                 LivePreview(of: service, handler: url.map { ResponseHandler(url: $0.text) }, client: client) {
-                    Console.printError("The handler did not decide: \($0).")
+                    Console.printError($0)
                 }
             },
             onListening: { isListening.make(.success(())) })
@@ -126,13 +129,24 @@ struct Preview: AsyncParsableCommand {
         try result.get()
     }
 
+    private var listen: ListenAddress { ListenAddress(host: "127.0.0.1", port: port ?? 0) }
+
+    private func checkPort() throws {
+        do {
+            try FreePort.check(listen)
+        } catch let failure as CommandFailure {
+            throw CommandFailure(
+                failure.sentence.replacing("another address or port with --listen", with: "another one with --port"))
+        }
+    }
+
     /// The service that a preview is made with: its own, on loopback, in memory.
     private var configuration: ServiceConfiguration {
         get throws {
             let configured = StoreOptions.configured
             var configuration = ServiceConfiguration()
             configuration.store = "\(StoreLocation.memory)"
-            configuration.listen = ListenAddress(host: "127.0.0.1", port: port)
+            configuration.listen = listen
             configuration.grace = .seconds(1)
             configuration.memory = configured.memory
             configuration.codecs = configured.codecs

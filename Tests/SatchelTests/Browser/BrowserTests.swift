@@ -10,6 +10,8 @@ import Testing
         _ preview: PreviewedNotification, query: String = "", _ body: (Browser) async throws -> Void
     ) async throws {
         let browser = try await Browser.shared()
+        // The page before asks for what is newer, of a process that has ended.
+        try await browser.open("about:blank")
         _ = try await browser.complaints() + browser.requests()
         try await browser.open(preview.url.absoluteString + query)
         try await browser.wait("document.getElementById('phone') && document.readyState === 'complete'")
@@ -148,6 +150,51 @@ import Testing
         }
     }
 
+    @Test func `a handler may turn, fade, exchange and caption all that is seen`() async throws {
+        let home = try TemporaryDirectory()
+        let handler = home.url.appending(path: "handler.py")
+        try Data(
+            """
+            import http.server, json, sys
+            class Handler(http.server.BaseHTTPRequestHandler):
+                def do_POST(self):
+                    self.rfile.read(int(self.headers['Content-Length']))
+                    self.send_response(200)
+                    self.end_headers()
+                    self.wfile.write(json.dumps({'then': 'stay', 'actions': [], 'view': {
+                        'rotation': -90, 'opacity': 0.25, 'attachment': 'b', 'title': '<i>T</i>', 'subtitle': 'S',
+                        'body': 'B', 'label': {'text': 'L', 'color': 'purple'}}}).encode())
+            server = http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), Handler)
+            print(f'http://127.0.0.1:{server.server_port}/', flush=True)
+            server.serve_forever()
+            """.utf8
+        ).write(to: handler)
+        try Data(#"{"aps": {"alert": "Text", "category": "c"}}"#.utf8).write(to: home.url.appending(path: "push.json"))
+        try Data(
+            #"{"id": "c", "actions": [{"id": "a", "title": "A"}], "extension": {"overrides_default_title": true}}"#.utf8
+        ).write(to: home.url.appending(path: "c.json"))
+        let media = Repository.media.path(percentEncoded: false)
+        let preview = try await PreviewedNotification(
+            ["push.json", "--category", "c.json", "--attach", "a=\(media)/jpeg/coffee.jpg,b=\(media)/gif/film.gif"],
+            handler: handler.path(percentEncoded: false), in: home)
+        try await with(preview) { browser in
+            let seen = """
+                const shown = document.querySelector('.medium:not([hidden])')
+                return [shown.dataset.attachment, shown.style.transform, shown.style.opacity,
+                  ...[...document.querySelectorAll('#content p, #label, #app')]
+                    .map(line => line.hidden ? null : line.textContent)]
+                """
+            #expect(try await browser.script(seen) == ["a", "", "1", "The app", nil, nil, nil, "Text"])
+            try await browser.click("[data-action=a]")
+            try await browser.wait("document.getElementById('status').textContent.startsWith('It stays open')")
+            #expect(
+                try await browser.script(seen) == [
+                    "b", "rotate(-90deg)", "0.25", "<i>T</i>", "L", "<i>T</i>", "S", "B",
+                ])
+            #expect(try await status(browser) == "It stays open. Actions: none. L")
+        }
+    }
+
     // MARK: The page itself
 
     @Test func `nothing moves as media come, and their box is there before them, to the pixel`() async throws {
@@ -178,6 +225,24 @@ import Testing
                 "return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
             #expect(try await browser.script("return window.shift") == 0.0)
         }
+    }
+
+    @Test func `who wants no motion sees a still until asking for more`() async throws {
+        let home = try TemporaryDirectory()
+        try Data(#"{"aps": {"alert": "Text"}}"#.utf8).write(to: home.url.appending(path: "push.json"))
+        let film = Repository.media.appending(path: "gif/film.gif").path(percentEncoded: false)
+        let preview = try await PreviewedNotification(["push.json", "--attach", "film=\(film)"], in: home)
+        let reduce = #"{"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}"#
+        try await Browser.shared().chromium("Emulation.setEmulatedMedia", reduce)
+        try await with(preview) { browser in
+            let source = "document.querySelector('.medium img').currentSrc"
+            try await browser.wait("\(source).endsWith('/thumbnail.jpg')")
+            try await browser.tab(to: "[data-play]")
+            try await browser.press(Browser.enter)
+            try await browser.wait("\(source).endsWith('/main.gif')")
+            #expect(try await browser.script("return document.querySelector('[data-play]').checkVisibility()") == false)
+        }
+        try await Browser.shared().chromium("Emulation.setEmulatedMedia", #"{"features": []}"#)
     }
 
     @Test func `at 320 points nothing is beside the page, in any look, and a reload keeps the look`() async throws {

@@ -20,12 +20,13 @@ final class PreviewedNotification {
             ["\(directory)/\(sample).push.json", "--category", "\(directory)/\(sample).json"]
                 + (sample == "event-invite"
                     ? [] : ["--attach", "photo=\(Repository.media.path(percentEncoded: false))/jpeg/coffee.jpg"]),
-            handler: handler, in: home)
+            handler: handler ? "\(directory)/handler.py" : nil, in: home)
     }
 
-    init(_ arguments: [String], handler: Bool = false, in home: borrowing TemporaryDirectory) async throws {
+    /// - Parameter handler: A script of Python that listens on the port which it is given, and prints where.
+    init(_ arguments: [String], handler: String? = nil, in home: borrowing TemporaryDirectory) async throws {
         var arguments = ["preview"] + arguments
-        self.handler = try handler ? Self.startHandler() : nil
+        self.handler = try handler.map { try Program.tool("python3").start(["-B", $0, "0"]) }
         if let handler = self.handler {
             let url = try await whenFound("where the handler listens") { try Self.line(handler) }
             arguments += ["--handler", url]
@@ -41,11 +42,6 @@ final class PreviewedNotification {
         }
         let errors = try program.errorsSoFar
         url = try #require(line.flatMap { URL(string: $0) }, "\(errors)")
-    }
-
-    private static func startHandler() throws -> RunningProgram {
-        let script = Repository.media.appending(path: "notifications/handler.py").path(percentEncoded: false)
-        return try Program.tool("python3").start(["-B", script, "0"])
     }
 
     private static func line(_ program: RunningProgram) throws -> String? {
