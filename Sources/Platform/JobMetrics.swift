@@ -20,6 +20,9 @@ import Metrics
 /// | `satchel_stage_seconds` | timer | `stage` (`fetch`, `wait`, `identify`, `retry`, a rendition, `placeholder`, `commit`) | stages of attachments |
 /// | `satchel_fetches_total` | counter | `result` (`fetched` or an error's code) | fetches of sources |
 /// | `satchel_fetched_bytes_total` | counter | | bytes of bodies |
+/// | `satchel_firings_total` | counter | `state` (`ready`, `failed`, `missed`) | firings that were made ready here, or missed |
+/// | `satchel_firing_late_seconds` | timer | | from the instant of a firing until its payload was made |
+/// | `satchel_clock_steps_total` | counter | | how often the clock was set while it was being watched |
 /// | `satchel_calls_total` | counter | `type`, `result` (`delivered`, `again`, `failed`) | calls to webhooks |
 /// | `satchel_codec_zygotes_total` | counter | | zygotes that were started |
 /// | `satchel_codec_processes_total` | counter | | processes that took a source |

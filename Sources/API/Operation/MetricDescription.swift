@@ -64,6 +64,11 @@ public struct MetricDescription: Hashable, Sendable {
             "place", "priority"),
         .init("fetches_total", .counter, "Fetches of sources, by 'fetched' or the error's code.", "result"),
         .init("fetched_bytes_total", .counter, "Of fetched bodies."),
+        .init("firings_total", .counter, "Firings of notifications that were made ready here, or missed.", "state"),
+        .init(
+            "firing_late_seconds", .histogram(buckets: seconds),
+            "From the instant of a firing until its payload was made."),
+        .init("clock_steps_total", .counter, "How often the clock was set while it was being watched."),
         .init("calls_total", .counter, "Calls to receivers, such as callbacks.", "type", "result"),
 
         .init("codec_zygotes_total", .counter, "Zygotes that were started."),

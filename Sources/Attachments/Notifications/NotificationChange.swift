@@ -135,6 +135,8 @@ public struct FiringCompletion: Hashable, Sendable {
     public var firing: FiringID
     public var tenant: TenantID
     public var notification: NotificationID
+    /// When it was due.
+    public var scheduledAt: Instant
     /// By the store's clock.
     public var at: Instant
     public var outcome: Outcome
@@ -149,6 +151,7 @@ public struct FiringCompletion: Hashable, Sendable {
         self.firing = firing.id
         tenant = firing.tenant
         notification = firing.notification
+        scheduledAt = firing.scheduledAt
         self.at = at
         self.outcome = outcome
     }

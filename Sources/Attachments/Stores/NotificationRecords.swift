@@ -1,10 +1,13 @@
 /// Notifications that are to fire.
 public struct DueNotifications: Hashable, Sendable {
+    /// What the clock says by which they are due.
+    public var now: Instant
     public var elements: [NotificationRecord]
     /// Until the next one becomes due that isn't yet; nil where there is none.
     public var next: Duration?
 
-    public init(elements: [NotificationRecord] = [], next: Duration? = nil) {
+    public init(at now: Instant, elements: [NotificationRecord] = [], next: Duration? = nil) {
+        self.now = now
         self.elements = elements
         self.next = next
     }
@@ -37,7 +40,8 @@ public protocol NotificationRecords: Sendable {
         _ id: NotificationID, of tenant: TenantID, from list: NotificationRemoval
     ) async throws(AttachmentError) -> Bool
 
-    /// Notifications of all tenants whose next instant has come, soonest first.
+    /// Notifications of all tenants whose next instant has come, soonest first: by the clock itself, not by the latest instant
+    /// of the records, which orders these and stays ahead of a clock that was set back.
     func dueNotifications(limit: Int) async throws(AttachmentError) -> DueNotifications
 
     /// Pending notifications of all tenants whose next instant was made by other zone rules than these.

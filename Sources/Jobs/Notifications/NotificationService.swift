@@ -37,6 +37,7 @@ public final class NotificationService: Sendable {
     private let zones: TimeZoneDatabase
     private let signal = AsyncSignal()
     private let health = StoreHealth()
+    private let clock = Mutex(ClockWatch())
     private let underway = Mutex<Set<FiringID>>([])
 
     package init(
@@ -116,11 +117,19 @@ public final class NotificationService: Sendable {
     private func fireDue(
         by renderer: some FiringRenderer
     ) async throws(AttachmentError) -> ([Firing], next: Duration?) {
+        let asked = Duration.sinceStart
         let due = try await records.dueNotifications(limit: Self.group)
-        guard !due.elements.isEmpty else { return ([], due.next) }
-        let now = try await records.now()
-        let requests = due.elements.compactMap { request(for: $0, by: renderer, at: now) }
+        let uptime = asked...max(asked, .sinceStart)
+        let (isSteady, steps) = clock.withLock { clock in
+            let before = clock.steps
+            return (clock.isSteady(due.now, uptime: uptime), clock.steps - before)
+        }
+        JobMetrics.count("clock_steps_total", by: Int64(steps))
+        guard isSteady, !due.elements.isEmpty else { return ([], isSteady ? due.next : nil) }
+        let requests = due.elements.compactMap { request(for: $0, by: renderer, at: due.now) }
         let made = try await records.fire(requests).compactMap(\.self)
+        let missed = made.count { $0.record.state == .missed }
+        if missed > 0 { JobMetrics.count("firings_total", [("state", "missed")], by: Int64(missed)) }
         // Others did it, or zone rules can't be read: looked at again before long.
         return (made, made.isEmpty ? nil : .zero)
     }
@@ -159,7 +168,8 @@ public final class NotificationService: Sendable {
                 begin(firing, by: renderer, in: &group)
             }
         }
-        if !completions.isEmpty { try await records.complete(completions) }
+        guard !completions.isEmpty else { return }
+        try await complete(completions)
     }
 
     /// Waits for a firing's media and completes it, beside others.
@@ -179,7 +189,18 @@ public final class NotificationService: Sendable {
     ) async throws(AttachmentError) {
         guard firing.record.isWaiting, let completion = try await completion(of: firing, by: renderer, waits: true)
         else { return }
-        try await records.complete([completion])
+        try await complete([completion])
+    }
+
+    private func complete(_ completions: [FiringCompletion]) async throws(AttachmentError) {
+        try await records.complete(completions)
+        for completion in completions {
+            switch completion.outcome {
+            case .finished: JobMetrics.count("firings_total", [("state", "ready")])
+            case .failed: JobMetrics.count("firings_total", [("state", "failed")])
+            }
+            JobMetrics.time("firing_late_seconds", (completion.at - completion.scheduledAt).inSeconds)
+        }
     }
 
     /// - Parameter waits: Until its media are ready or its time is over; else nil where they aren't ready.

@@ -60,11 +60,13 @@ extension MemoryRecordStore {
     }
 
     public func dueNotifications(limit: Int) async throws(AttachmentError) -> DueNotifications {
-        read { tables, now in
+        read { tables, _ in
+            let now = clock()
             let scheduled = tables.notifications.values.compactMap { record in
                 record.next.map { (at: $0.at, record) }
             }.sorted { $0.at < $1.at }
             return DueNotifications(
+                at: now,
                 elements: scheduled.prefix { $0.at <= now }.prefix(limit).map(\.1),
                 next: scheduled.first { $0.at > now }.map { $0.at - now })
         }

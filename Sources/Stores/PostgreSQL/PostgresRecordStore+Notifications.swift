@@ -64,7 +64,7 @@ extension PostgresRecordStore {
                 "SELECT record FROM notifications WHERE next_at <= $1 ORDER BY next_at LIMIT $2",
                 [.int(work.now.milliseconds), .int(limit)])
             return DueNotifications(
-                elements: try rows.map { try $0.notification() }, next: next.map { $0 - work.now })
+                at: work.now, elements: try rows.map { try $0.notification() }, next: next.map { $0 - work.now })
         }
     }
 

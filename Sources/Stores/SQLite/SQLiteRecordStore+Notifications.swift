@@ -53,10 +53,12 @@ extension SQLiteRecordStore {
     }
 
     public func dueNotifications(limit: Int) async throws(AttachmentError) -> DueNotifications {
-        try await read { database, now in
+        try await read { [clock] database, _ in
+            let now = clock()
             let next = try database.number(
                 "SELECT min(next_at) FROM notifications WHERE next_at > ?", [now.milliseconds])
             return DueNotifications(
+                at: now,
                 elements: try database.rows(
                     "SELECT record FROM notifications WHERE next_at <= ? ORDER BY next_at LIMIT ?",
                     [now.milliseconds, limit]
