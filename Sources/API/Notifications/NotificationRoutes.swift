@@ -12,12 +12,7 @@ struct NotificationRoutes: Sendable {
     func add(to table: RouteTable) {
         table.on(.submitNotification) { request, context in try await submit(request, id: nil, context) }
         table.on(.putNotification) { request, context in
-            let id = try context.parameter("id")
-            guard id.isClientID else {
-                throw Problem.invalid(
-                    "id", "A notification's id has 1 to 128 letters, digits, dots, underscores, tildes and hyphens.")
-            }
-            return try await submit(request, id: NotificationID(rawValue: id), context)
+            try await submit(request, id: wellFormedID(context), context)
         }
         table.on(.listNotifications) { request, context in try await list(request, of: context.tenant) }
         table.on(.notification) { _, context in .json(try JSON.encode(try await service.body(of: record(context)))) }
@@ -26,7 +21,7 @@ struct NotificationRoutes: Sendable {
             let query = try Query(request).reader(known: ["from"], errors)
             let list = query.choice("from", NotificationRemoval.self) ?? .all
             try errors.check()
-            _ = try await service.records.remove(id(context), of: context.tenant, from: list)
+            _ = try await service.records.remove(wellFormedID(context), of: context.tenant, from: list)
             return Response(status: .noContent)
         }
         table.on(.fireNotification) { request, context in try await fire(request, context) }
@@ -48,6 +43,15 @@ struct NotificationRoutes: Sendable {
 
     private func id(_ context: ServiceContext) throws -> NotificationID {
         NotificationID(rawValue: try context.parameter("id"))
+    }
+
+    /// An id that somebody may choose.
+    private func wellFormedID(_ context: ServiceContext) throws -> NotificationID {
+        let id = try id(context)
+        guard id.rawValue.isClientID else {
+            throw Problem.invalid("id", "A notification's id has \(String.clientIDs).")
+        }
+        return id
     }
 
     private func record(_ context: ServiceContext) async throws -> NotificationRecord {
