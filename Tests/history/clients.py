@@ -382,7 +382,7 @@ class Notifier(Client):
             status, answer, note = self.ask(
                 "notify", "PUT", f"/v1/notifications/{name}", tenant, headers={"Content-Type": "application/json"}, body=body)
             taken = status in (200, 201) and answer
-            note(name=name, tenant=tenant, what=kind, generation=answer["generation"] if taken else None)
+            note(name=name, what=kind, generation=answer["generation"] if taken else None)
             if taken:
                 return True
             if self.world.over.wait(0.5):
@@ -392,7 +392,7 @@ class Notifier(Client):
     def remove(self, name, tenant):
         for attempt in range(TRIES):
             status, _, note = self.ask("unnotify", "DELETE", f"/v1/notifications/{name}?from=pending", tenant)
-            note(name=name, tenant=tenant)
+            note(name=name)
             if status == 204 or self.world.over.wait(0.5):
                 return
 
@@ -414,10 +414,10 @@ class Puller(Client):
         status, page, note = self.ask(
             "pull", "GET", "/v1/firings?limit=20" + (f"&cursor={urllib.parse.quote(cursor)}" if cursor else ""), tenant)
         if status != 200 or not page:
-            note(tenant=tenant, firings=[])
+            note(firings=[])
             return None
         firings = [firing["id"] for firing in page["firings"]]
-        note(tenant=tenant, firings=firings)
+        note(firings=firings)
         self.cursors[tenant] = page["next"]
         return firings
 

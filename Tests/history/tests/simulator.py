@@ -14,6 +14,7 @@ class Simulator:
         self.chance, self.events, self.time, self.ids = random.Random(seed), [], 100.0, itertools.count(1)
         self.jobs, self.attachments, self.renditions, self.blobs, self.objects = {}, [], [], [], {}
         self.witness, self.ends, self.open = [], [], {}
+        self.notifications, self.firings = [], []
 
     def tick(self, most=0.2):
         self.time += self.chance.uniform(0.01, most)
@@ -87,6 +88,17 @@ class Simulator:
             "call", op="stream", tenant=None, client="simulated", node=node, start=start, end=last + 0.1, status=200, bytes=5,
             last=last, whole=False, lease=lease, attachment=attachment, role="main", **facts)
 
+    def notify(self, name, bodies=1):
+        """A notification that fired once in its last generation, and was pulled."""
+        for generation in range(1, bodies + 1):
+            self.call("notify", 201 if generation == 1 else 200, name=name, what="once", generation=generation)
+        self.notifications.append({"tenant": "north", "id": name, "generation": bodies, "state": "done", "left": None})
+        place = len(self.firings) + 1
+        self.firings.append({
+            "id": f"firing-{place}", "tenant": "north", "notification": name, "generation": bodies, "number": 1, "state": "delivered",
+            "place": place})
+        self.call("pull", firings=[f"firing-{place}"])
+
     def history(self):
         for row in self.renditions:
             self.read("last", row["attachment"], row["sha256"], op="open")
@@ -97,6 +109,7 @@ class Simulator:
                 "tenant": "north", "stored_bytes": sum(row["bytes"] for row in self.renditions), "unfinished_jobs": 0,
                 "open_leases": len(self.open)}],
             "leases": [{"tenant": "north", "open": len(self.open)}], "witness": self.witness, "ends": self.ends,
+            "notifications": self.notifications, "firings": self.firings,
             "objects": [{"name": name, "bytes": size} for name, size in self.objects.items()]}
         for name, rows in tables.items():
             self.note("table", name=name, rows=rows)

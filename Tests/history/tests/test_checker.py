@@ -11,6 +11,8 @@ class CheckerTests(unittest.TestCase):
         self.job, self.attachment, self.hash = self.world.submit()
         self.lease = self.world.lease(self.attachment)
         self.world.read(self.lease, self.attachment, self.hash)
+        self.world.notify("once")
+        self.world.notify("changed", bodies=2)
 
     def judged(self, changed=lambda history: None):
         history = self.world.history()
@@ -29,6 +31,7 @@ class CheckerTests(unittest.TestCase):
                 job, attachment, hash_ = world.submit(repeated=1 + number % 2)
                 lease = world.lease(attachment)
                 world.read(lease, attachment, hash_)
+                world.notify(f"notification-{number}", bodies=1 + number % 2)
                 if number % 3 == 0:
                     start = world.time
                     revoked = world.revoke(lease)
@@ -37,7 +40,7 @@ class CheckerTests(unittest.TestCase):
             verdict = Verdict(world.history())
             self.assertEqual([found for _, found in verdict.rules.values() if found], [])
             self.assertGreater(min(cases for name, (cases, _) in verdict.rules.items() if name in (
-                "what was read had its hash", "no read began after its access was taken back", "streams ended within a second")), 0)
+                "what was read had its hash", "each notification fired once", "who pulls firings saw each once", "no read began after its access was taken back", "streams ended within a second")), 0)
 
     def test_a_job_that_was_accepted_and_is_gone_is_found(self):
         self.world.call("submit", 202, name="lost", key="lost", asked=None, bytes="lost", job="id-lost", code=None)
@@ -184,6 +187,37 @@ class CheckerTests(unittest.TestCase):
             began = self.world.tick()
             self.world.call("page", list=jobs, began=began)
             self.assert_breaks("lists were whole")
+
+    def test_a_notification_that_never_fired_is_found_unless_somebody_took_it_back(self):
+        def unfired(history):
+            history.tables["notifications"].append({"tenant": "north", "id": "lost", "generation": 1, "state": "done", "left": None})
+        self.world.call("notify", 201, name="lost", what="once", generation=1)
+        self.assert_breaks("each notification fired once", unfired)
+        self.world.call("unnotify", None, name="lost")
+        self.assertTrue(self.judged(unfired).is_sound)
+
+    def test_a_notification_that_fired_twice_or_waits_for_ever_is_found(self):
+        for change in (dict(number=2, place=None), dict(id="other", number=2, state="pending", place=None, generation=0)):
+            self.setUp()
+            self.assert_breaks(
+                "each notification fired once",
+                lambda history: history.tables["firings"].append({**history.tables["firings"][0], **change}))
+
+    def test_a_notification_that_is_gone_or_older_than_was_told_is_found(self):
+        self.assert_breaks("each notification fired once", lambda history: history.tables["notifications"].pop())
+        self.setUp()
+        self.world.call("notify", 200, name="once", what="changed", generation=2)
+        self.assert_breaks("each notification fired once")
+
+    def test_a_firing_that_a_puller_saw_twice_or_never_or_late_is_found(self):
+        for firings in (["firing-1"], ["firing-9"]):
+            self.setUp()
+            self.world.call("pull", firings=firings)
+            self.assert_breaks("who pulls firings saw each once")
+        self.setUp()
+        self.assert_breaks(
+            "who pulls firings saw each once",
+            lambda history: [row.update(place=3 - row["place"]) for row in history.tables["firings"]])
 
     def test_wrong_usage_is_found(self):
         self.assert_breaks("usage equals the records", lambda history: history.tables["usage"][0].update(unfinished_jobs=1))
