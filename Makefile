@@ -27,6 +27,10 @@ release: dependencies ## Build satchel and its codecs for use.
 demo: release ## Prepare the sample files, and show what came of it.
 	@Media/demo.sh $(RELEASE)/satchel
 
+.PHONY: screenshots
+screenshots: build ## Take the README's pictures of the preview, in Chromium.
+	@Media/notifications/screenshots.sh .build/debug/satchel
+
 .PHONY: demo-scaled
 demo-scaled: release ## Show two nodes on PostgreSQL and a bucket, one of which is killed.
 	@Media/demo-scaled.py $(RELEASE)/satchel
