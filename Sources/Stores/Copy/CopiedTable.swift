@@ -251,7 +251,8 @@ struct CopiedTable: Sendable {
         // Empty between two transactions.
         "released_spool",
         // The target counts these when it is asked.
-        "lanes", "open_access", "holdings.blobs", "holdings.blob_bytes", "holdings.pending_calls",
+        "lanes", "open_access", "tenants.pending_notifications", "holdings.blobs", "holdings.blob_bytes",
+        "holdings.pending_calls",
         // The target's server has the time, and each node asks what was taken back.
         "store",
         // Computed from the URL.

@@ -8,7 +8,7 @@ extension SQLiteRecordStore {
             let open = try existing.map { try database.firings(of: $0.key, isOpen: true) } ?? []
             let (answer, changes) = NotificationDecision.put(new, existing: existing?.record, open: open, at: now)
             if let limit, !changes.isEmpty, existing?.record.state != .pending {
-                guard try database.pendingNotifications(of: new.tenant, upTo: limit) < limit else {
+                guard try database.pendingNotifications(of: new.tenant) < limit else {
                     throw AttachmentError.quotaExceeded(what: "pending notifications")
                 }
             }
@@ -202,13 +202,9 @@ extension Database {
         ).map { FoundNotification(key: $0["key"], record: try $0.notification()) }
     }
 
-    /// Pending ones, counted up to a number.
-    fileprivate func pendingNotifications(of tenant: TenantID, upTo limit: Int) throws -> Int {
+    fileprivate func pendingNotifications(of tenant: TenantID) throws -> Int {
         Int(
-            try number(
-                """
-                SELECT count(*) FROM (SELECT 1 FROM notifications WHERE tenant = ? AND state = 'pending' LIMIT ?)
-                """, [tenant.rawValue, limit]) ?? 0)
+            try number("SELECT pending_notifications FROM tenants WHERE tenant = ?", [tenant.rawValue]) ?? 0)
     }
 
     /// Those that aren't handed over yet, or the others that are still in the list.

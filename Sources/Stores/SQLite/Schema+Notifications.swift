@@ -62,8 +62,23 @@ extension Schema {
         -- Places in a tenant's list of firings are given out in the order of commits.
         CREATE TABLE tenants (
             tenant TEXT PRIMARY KEY CHECK (tenant <> ''),
-            last_place INTEGER NOT NULL DEFAULT 0 CHECK (last_place >= 0)
+            last_place INTEGER NOT NULL DEFAULT 0 CHECK (last_place >= 0),
+            -- So that a quota costs the same with any number of them.
+            pending_notifications INTEGER NOT NULL DEFAULT 0 CHECK (pending_notifications >= 0)
         ) STRICT, WITHOUT ROWID;
+        CREATE TRIGGER notifications_come AFTER INSERT ON notifications WHEN NEW.state = 'pending'
+        BEGIN
+            INSERT INTO tenants (tenant, pending_notifications) VALUES (NEW.tenant, 1)
+            ON CONFLICT (tenant) DO UPDATE SET pending_notifications = pending_notifications + 1;
+        END;
+        CREATE TRIGGER notifications_change AFTER UPDATE OF state ON notifications WHEN NEW.state <> OLD.state
+        BEGIN
+            UPDATE tenants SET pending_notifications =
+                pending_notifications + (NEW.state = 'pending') - (OLD.state = 'pending')
+            WHERE tenant = NEW.tenant;
+        END;
+        CREATE TRIGGER notifications_go AFTER DELETE ON notifications WHEN OLD.state = 'pending'
+        BEGIN UPDATE tenants SET pending_notifications = pending_notifications - 1 WHERE tenant = OLD.tenant; END;
         CREATE TRIGGER places_only_advance BEFORE UPDATE OF last_place ON tenants
         WHEN NEW.last_place < OLD.last_place
         BEGIN SELECT RAISE(ABORT, 'a list never goes back'); END;
