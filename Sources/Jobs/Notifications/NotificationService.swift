@@ -160,9 +160,11 @@ public final class NotificationService: Sendable {
     private func settle(
         _ firings: [Firing], by renderer: some FiringRenderer, in group: inout DiscardingTaskGroup
     ) async throws(AttachmentError) {
+        guard firings.contains(where: \.record.isWaiting) else { return }
         var completions: [FiringCompletion] = []
+        let now = try await records.now()
         for firing in firings where firing.record.isWaiting {
-            if let completion = try await completion(of: firing, by: renderer, waits: false) {
+            if let completion = try await completion(of: firing, by: renderer, at: now) {
                 completions.append(completion)
             } else {
                 begin(firing, by: renderer, in: &group)
@@ -187,7 +189,7 @@ public final class NotificationService: Sendable {
     private func finish(
         _ firing: Firing, by renderer: some FiringRenderer
     ) async throws(AttachmentError) {
-        guard firing.record.isWaiting, let completion = try await completion(of: firing, by: renderer, waits: true)
+        guard firing.record.isWaiting, let completion = try await completion(of: firing, by: renderer, at: nil)
         else { return }
         try await complete([completion])
     }
@@ -203,20 +205,22 @@ public final class NotificationService: Sendable {
         }
     }
 
-    /// - Parameter waits: Until its media are ready or its time is over; else nil where they aren't ready.
+    /// - Parameter now: Nil where it waits until its media are ready or its time is over.
+    /// - Returns: Nil where they aren't ready, and it doesn't wait.
     private func completion(
-        of firing: Firing, by renderer: some FiringRenderer, waits: Bool
+        of firing: Firing, by renderer: some FiringRenderer, at now: Instant?
     ) async throws(AttachmentError) -> FiringCompletion? {
         var job: JobRecord?
         if let id = firing.notification.job {
             job = try await records.job(id, of: firing.notification.tenant)
             if let known = job, !known.state.isFinished {
-                guard waits else { return nil }
+                guard now == nil else { return nil }
                 let left = firing.record.waitsUntil - (try await records.now())
                 job = try await jobs.finished(id, of: known.tenant, within: max(left, .zero), known: known)
             }
         }
-        return try await renderer.completion(of: firing, job, at: try await records.now())
+        let instant = if let now { now } else { try await records.now() }
+        return try await renderer.completion(of: firing, job, at: instant)
     }
 
     // MARK: Zone rules
