@@ -42,7 +42,7 @@ public enum NotificationDecision {
     ) -> [NotificationChange] {
         var record = record
         var changes: [NotificationChange] = []
-        if list != .delivered, record.state != .cancelled {
+        if list != .delivered {
             changes += supersede(open)
             record.state = .cancelled
             record.next = nil
