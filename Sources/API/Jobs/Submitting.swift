@@ -14,13 +14,7 @@ struct Submitting: Sendable {
     func submit(_ request: Request, id: JobID?, _ context: ServiceContext) async throws -> JobRecord {
         let tenant = try context.tenant
         let key = id == nil ? try idempotencyKey(of: request) : nil
-        do {
-            try await service.intake.admit(tenant)
-        } catch let error as AttachmentError {
-            var problem = Problem(error)
-            problem.headers[.connection] = "close"
-            throw problem
-        }
+        try await admit(tenant)
         return try await BodyReceiver(service: service).receive(request) { body in
             var (submission, digest) = try submission(request, body, id: id, tenant: tenant)
             submission.traceparent = context.trace.header
@@ -36,6 +30,17 @@ struct Submitting: Sendable {
                     .unprocessableContent, "idempotency_conflict",
                     "This Idempotency-Key came with another body before. Use a new key for new work.")
             }
+        }
+    }
+
+    /// Before any of the body is read: what is refused ends the connection.
+    func admit(_ tenant: TenantID) async throws {
+        do {
+            try await service.intake.admit(tenant)
+        } catch let error as AttachmentError {
+            var problem = Problem(error)
+            problem.headers[.connection] = "close"
+            throw problem
         }
     }
 

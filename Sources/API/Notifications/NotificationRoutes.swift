@@ -68,7 +68,7 @@ struct NotificationRoutes: Sendable {
         let tenant = try context.tenant
         let submitting = NotificationSubmitting(service: service, tenant: tenant, traceparent: context.trace.header)
         let answer = try await submitting.submit(request, id: id)
-        if let wait = preferences.wait { try await self.wait(for: answer.record, within: .seconds(wait)) }
+        if let wait = preferences.wait { try await self.wait(for: answer, within: .seconds(wait)) }
         guard let record = try await service.records.notification(answer.record.id, of: tenant) else {
             throw Problem.notFound
         }
@@ -80,14 +80,18 @@ struct NotificationRoutes: Sendable {
     }
 
     /// Waits for the media; without a trigger for the firing.
-    private func wait(for record: NotificationRecord, within limit: Duration) async throws {
+    private func wait(for answer: NotificationAnswer, within limit: Duration) async throws {
+        let record = answer.record
+        let isUnchanged = if case .unchanged = answer { true } else { false }
+        // Of the same body the one that there was.
+        let number = isUnchanged ? max(record.fired, 1) : record.fired + 1
         let end = ContinuousClock.now + limit
         if let id = record.job, let job = try await service.records.job(id, of: record.tenant) {
             _ = try await service.waitForEnd(of: job, within: limit)
         }
         guard record.submission.trigger == nil else { return }
         while .now < end {
-            let firing = try await service.records.firing(1, of: record.id, tenant: record.tenant)
+            let firing = try await service.records.firing(number, of: record.id, tenant: record.tenant)
             if let firing, !firing.isWaiting { return }
             try await Task.sleep(for: Self.interval)
         }

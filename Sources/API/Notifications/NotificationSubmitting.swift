@@ -15,8 +15,9 @@ struct NotificationSubmitting: Sendable {
 
     /// - Parameter id: The client's; nil for one of ours, or of an idempotency key.
     func submit(_ request: Request, id: NotificationID?) async throws -> NotificationAnswer {
-        let key = id == nil ? try Submitting(service: service).idempotencyKey(of: request) : nil
-        try await service.intake.admit(tenant)
+        let submitting = Submitting(service: service)
+        let key = id == nil ? try submitting.idempotencyKey(of: request) : nil
+        try await submitting.admit(tenant)
         return try await BodyReceiver(service: service, descriptionPart: "notification").receive(request) { body in
             guard let description = body.description else {
                 throw Problem(
@@ -72,12 +73,21 @@ struct NotificationSubmitting: Sendable {
         let now = try await service.records.now()
         let next = try first(wording.trigger, at: now)
         let job = try await job(of: id, wording, payload, body)
-        let answer = try await service.records.put(
-            NewNotification(
-                id: id, tenant: tenant, bodyDigest: digest, submission: submission, job: job?.record.id,
-                attachments: (job?.record.attachments.map(\.id) ?? []) + wording.prepared.values, next: next,
-                rules: wording.trigger?.timeZone == nil ? nil : service.timeZones.version, acceptedAt: now),
-            limit: service.settings.quotas.pendingNotifications)
+        let notification = NewNotification(
+            id: id, tenant: tenant, bodyDigest: digest, submission: submission, job: job?.record.id,
+            attachments: (job?.record.attachments.map(\.id) ?? []) + wording.prepared.values, next: next,
+            rules: wording.trigger?.timeZone == nil ? nil : service.timeZones.version, acceptedAt: now)
+        let answer: NotificationAnswer
+        do {
+            answer = try await service.records.put(
+                notification, limit: service.settings.quotas.pendingNotifications)
+        } catch {
+            // Nothing is left of what isn't taken: a job that was made for it goes, with its sources.
+            if let job, job.keepsSources, try await service.records.deleteJob(job.record.id, of: tenant) {
+                service.jobs.deleted(job.record.id, of: tenant)
+            }
+            throw error
+        }
         service.notifications.changed()
         return (answer, keepsSources: job?.keepsSources ?? false)
     }
@@ -89,9 +99,7 @@ struct NotificationSubmitting: Sendable {
         do throws(TriggerError) {
             return try trigger.first(accepted: now, in: service.timeZones)
         } catch {
-            throw Problem(
-                .unprocessableContent, error.code, error.message,
-                errors: [.init(pointer: "/trigger/\(error.field)", detail: error.message)])
+            throw Problem(error, of: "/trigger")
         }
     }
 

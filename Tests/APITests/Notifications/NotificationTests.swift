@@ -204,7 +204,38 @@ import Testing
         }
     }
 
+    @Test func `an update without a trigger is waited for until it has fired itself`() async throws {
+        try await LiveService.run { live in
+            for number in 1...3 {
+                let body = #"{"payload":{"aps":{"alert":"\#(number)"}}}"#
+                for _ in 0..<2 {
+                    let reply = try await put("a", body, live, ["Prefer": "wait=20"])
+                    let last = try reply.json["last"]
+                    #expect(last["number"].int == number && last["state"].string == "delivered", "\(reply.text)")
+                }
+            }
+        }
+    }
+
     // MARK: What can't be taken
+
+    @Test func `over the quota nothing is left of a notification and its files`() async throws {
+        try await LiveService.run({ $0.settings.quotas.pendingNotifications = 1 }) { live in
+            #expect(try await put("a", #"{"payload":{},"trigger":{"type":"manual"}}"#, live).status == 201)
+            let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
+            let head =
+                "--b\r\nContent-Disposition: form-data; name=\"notification\"\r\n\r\n"
+                + #"{"payload":{},"attachments":[{"identifier":"photo","part":"file"}],"trigger":{"type":"manual"}}"#
+                + "\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.jpg\"\r\n\r\n"
+            let refused = try await live.send(
+                .put, "/v1/notifications/b", ["Content-Type": "multipart/form-data; boundary=b"],
+                body: Data(head.utf8) + photo + Data("\r\n--b--\r\n".utf8))
+            #expect(refused.status == 429)
+            #expect(try refused.json["code"].string == "quota_exceeded")
+            #expect(try await live.send(.get, "/v1/jobs").json["jobs"].array.isEmpty)
+            try await eventually("its file is gone") { try live.spooled().isEmpty }
+        }
+    }
 
     @Test func `everything that can't be taken is named`() async throws {
         try await LiveService.run { live in
