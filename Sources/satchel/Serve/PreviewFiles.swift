@@ -43,7 +43,7 @@ struct PreviewFiles: Sendable {
             defer { try? file.close() }
             return Array(try file.read(upToCount: limit) ?? Data())
         } catch {
-            throw CommandFailure("'\(path)' can't be read: \((error as NSError).localizedDescription)", status: 2)
+            throw CommandFailure("'\(path)' can't be read; check the path and its mode.", status: 2)
         }
     }
 }
