@@ -29,7 +29,7 @@ demo: release ## Prepare the sample files, and show what came of it.
 
 .PHONY: screenshots
 screenshots: build ## Take the README's pictures of the preview, in Chromium.
-	@Media/notifications/screenshots.sh .build/debug/satchel
+	@Screenshots/take.sh .build/debug/satchel
 
 .PHONY: demo-scaled
 demo-scaled: release ## Show two nodes on PostgreSQL and a bucket, one of which is killed.

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Takes the pictures of the README: two samples as `satchel preview` shows them, in Chromium.
 #
-#   Media/notifications/screenshots.sh SATCHEL
+#   Screenshots/take.sh SATCHEL
 set -eu
 satchel=$1
 here=$(dirname "$0")
+media=$here/../Media
 log=$(mktemp)
 preview=""
 trap '[ -z "$preview" ] || kill "$preview" 2>/dev/null; rm -f "$log"' EXIT
@@ -12,8 +13,8 @@ trap '[ -z "$preview" ] || kill "$preview" 2>/dev/null; rm -f "$log"' EXIT
 # shot name
 shot() {
     : >"$log"
-    "$satchel" preview "$here/$1.push.json" --category "$here/$1.json" --attach photo="$here/../jpeg/coffee.jpg" \
-        >"$log" 2>&1 &
+    "$satchel" preview "$media/notifications/$1.push.json" --category "$media/notifications/$1.json" \
+        --attach photo="$media/jpeg/coffee.jpg" >"$log" 2>&1 &
     preview=$!
     for _ in $(seq 100); do
         url=$(grep -o 'http://127[^ ]*' "$log" || true)
