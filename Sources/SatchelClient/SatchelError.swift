@@ -22,6 +22,8 @@ public struct SatchelError: Error, Sendable, CustomStringConvertible {
         public static let queueFull: Code = "queue_full"
         public static let quotaExceeded: Code = "quota_exceeded"
         public static let rateLimited: Code = "rate_limited"
+        /// A response names an action that its notification doesn't offer, or not any more.
+        public static let unknownAction: Code = "unknown_action"
         /// The service could not be reached, or the connection broke; ``SatchelError/underlying`` says how.
         public static let transport: Code = "transport"
         /// What was waited for did not come within the time that the caller gave.

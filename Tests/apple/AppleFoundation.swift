@@ -1,3 +1,8 @@
 // Stands for Foundation as Apple has it, where URLSession is a part of it.
-@_exported import Foundation
+@_exported public import Foundation
 @_exported import FoundationNetworking
+
+open class NSExtensionContext: NSObject {
+    /// What other modules keep in it.
+    public var kept: [NSObject] = []
+}

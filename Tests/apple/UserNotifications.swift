@@ -41,6 +41,45 @@ open class UNNotificationRequest: NSObject {
     }
 }
 
+open class UNNotification: NSObject {
+    public let request: UNNotificationRequest
+
+    public init(request: UNNotificationRequest) {
+        self.request = request
+    }
+}
+
+#if !os(tvOS)
+    public let UNNotificationDefaultActionIdentifier = "com.apple.UNNotificationDefaultActionIdentifier"
+    public let UNNotificationDismissActionIdentifier = "com.apple.UNNotificationDismissActionIdentifier"
+
+    open class UNNotificationResponse: NSObject {
+        public let notification: UNNotification
+        public let actionIdentifier: String
+
+        public init(notification: UNNotification, actionIdentifier: String) {
+            self.notification = notification
+            self.actionIdentifier = actionIdentifier
+        }
+    }
+
+    open class UNTextInputNotificationResponse: UNNotificationResponse {
+        public let userText: String
+
+        public init(notification: UNNotification, actionIdentifier: String, userText: String) {
+            self.userText = userText
+            super.init(notification: notification, actionIdentifier: actionIdentifier)
+        }
+    }
+
+    public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
+        func userNotificationCenter(
+            _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
+            withCompletionHandler completionHandler: @escaping () -> Void
+        )
+    }
+#endif
+
 #if !os(tvOS)
     public let UNNotificationAttachmentOptionsTypeHintKey = "hint"
     public let UNNotificationAttachmentOptionsThumbnailHiddenKey = "hidden"

@@ -2,7 +2,8 @@ public import Foundation
 
 /// What a push payload says under the key `satchel`: links to attachments that were prepared for it.
 ///
-/// Needs no API key. In a Notification Service Extension:
+/// Needs no API key. A Notification Service Extension inherits from `SatchelNotificationService`; one that has another
+/// superclass does the same by hand:
 ///
 /// ```swift
 /// final class NotificationService: UNNotificationServiceExtension {
@@ -55,6 +56,8 @@ public struct SatchelNotification: Sendable, Hashable {
     /// When the links end.
     public var expiresAt: Date?
     public var attachments: [Link]
+    /// Takes what a person does with the notification: ``SatchelResponses``. Nil where its category takes no responses.
+    public var respond: URL?
 }
 
 extension SatchelNotification: Decodable {}

@@ -63,7 +63,7 @@ final class Transport: Sendable {
         while true {
             attempt += 1
             do {
-                return try await once(request, call)
+                return try await session.answer(to: request, with: call.body)
             } catch let error as SatchelError {
                 let isTransient =
                     error.status.map { $0 == 429 || $0 == 503 } ?? (call.isRepeatable && error.code == .transport)
@@ -85,19 +85,24 @@ final class Transport: Sendable {
             return AsyncThrowingStream { $0.finish(throwing: error) }
         }
     }
+}
 
-    private func once(_ request: URLRequest, _ call: Call) async throws -> Answer {
-        let (body, response): (Data, URLResponse)
+extension URLSession {
+    /// Sends a request once.
+    ///
+    /// - Throws: A ``SatchelError`` where no answer came, and for every answer that isn't 2xx.
+    func answer(to request: URLRequest, with body: Call.Body) async throws -> Answer {
+        let (bytes, response): (Data, URLResponse)
         do {
-            switch call.body {
-            case .none, .bytes: (body, response) = try await session.data(for: request)
-            case .file(let file, _): (body, response) = try await session.upload(for: request, fromFile: file)
+            switch body {
+            case .none, .bytes: (bytes, response) = try await data(for: request)
+            case .file(let file, _): (bytes, response) = try await upload(for: request, fromFile: file)
             }
         } catch {
             try Task.checkCancellation()
             throw SatchelError.transport(error)
         }
-        let answer = try Answer(response, body)
+        let answer = try Answer(response, bytes)
         guard (200..<300).contains(answer.status) else { throw answer.error }
         return answer
     }

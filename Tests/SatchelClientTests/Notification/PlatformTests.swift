@@ -9,9 +9,13 @@ enum Platform: String, CaseIterable, Sendable {
 
     /// Modules that are there beside the standard library, of those that the sources ask for.
     var modules: Set<String> {
-        self == .linux
-            ? ["Foundation", "FoundationNetworking", "Glibc"]
-            : ["Foundation", "CoreFoundation", "CoreGraphics", "Darwin", "UserNotifications"]
+        let all: Set = ["Foundation", "CoreFoundation", "CoreGraphics", "Darwin", "UserNotifications"]
+        return switch self {
+        case .iOS, .visionOS: all.union(["UIKit", "UserNotificationsUI"])
+        case .macOS: all.union(["UserNotificationsUI"])
+        case .watchOS, .tvOS: all.union(["UIKit"])
+        case .linux: ["Foundation", "FoundationNetworking", "Glibc"]
+        }
     }
 }
 
@@ -41,13 +45,13 @@ enum Platform: String, CaseIterable, Sendable {
         #"{"id": "c"}"#,
     ]
 
-    @Test func `an extension shows what came by the README's lines, and an app registers its categories either way`()
+    @Test func `extensions show what came and respond by few lines, and an app registers its categories either way`()
         async throws
     {
         let bench = try Workbench(.iOS)
-        try bench.buildModules()
+        try bench.buildModules(areLinked: true)
         try bench.buildClient()
-        try bench.checkSample()
+        try bench.checkSamples()
         let exports = try Exports(of: Self.categories)
         let phone = try bench.buildPhone(with: exports.swift)
         let origin = try await NotificationOrigin()
@@ -82,6 +86,8 @@ enum Platform: String, CaseIterable, Sendable {
 
                 """)
 
+        try await checkResponses(phone)
+
         let registered = try phone.start(["categories", exports.json]).wait(within: 60)
         #expect(registered.status == 0, "\(registered.errorText)")
         let lines = registered.output.split(separator: UInt8(ascii: "\n"))
@@ -97,6 +103,58 @@ enum Platform: String, CaseIterable, Sendable {
                 ],
                 [["b", "0"], [], ["Hidden", ""]], [["c", "0"], [], []],
             ])
+    }
+
+    /// What an app's delegate and a content extension do with responses.
+    private func checkResponses(_ phone: Program) async throws {
+        func answer(
+            _ then: String, _ title: String, rotation: Int, after delay: Duration = .zero
+        ) -> ResponseOrigin.Step {
+            .answer(
+                """
+                {"id": "01a1fda0-0000-4000-8000-000000000001", "then": "\(then)", "decided_by": "handler",
+                 "actions": [{"id": "a", "title": "\(title)", "options": []}],
+                 "view": {"rotation": \(rotation), "opacity": 1}}
+                """, after: delay)
+        }
+        let origin = try await ResponseOrigin(
+            answer("forward", "A", rotation: 0), answer("forward", "B", rotation: 1), .problem(404, code: "not_found"),
+            answer("stay", "C", rotation: 20, after: .milliseconds(300)), answer("dismiss", "D", rotation: 40),
+            answer("hover", "E", rotation: 60), .problem(409, code: "unknown_action"))
+        let payload = "{\"satchel\": {\"v\": 1, \"attachments\": [], \"respond\": \"\(origin.url)\"}}"
+        let responded = try phone.start(["responses", payload]).wait(within: 60)
+        #expect(
+            responded.outputText == """
+                told
+                handler B
+                not_found
+                turned by 20.0
+                doNotDismiss, offers [["a", "C", "0"]]
+                turned by 40.0
+                dismiss, offers [["a", "D", "0"]]
+                turned by 60.0
+                dismissAndForwardAction, offers [["a", "E", "0"]]
+                dismissAndForwardAction, offers [["a", "E", "0"]]
+                told
+                nothing
+                nothing
+                dismissAndForwardAction, offers []
+                dismissAndForwardAction, offers []
+                dismissAndForwardAction, offers []
+                dismissAndForwardAction, offers []
+
+                """, "\(responded.errorText)")
+        let bodies = try origin.bodies()
+        #expect(
+            bodies.map { $0["action"] as? String } == [
+                "com.apple.UNNotificationDefaultActionIdentifier", "com.apple.UNNotificationDismissActionIdentifier",
+                "reply", "rotate", "rotate", "reply", "rotate",
+            ])
+        #expect(bodies.map { $0["text"] as? String } == [nil, nil, "On my way", nil, nil, "On my way", nil])
+        #expect(bodies.map { $0["data"] as? Int } == [nil, 17, nil, 1, 1, 1, 1])
+        #expect(Set(bodies.map { $0["id"] as? String }).count == 7)
+        let sessions = bodies.map { $0["session"] as? String }
+        #expect(Set(sessions).count == 4 && Set(sessions[3...]).count == 1, "one for each opened notification")
     }
 
     @Test func `conditions are decided as the platform would`() throws {
@@ -161,7 +219,10 @@ private final class Workbench {
     private let home: TemporaryDirectory
     private static let client = Repository.root.appending(path: "Sources/SatchelClient")
     private static let stubs = Repository.root.appending(path: "Tests/apple")
-    private static let modules = ["AppleFoundation", "CoreGraphics", "UserNotifications"]
+    /// Each uses those before it.
+    private static let modules = [
+        "AppleFoundation", "CoreGraphics", "UserNotifications", "UIKit", "UserNotificationsUI",
+    ]
     /// The house rules of `Package.swift`.
     private static let rules =
         ["-swift-version", "6", "-strict-memory-safety", "-warnings-as-errors"]
@@ -221,18 +282,21 @@ private final class Workbench {
             "on \(platform.rawValue):\n\(result.errorText.split(separator: "\n").filter { $0.contains("error:") })")
     }
 
-    private func library(_ name: String, _ more: [String], _ files: [String]) throws {
+    /// - Parameter isLinked: Whether programs are made of it; to type-check against it needs no code.
+    private func module(_ name: String, isLinked: Bool, _ more: [String], _ files: [String]) throws {
+        let library = isLinked ? ["-emit-library", "-static", "-o", "modules/lib\(name).a"] : []
         try compile(
             [
-                "-emit-library", "-static", "-emit-module", "-wmo", "-parse-as-library", "-module-name", name,
-                "-emit-module-path", "modules/\(name).swiftmodule", "-o", "modules/lib\(name).a",
-            ] + more, files)
+                "-emit-module", "-wmo", "-parse-as-library", "-module-name", name, "-emit-module-path",
+                "modules/\(name).swiftmodule",
+            ] + library + more, files)
     }
 
-    func buildModules() throws {
-        for name in Self.modules where platform != .linux {
+    func buildModules(areLinked: Bool = false) throws {
+        for name in Self.modules
+        where platform != .linux && (name == Self.modules[0] || platform.modules.contains(name)) {
             let rules = ["-swift-version", "6", "-enable-upcoming-feature", "InternalImportsByDefault"]
-            try library(name, rules, ["stubs/\(name).swift"])
+            try module(name, isLinked: areLinked, rules, ["stubs/\(name).swift"])
         }
     }
 
@@ -242,17 +306,18 @@ private final class Workbench {
     }
 
     func buildClient() throws {
-        try library("SatchelClient", Self.rules, paths(in: "client"))
+        try module("SatchelClient", isLinked: true, Self.rules, paths(in: "client"))
     }
 
-    /// Type-checks the extension that the README gives.
-    func checkSample() throws {
+    /// Type-checks what the README gives of an app and its extensions.
+    func checkSamples() throws {
         let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
         let samples = readme.components(separatedBy: "```swift\n").dropFirst()
-            .compactMap { $0.components(separatedBy: "```").first }.filter { $0.contains("ServiceExtension {") }
-        #expect(samples.count == 1)
-        try Data(samples.joined().utf8).write(to: home.url.appending(path: "Sample.swift"))
-        try compile(["-typecheck", "-swift-version", "6", "-parse-as-library"], ["Sample.swift"])
+            .compactMap { $0.components(separatedBy: "```").first }.filter { $0.contains("import UserNotifications\n") }
+        #expect(!samples.isEmpty)
+        let files = samples.indices.map { "Sample\($0).swift" }
+        for (file, sample) in zip(files, samples) { try Data(sample.utf8).write(to: home.url.appending(path: file)) }
+        try compile(["-typecheck", "-swift-version", "6", "-parse-as-library"], files)
     }
 
     /// A program in which such an extension runs.
