@@ -22,15 +22,19 @@ public struct Service: Sendable {
     public let intake: AdmissionController
     /// Fires notifications.
     public let notifications: NotificationService
+    /// Takes responses to notifications.
+    let responses: ResponseService
     /// By which triggers are judged.
     package let timeZones: TimeZoneDatabase
     /// Nil where none are kept.
     let smallBlobs: BlobCache?
 
+    /// - Parameter userAgent: Of calls to handlers of responses.
     public init(
         store: Store, records: any RecordStore, spool: Spool, jobs: JobService, profiles: [Profile],
         settings: ServiceSettings, logger: Logger, health: ServiceHealth = ServiceHealth(),
-        metrics: MetricsRegistry = MetricsRegistry(), webhooks: FetchGuard = FetchGuard()
+        metrics: MetricsRegistry = MetricsRegistry(), webhooks: FetchGuard = FetchGuard(),
+        userAgent: String = "Satchel", resolve: Fetcher.Resolve? = nil
     ) {
         self.store = store
         self.records = records
@@ -44,8 +48,16 @@ public struct Service: Sendable {
         self.webhooks = webhooks
         timeZones = TimeZoneDatabase()
         notifications = NotificationService(records: records, jobs: jobs, zones: timeZones)
+        let handlers = HandlerClient(guardedBy: webhooks, userAgent: userAgent, resolve: resolve)
+        responses = ResponseService(
+            records: records, handlers: HandlerCalls(client: handlers) { try store.webhookSecrets(of: $0) })
         intake = AdmissionController(store: store, settings: settings)
         smallBlobs = settings.cacheBytes > 0 ? BlobCache(capacity: settings.cacheBytes) : nil
+    }
+
+    /// Closes what is kept between requests. None may be underway.
+    public func end() async {
+        await responses.end()
     }
 
     /// A profile by its name.

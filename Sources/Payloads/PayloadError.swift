@@ -39,7 +39,7 @@ public struct MediumFailure: Error, Hashable, Sendable {
         self.init(ErrorReport(error))
     }
 
-    init(code: String, message: String) {
+    public init(code: String, message: String) {
         self.code = code
         self.message = message
     }

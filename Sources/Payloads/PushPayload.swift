@@ -27,6 +27,8 @@ public struct PushPayload: Sendable {
     public let media: [PayloadMedium]
     /// `aps.category`.
     public let category: String?
+    /// Whether anybody sees it: it has an alert.
+    public let isShown: Bool
 
     let document: JSONDocument
     /// Where each of `media` is named.
@@ -52,7 +54,7 @@ public struct PushPayload: Sendable {
         let aps = document.root.values(of: "aps")
         category = aps.compactMap { $0["category"]?.text }.last
         let hasAlert = aps.contains { $0["alert"].map { !$0.isNull } ?? false }
-        let isShown = hasAlert && (type == .alert || type == .voip)
+        isShown = hasAlert && (type == .alert || type == .voip)
         let found = isShown ? Self.find(in: document, pointers, attachments) : []
         media = found.map(\.medium)
         uses = found.map(\.uses)

@@ -56,7 +56,7 @@ struct Question: Sendable {
         self.ask = ask
     }
 
-    static let all = ["work": work, "lists": lists, "access": access, "upkeep": upkeep]
+    static let all = ["work": work, "lists": lists, "access": access + responses, "upkeep": upkeep]
 
     private static let work = [
         Question("claim a job") { store in
@@ -195,6 +195,48 @@ struct Question: Sendable {
         },
     ]
 
+    private static let responses = [
+        Question("look at a ticket") { store in
+            let ticket = try await store.records.ticket(of: store.tickets[7].1, .respond)
+            #expect(ticket != nil)
+        },
+        Question("take and settle a response") { store in
+            let ticket = store.tickets[5].0
+            let response = NotificationResponse.sample(Int.random(in: 1_000..<1 << 40))
+            let taken = try await store.records.take(response, by: ticket)
+            _ = try #require(taken).get()
+            let settled = try await store.records.settle(
+                response, by: ticket,
+                ResponseSettlement(answer: nil, call: .sample(response.id, tenant: FilledStore.tenant)))
+            #expect(settled?.answer != nil)
+        },
+        Question("list a tenant's responses") { store in
+            let page = try await store.records.responses(of: FilledStore.tenant, to: nil, after: "3", limit: 5)
+            #expect(page.elements.count == 5)
+        },
+        Question("list a notification's responses") { store in
+            let page = try await store.records.responses(
+                of: FilledStore.tenant, to: NotificationID(rawValue: "a"), after: "3", limit: 5)
+            #expect(page.elements.count == 5)
+        },
+        Question("count a firing's responses") { store in
+            let count = try await store.records.responseCount(
+                of: NotificationID(rawValue: "a"), firing: 2, tenant: FilledStore.tenant)
+            #expect(count == 1)
+        },
+        Question("open and end a preview") { store in
+            let (preview, _) = try await store.records.newPreview(tenant: FilledStore.tenant)
+            let isOpen = try await store.records.open([preview], [])
+            let isEnded = try await store.records.endPreview(preview.id, of: FilledStore.tenant)
+            #expect(isOpen && isEnded)
+        },
+        Question("end all previews of a notification") { store in
+            let isRemoved = try await store.records.remove(
+                NotificationID(rawValue: "a"), of: FilledStore.tenant, from: .delivered)
+            #expect(isRemoved)
+        },
+    ]
+
     private static let upkeep = [
         Question("statistics") { store in
             let statistics = try await store.records.statistics()
@@ -249,6 +291,8 @@ struct FilledStore: ~Copyable {
     let attachments: [AttachmentID]
     let leases: [AccessToken]
     let grant: AccessToken
+    /// Of one notification, each with a response.
+    let tickets: [(Ticket, AccessToken)]
 
     var store: Store { fixture.store }
     var records: SQLiteRecordStore { fixture.sqlite }
@@ -293,7 +337,20 @@ struct FilledStore: ~Copyable {
         }
         _ = try await records.submit(
             (0..<size).map { _ in .sample(tenant: Self.tenant, deadline: 1000) }, SubmissionOptions())
-        return FilledStore(fixture: fixture, size: size, attachments: attachments, leases: leases, grant: grant)
+        try await records.putNotification(of: Self.tenant)
+        let tickets = try await withThrowingTaskGroup { group in
+            for number in 1...size {
+                group.addTask {
+                    let (ticket, token) = try await records.newTicket(of: Self.tenant, firing: number)
+                    _ = try await records.open([ticket], [])
+                    _ = try await records.take(.sample(number), by: ticket)
+                    return (ticket, token)
+                }
+            }
+            return try await group.reduce(into: [(Ticket, AccessToken)]()) { $0.append($1) }
+        }
+        return FilledStore(
+            fixture: fixture, size: size, attachments: attachments, leases: leases, grant: grant, tickets: tickets)
     }
 
     func claim() async throws -> Claim? {

@@ -52,13 +52,13 @@ import Testing
         let attachment = try await fixture.store.deliver([.main: "picture"])
         _ = try await fixture.put("a", in: .zero, handover: "https://example.com/hook")
         let firing = try await fixture.fireNext()
-        let link = try fixture.records.newLinks(1)[0]
+        let link = try fixture.records.newTokens(.link, 1)[0]
         #expect(try await fixture.records.open(link.token, role: .main) == nil)
         let completion = fixture.completion(of: firing, "payload \(link.token.secretText)", [(link, attachment.id)])
         try await fixture.records.complete([completion])
         #expect(try await fixture.records.open(link.token, role: .main)?.attachment == attachment.id)
         let kept = try #require(try await fixture.firing("a", 1))
-        #expect(kept.place == 1 && kept.state == .pending && kept.links == [link.id])
+        #expect(kept.place == 1 && kept.state == .pending && kept.media.compactMap(\.link) == [link.id])
         let template = try #require(kept.payload)
         #expect(String(decoding: template.stored, as: UTF8.self).contains(link.id))
         #expect(!String(decoding: template.stored, as: UTF8.self).contains(link.token.secretText))
@@ -135,7 +135,7 @@ import Testing
         let first = try await fixture.put("a", in: .zero, handover: "https://example.com/hook")
         #expect(try await fixture.put("a", in: .seconds(5)) == .unchanged(first.record))
         let firing = try await fixture.fireNext()
-        let link = try fixture.records.newLinks(1)[0]
+        let link = try fixture.records.newTokens(.link, 1)[0]
         try await fixture.records.complete([fixture.completion(of: firing, "x", [(link, attachment.id)])])
         let call = try #require(try await fixture.records.dueWebhooks(10, for: .seconds(60)).first)
         let second = try await fixture.put("a", in: .seconds(60), body: "2")
@@ -164,7 +164,7 @@ import Testing
         let record = try await fixture.records.dueNotifications(limit: 1).elements[0]
         let next = Occurrence.at(fixture.clock.now + .seconds(60))
         let firing = try #require(try await fixture.records.fire([.due(record, next: next)])[0])
-        let link = try fixture.records.newLinks(1)[0]
+        let link = try fixture.records.newTokens(.link, 1)[0]
         try await fixture.records.complete([fixture.completion(of: firing, "x", [(link, attachment.id)])])
         #expect(try await fixture.ids(.pending) == ["a"])
         #expect(try await fixture.ids(.delivered) == ["a"])
@@ -241,7 +241,7 @@ import Testing
         _ = try await fixture.put("b", in: .zero, attachments: [gone.id])
         let firing = try await fixture.fireNext()
         #expect(try await fixture.records.delete(gone.id, of: .local))
-        let link = try fixture.records.newLinks(1)[0]
+        let link = try fixture.records.newTokens(.link, 1)[0]
         try await fixture.records.complete([fixture.completion(of: firing, "x", [(link, gone.id)])])
         #expect(try await fixture.firing("b", 1)?.state == .delivered)
         #expect(try await fixture.records.open(link.token, role: .main) == nil)
@@ -374,7 +374,10 @@ extension FiringCompletion.Finished {
         _ text: String, hiding tokens: [AccessToken] = [], links: [AccessEntry] = [], call: OutgoingCall? = nil
     ) -> FiringCompletion.Finished {
         FiringCompletion.Finished(
-            payload: TokenTemplate(Data(text.utf8), hiding: tokens), links: links, failed: [], dropped: [],
+            payload: TokenTemplate(Data(text.utf8), hiding: tokens), links: links,
+            media: links.map {
+                FiringMedium(identifier: "photo", attachment: $0.attachment, link: $0.id, failure: nil)
+            }, dropped: [],
             call: call)
     }
 }
@@ -412,7 +415,7 @@ extension Fixture {
     }
 
     fileprivate func completion(
-        of firing: Firing, _ text: String, _ links: [(NewLink, AttachmentID)]
+        of firing: Firing, _ text: String, _ links: [(NewToken, AttachmentID)]
     ) -> FiringCompletion {
         let entries = links.map { link, attachment in
             AccessEntry(

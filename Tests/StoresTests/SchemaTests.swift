@@ -57,6 +57,19 @@ import Testing
         "INSERT INTO calls (id, tenant, type, job, generation, url, created_at, due_at) SELECT 'x', 'other', 'job.finished', key, 1, 'https://a.example', 0, 0 FROM jobs",
         "INSERT INTO calls (id, tenant, type, url, created_at, due_at) VALUES ('x', 'other', 'job.finished', 'https://a.example', 0, 0)",
         "UPDATE calls SET state = 'pending', finished_at = NULL WHERE state = 'cancelled'",
+        "UPDATE calls SET is_kept = 0",
+        "UPDATE tickets SET expires_at = expires_at + 1",
+        "UPDATE tickets SET tenant = 'other'",
+        "UPDATE tickets SET ended_at = NULL WHERE ended_at IS NOT NULL",
+        "INSERT INTO tickets (id, tenant, notification, kind, kid, expires_at, record) SELECT 'abcdefghijklmnopqrstuv', 'other', key, 'respond', 'x', 9, '{}' FROM notifications",
+        "INSERT INTO response_sessions VALUES ('abcdefghijklmnopqrstuv', 'x', '{}')",
+        "INSERT INTO responses SELECT 'other', 9, notification, ticket, 'x', session, firing, is_preview, received_at, record FROM responses",
+        "INSERT INTO responses SELECT tenant, 9, notification, ticket, id, session, firing, is_preview, received_at, record FROM responses",
+        "INSERT INTO responses SELECT tenant, place, notification, ticket, 'x', session, firing, is_preview, received_at, record FROM responses",
+        "UPDATE responses SET place = place + 1",
+        "UPDATE responses SET is_preview = 1",
+        "UPDATE responses SET record = '{}'",
+        "UPDATE tenants SET last_response = last_response - 1",
     ])
     func `what breaks a rule is refused`(statement: String) async throws {
         let fixture = try Fixture()
@@ -69,6 +82,12 @@ import Testing
             on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(60), leaseLimit: 3)
         let (_, token) = try #require(granted)
         _ = try await fixture.sqlite.startLease(in: .bearer(token), renditions: nil, for: .seconds(60))
+        try await fixture.sqlite.putNotification()
+        let (ticket, _) = try await fixture.sqlite.newTicket()
+        try await fixture.sqlite.fireNotification(opening: ticket)
+        _ = try await fixture.sqlite.take(.sample(1), by: ticket)
+        _ = try await fixture.sqlite.settle(.sample(1), by: ticket, ResponseSettlement(answer: nil))
+        #expect(try await fixture.sqlite.remove(NotificationID(rawValue: "a"), of: .local, from: .delivered))
         await #expect(throws: DatabaseError.self) {
             try await fixture.sqlite.pool.write { try $0.execute(sql: statement) }
         }

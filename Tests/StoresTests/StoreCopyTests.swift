@@ -94,6 +94,7 @@ import Testing
         var doors: [Door] = []
         var grants: [AccessToken] = []
         var keys: [AccessToken] = []
+        var tickets: [(Ticket, AccessToken)] = []
         var missing: AttachmentRecord?
         var damaged: AttachmentRecord?
     }
@@ -159,6 +160,7 @@ import Testing
         for tenant in [ada, bob] { #expect(try await records.putCategory(.sample(), of: tenant)) }
         #expect(try await records.putCategory(Category(id: "plain"), of: ada))
 
+        content.tickets = try await addResponses(to: store)
         try await addJobs(to: store)
         content.missing = try await store.deliver([.main: "missing"], tenant: .local)
         content.damaged = try await store.deliver([.main: "damaged"], tenant: .local)
@@ -174,6 +176,28 @@ import Testing
         }
         clock.advance(.seconds(5))
         return content
+    }
+
+    /// Notifications with tickets that live and one that has ended, and responses to them, one that waits for its handler.
+    private static func addResponses(to store: Store) async throws -> [(Ticket, AccessToken)] {
+        let records = store.records
+        var tickets: [(Ticket, AccessToken)] = []
+        for tenant in [ada, bob] {
+            try await records.putNotification(of: tenant)
+            let (ticket, token) = try await records.newTicket(of: tenant)
+            try await records.fireNotification(of: tenant, opening: ticket)
+            for number in 1...3 {
+                _ = try await records.take(.sample(number, in: number / 2, "reply", text: "text"), by: ticket)
+            }
+            let settlement = ResponseSettlement(answer: HandlerAnswer(then: .stay, view: .init(rotation: 20)))
+            _ = try await records.settle(.sample(2), by: ticket, settlement)
+            tickets.append((ticket, token))
+        }
+        let (preview, token) = try await records.newPreview(tenant: ada)
+        let (ended, _) = try await records.newPreview(tenant: ada)
+        #expect(try await records.open([preview, ended], []))
+        #expect(try await records.endPreview(ended.id, of: ada))
+        return tickets + [(preview, token)]
     }
 
     /// Jobs in every state, with sources.
@@ -250,6 +274,8 @@ import Testing
             }
             told.append(try await records.calls(of: tenant, where: CallFilter(), after: nil, limit: 9).elements)
             told.append(try await records.usage(of: tenant))
+            told.append(try await records.firings(of: tenant, after: 0, limit: 9))
+            told.append(try await records.responses(of: tenant, to: nil, after: nil, limit: 9).elements)
             told.append(try await records.keys(of: tenant))
             told.append(try await records.categories(of: tenant))
             for key in ["failed", "several"] {
@@ -325,6 +351,20 @@ import Testing
         }
         for token in content.grants { #expect(try await target.records.grant(of: token) != nil) }
         for key in content.keys { #expect(try await target.records.authenticate(key) != nil) }
+        for (ticket, token) in content.tickets {
+            #expect(try await target.records.ticket(of: token, ticket.kind) == ticket)
+        }
+        // Sessions go on, and what comes is behind what came.
+        let ticket = content.tickets[0].0
+        let taken = try #require(try await target.records.take(.sample(4), by: ticket)).get()
+        guard case .undecided(let session) = taken else {
+            Issue.record("\(taken)")
+            return
+        }
+        #expect(session.count == 3 && session.view.rotation == 20)
+        #expect(
+            try await target.records.responses(of: Self.ada, to: nil, after: nil, limit: 9).elements.map(\.response.id)
+                == (1...4).map { NotificationResponse.sample($0).id })
         // The narrow grant has one more lease, and not the one after.
         #expect(
             try await target.records.startLease(

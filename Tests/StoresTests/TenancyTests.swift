@@ -40,6 +40,13 @@ import Testing
         let (link, _) = try #require(linked)
         _ = try await records.createKey(named: "", for: owner, roles: [.admin], lasting: nil)
         _ = try await records.putCategory(.sample(), of: owner)
+        let answered = NotificationID(rawValue: "a")
+        try await records.putNotification(of: owner)
+        let (ticket, _) = try await records.newTicket(of: owner)
+        let (preview, _) = try await records.newPreview(tenant: owner)
+        try await records.fireNotification(of: owner, opening: ticket)
+        #expect(try await records.open([preview], []))
+        _ = try await records.take(.sample(1), by: ticket)
         // The other tenant has the same of its own, so that a look under its name finds something.
         let own = try await fixture.store.deliver([.main: "text"], tenant: other)
         let ownGranted = try await records.grant(
@@ -78,6 +85,13 @@ import Testing
                 == nil)
         #expect(try await records.lease(lease.id, in: .owner(other)) == nil)
         #expect(try await records.renewLease(lease.id, in: .owner(other), for: .seconds(9)) == nil)
+        for id in [ticket.id, preview.id] { #expect(try await records.tokens([id], of: other).isEmpty) }
+        #expect(try await records.endPreview(preview.id, of: other) == false)
+        let (foreign, _) = try await records.newTicket(of: other)
+        #expect(try await records.open([foreign], []) == false)
+        #expect(try await records.responses(of: other, to: nil, after: nil, limit: 9).elements.isEmpty)
+        #expect(try await records.responses(of: other, to: answered, after: nil, limit: 9).elements.isEmpty)
+        #expect(try await records.responseCount(of: answered, firing: 1, tenant: other) == 0)
         for id in [grant.id, lease.id, link.id] {
             #expect(try await records.token(id, of: other) == nil)
             #expect(try await records.tokens([id], of: other).isEmpty)

@@ -17,7 +17,7 @@ struct OpenAPIDocument: Sendable {
         var value: JSONValue
     }
 
-    static let methods = ["get", "head", "post", "put", "delete", "patch"]
+    static let methods = ["get", "head", "post", "put", "delete", "patch", "options"]
 
     var operations: [Operation] {
         (root["paths"]?.members ?? []).flatMap { path in

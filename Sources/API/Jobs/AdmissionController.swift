@@ -1,5 +1,6 @@
 import Attachments
 import HTTPTypes
+import Platform
 import Stores
 import Synchronization
 
@@ -50,7 +51,8 @@ public final class AdmissionController: Sendable {
             let now = ContinuousClock.now
             // A bucket that is full again says no more than none.
             if state.buckets.count > 1000 { state.buckets = state.buckets.filter { !$0.value.isFull(at: now) } }
-            return state.buckets[tenant, default: TokenBucket(perMinute: rate, at: now)].take(at: now)
+            return state.buckets[tenant, default: TokenBucket(rate: Double(rate) / 60, burst: Double(rate), at: now)]
+                .take(at: now)
         }
         guard let wait else { return }
         throw Problem(
@@ -152,39 +154,4 @@ final class UploadPlace: Sendable {
     }
 
     fileprivate var counted: Int64 { announced ?? grown.withLock { $0 } }
-}
-
-/// So many at once, and so many a minute on the average: a decision without input or output.
-struct TokenBucket: Hashable, Sendable {
-    private let capacity: Double
-    /// A second.
-    private let rate: Double
-    private var tokens: Double
-    private var filledAt: ContinuousClock.Instant
-
-    init(perMinute: Int, at now: ContinuousClock.Instant) {
-        capacity = max(1, Double(perMinute))
-        rate = max(1, Double(perMinute)) / 60
-        tokens = capacity
-        filledAt = now
-    }
-
-    /// Takes one.
-    ///
-    /// - Returns: Nil where there was one; else the time until there is.
-    mutating func take(at now: ContinuousClock.Instant) -> Duration? {
-        tokens = level(at: now)
-        filledAt = now
-        guard tokens < 1 else {
-            tokens -= 1
-            return nil
-        }
-        return .seconds((1 - tokens) / rate)
-    }
-
-    func isFull(at now: ContinuousClock.Instant) -> Bool { level(at: now) >= capacity }
-
-    private func level(at now: ContinuousClock.Instant) -> Double {
-        min(capacity, tokens + max(0, (now - filledAt).inSeconds) * rate)
-    }
 }

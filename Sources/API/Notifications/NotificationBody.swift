@@ -62,8 +62,10 @@ private struct FiringBody: Encodable {
     @Nullable var late: Double?
     var coalesced: Int
     @Nullable var call: Call?
-    var failed: [FiringRecord.Failure]
+    var failed: [FiringMedium.Failure]
     var dropped: [String]
+    /// How many came to it.
+    var responses: Int
     @Nullable var error: ErrorReport?
 }
 
@@ -85,7 +87,7 @@ extension Service {
         var bytes = record.submission.payload.utf8.count
         if media != .none, media != .preparing {
             let payload = try? NotificationPayload(record.submission, of: record.tenant, self)
-            let made = try? await payload?.made(from: job, at: try await records.now())
+            let made = try? await payload?.made(from: job, at: try await records.now(), for: .init(record))
             bytes = made?.payload.count ?? bytes
         }
         var last: FiringRecord?
@@ -126,7 +128,12 @@ extension Service {
                     state: $0.report.state, attempts: $0.report.attempts, nextAt: $0.report.nextAt,
                     reason: $0.report.reason)
             },
-            failed: firing.failed, dropped: firing.dropped, error: firing.error)
+            failed: firing.failed, dropped: firing.dropped,
+            responses: firing.ticket == nil
+                ? 0
+                : try await records.responseCount(
+                    of: firing.notification, firing: firing.number, tenant: firing.tenant),
+            error: firing.error)
         let facts = try JSONDocument.read(Array(try JSON.encode(body)), .passedOn).root
         return JSONValue(members: facts.members + [("payload", payload)])
     }

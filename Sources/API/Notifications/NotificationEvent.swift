@@ -37,13 +37,7 @@ struct NotificationEvent {
             ("scheduled_at", JSONValue(firing.scheduledAt.description)),
             ("late", JSONValue(max(0, (now - firing.scheduledAt).inSeconds))),
             ("coalesced", JSONValue(Double(firing.coalesced))),
-            (
-                "metadata",
-                JSONValue(
-                    members: notification.submission.metadata.sorted { $0.key < $1.key }.map {
-                        ($0.key, JSONValue($0.value))
-                    })
-            ),
+            ("metadata", JSONValue(strings: notification.submission.metadata)),
         ]
     }
 

@@ -19,59 +19,137 @@ struct NotificationPayload: Sendable {
             attachments: submission.media.map(\.identifier))
     }
 
-    /// A payload as it leaves, and the links that it is made with.
+    /// What a payload is made for.
+    struct Purpose {
+        var notification: NotificationID
+        var generation: Int
+        /// The firing's number; nil: to see what one would be.
+        var firing: Int?
+        /// Seconds that a preview lives; nil for what is handed over.
+        var preview: Double?
+
+        init(_ notification: NotificationRecord, firing: Int? = nil, preview: Double? = nil) {
+            self.notification = notification.id
+            generation = notification.generation
+            self.firing = firing
+            self.preview = preview
+        }
+    }
+
+    /// A medium in a payload, and the link that opens it.
+    struct Medium {
+        var shown: EnrichedMedium
+        var link: AccessEntry?
+
+        var record: FiringMedium {
+            var medium = FiringMedium(
+                identifier: shown.identifier, attachment: link?.attachment, link: link?.id, failure: nil)
+            if case .failure(let failure) = shown.outcome {
+                medium.failure = .init(identifier: shown.identifier, code: failure.code, message: failure.message)
+            }
+            return medium
+        }
+    }
+
+    /// A payload as it leaves, and what it is made with.
     struct Made {
         var payload: [UInt8]
+        var media: [Medium]
         var tokens: [AccessToken]
-        var links: [AccessEntry]
-        var failed: [FiringRecord.Failure]
+        /// As it is now; nil where the payload names none that is known.
+        var category: Category?
+        /// For responses; nil where nobody takes any.
+        var ticket: Ticket?
         var dropped: [String]
+        /// When links of a firing end, or would.
+        var linksEnd: Instant
+
+        var links: [AccessEntry] { media.compactMap(\.link) }
+
+        var failed: [FiringMedium.Failure] { media.compactMap(\.record.failure) }
     }
 
     /// - Parameter job: That prepares its media; nil where it has none.
     /// - Throws: ``PayloadError`` where a medium failed and that was to be an error; an error of the store.
-    func made(from job: JobRecord?, at now: Instant) async throws -> Made {
-        let end = now + .seconds(fraction: submission.expiresIn)
+    func made(from job: JobRecord?, at now: Instant, for purpose: Purpose) async throws -> Made {
+        let linksEnd = now + .seconds(fraction: submission.expiresIn)
+        let end = purpose.preview.map { now + .seconds(fraction: $0) } ?? linksEnd
         let ofJob = Dictionary(
             (job?.attachments ?? []).map { ($0.identifier, $0) }, uniquingKeysWith: { first, _ in first })
         let prepared = Dictionary(
             submission.media.compactMap { medium in medium.attachment.map { (medium.identifier, $0) } },
             uniquingKeysWith: { first, _ in first })
-        var links: [AccessEntry] = []
-        var tokens: [AccessToken] = []
-        var failed: [FiringRecord.Failure] = []
-        var outcomes: [MediumOutcome] = []
-        let fresh = try service.records.newLinks(payload.media.count)
+        var media: [Medium] = []
+        let fresh = try service.records.newTokens(.link, payload.media.count)
         for (medium, link) in zip(payload.media, fresh) {
             var attachment = ofJob[medium.identifier]
             if let id = prepared[medium.identifier] {
                 attachment = try await service.records.attachment(id, of: tenant)
             }
-            if let ready = attachment.flatMap(PreparedMedium.init) {
-                links.append(
-                    AccessEntry(
-                        id: link.id, kind: .link, tenant: tenant, attachment: ready.attachment.id,
-                        renditions: ready.roles, kid: link.kid, createdAt: now, expiresAt: end,
-                        delivery: submission.delivery))
-                tokens.append(link.token)
-                outcomes.append(.success(ready.delivered(by: link.token, service)))
-            } else {
-                let failure =
-                    attachment.map { MediumFailure($0, deadline: submission.deadline) }
-                    ?? MediumFailure(.notInStore(what: "'\(medium.identifier)'"))
-                failed.append(
-                    FiringRecord.Failure(
-                        identifier: medium.identifier, code: failure.code, message: failure.message))
-                outcomes.append(.failure(failure))
-            }
+            media.append(self.medium(medium.identifier, attachment, link, from: now, to: end, purpose))
         }
-        let enriched = try payload.enriched(with: outcomes, onFailure: submission.onFailure, expiresAt: end)
+        let category = try await category()
+        let (ticket, token) = try ticket(of: category, from: now, to: end, purpose)
+        let enriched = try payload.enriched(
+            with: media.map(\.shown.outcome), onFailure: submission.onFailure, expiresAt: linksEnd,
+            respond: token.map(service.responseURL))
         return Made(
-            payload: enriched.bytes, tokens: tokens, links: links, failed: failed,
-            dropped: enriched.dropped.map { part in
-                part.medium.map { "\(part.kind.rawValue) of \($0)" } ?? part.kind.rawValue
-            })
+            payload: enriched.bytes, media: media,
+            tokens: zip(media, fresh).filter { $0.0.link != nil }.map(\.1.token) + [token].compactMap(\.self),
+            category: category,
+            ticket: enriched.dropped.contains(DroppedPart(.respond)) ? nil : ticket,
+            dropped: enriched.dropped.map(\.text), linksEnd: linksEnd)
     }
+
+    private func medium(
+        _ identifier: String, _ attachment: AttachmentRecord?, _ link: NewToken, from now: Instant, to end: Instant,
+        _ purpose: Purpose
+    ) -> Medium {
+        guard let attachment, let ready = PreparedMedium(attachment) else {
+            let failure =
+                attachment.map { MediumFailure($0, deadline: submission.deadline) }
+                ?? MediumFailure(.notInStore(what: "'\(identifier)'"))
+            return Medium(
+                shown: EnrichedMedium(identifier: identifier, record: attachment, outcome: .failure(failure)))
+        }
+        // A page shows more than a device fetches.
+        let opened = purpose.preview == nil ? ready.roles : Array(attachment.renditions.keys)
+        return Medium(
+            shown: EnrichedMedium(
+                identifier: identifier, record: attachment,
+                outcome: .success(ready.delivered(by: link.token, service))),
+            link: AccessEntry(
+                id: link.id, kind: .link, tenant: tenant, attachment: ready.attachment.id, renditions: opened,
+                kid: link.kid, createdAt: now, expiresAt: end, delivery: submission.delivery))
+    }
+
+    /// The one that the payload names.
+    private func category() async throws -> Category? {
+        // No other text is a category's id.
+        guard let id = submission.category, id.isClientID else { return nil }
+        return try await service.records.category(id, of: tenant)
+    }
+
+    private func ticket(
+        of category: Category?, from now: Instant, to end: Instant, _ purpose: Purpose
+    ) throws -> (Ticket?, AccessToken?) {
+        guard payload.isShown, let category, let responses = category.responses,
+            let token = try service.records.newTokens(.respond, 1).first
+        else { return (nil, nil) }
+        let context = ResponseContext(
+            category: category, generation: purpose.generation, metadata: submission.metadata,
+            isPreview: purpose.preview != nil)
+        let ticket = Ticket(
+            token, tenant: tenant, notification: purpose.notification, firing: purpose.firing,
+            content: .responses(context), createdAt: now,
+            expiresAt: purpose.preview == nil ? now + .seconds(fraction: responses.ttl) : end)
+        return (ticket, token.token)
+    }
+}
+
+extension Service {
+    /// Where whoever holds `token` responds: `https://…/r/satr_…`.
+    func responseURL(_ token: AccessToken) -> String { "\(settings.publicURL)/r/\(token.secretText)" }
 }
 
 extension Service: FiringRenderer {
@@ -80,10 +158,11 @@ extension Service: FiringRenderer {
     ) async throws(AttachmentError) -> FiringCompletion {
         do {
             let payload = try NotificationPayload(firing.notification.submission, of: firing.record.tenant, self)
-            let made = try await payload.made(from: job, at: now)
+            let made = try await payload.made(
+                from: job, at: now, for: .init(firing.notification, firing: firing.record.number))
             var finished = FiringCompletion.Finished(
                 payload: TokenTemplate(Data(made.payload), hiding: made.tokens), links: made.links,
-                failed: made.failed, dropped: made.dropped, call: nil)
+                ticket: made.ticket, media: made.media.map(\.record), dropped: made.dropped, call: nil)
             if let url = firing.record.handover {
                 let event = NotificationEvent(.notificationFired, firing, at: now)
                 finished.call = event.call(

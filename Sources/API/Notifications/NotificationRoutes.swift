@@ -36,7 +36,7 @@ struct NotificationRoutes: Sendable {
             guard let number = Int(try context.parameter("number")),
                 let firing = try await service.records.firing(number, of: id(context), tenant: context.tenant)
             else { throw Problem.notFound }
-            return Self.answer(try await service.document(firing))
+            return .json(try await service.document(firing))
         }
         table.on(.listFirings) { request, context in try await listFirings(request, of: context.tenant) }
     }
@@ -124,7 +124,7 @@ struct NotificationRoutes: Sendable {
     private func listing(_ firings: [FiringRecord], next: String?) async throws -> Response {
         var documents: [JSONValue] = []
         for firing in firings { documents.append(try await service.document(firing)) }
-        return Self.answer(
+        return .json(
             JSONValue(members: [
                 ("firings", JSONValue(elements: documents)),
                 ("next", next.map { JSONValue(ListParameters.cursor($0)) } ?? .null),
@@ -150,12 +150,6 @@ struct NotificationRoutes: Sendable {
     /// Of a reader who waits.
     private static let pollInterval: Duration = .milliseconds(250)
 
-    private static func answer(_ value: JSONValue) -> Response {
-        var bytes: [UInt8] = []
-        value.write(to: &bytes)
-        return .json(Data(bytes))
-    }
-
     // MARK: Firing
 
     private func fire(_ request: Request, _ context: ServiceContext) async throws -> Response {
@@ -175,6 +169,6 @@ struct NotificationRoutes: Sendable {
             throw Problem(
                 .conflict, "notification_cancelled", "The notification was taken back. Put it again, then fire it.")
         }
-        return Self.answer(try await service.document(firing))
+        return .json(try await service.document(firing))
     }
 }

@@ -85,7 +85,8 @@ struct PayloadEnriching: Sendable {
     private func medium(of attachment: AttachmentRecord, _ life: Duration) async throws -> EnrichedMedium {
         guard let ready = PreparedMedium(attachment) else {
             let failure = MediumFailure(attachment, deadline: wishes.deadline)
-            return EnrichedMedium(record: attachment, outcome: .failure(failure))
+            return EnrichedMedium(
+                identifier: attachment.identifier, record: attachment, outcome: .failure(failure))
         }
         let opened = opensAll ? Array(attachment.renditions.keys) : ready.roles
         guard
@@ -93,14 +94,16 @@ struct PayloadEnriching: Sendable {
                 to: attachment.id, of: tenant, renditions: opened, for: life, delivery: wishes.delivery)
         else {
             let failure = MediumFailure(.notInStore(what: "'\(attachment.identifier)'"))
-            return EnrichedMedium(record: attachment, outcome: .failure(failure))
+            return EnrichedMedium(
+                identifier: attachment.identifier, record: attachment, outcome: .failure(failure))
         }
         let urls = Dictionary(
             uniqueKeysWithValues: opened.compactMap { role in
                 attachment.renditions[role].map { (role, service.contentURL(token, role, $0.mediaType)) }
             })
         return EnrichedMedium(
-            record: attachment, outcome: .success(ready.delivered(by: token, service)), urls: urls,
+            identifier: attachment.identifier, record: attachment,
+            outcome: .success(ready.delivered(by: token, service)), urls: urls,
             expiresAt: link.expiresAt)
     }
 }

@@ -58,7 +58,7 @@ public final class LivePreview: Sendable {
 
     private let service: Service
     private let handler: ResponseHandler?
-    private let deciding: ResponseDeciding
+    private let client: HandlerClient
     private let say: @Sendable (String) -> Void
     private let ticket = LivePreview.token()
     private let showing = Mutex(Showing())
@@ -75,7 +75,7 @@ public final class LivePreview: Sendable {
     ) {
         self.service = service
         self.handler = handler
-        deciding = ResponseDeciding(client: client, secrets: [])
+        self.client = client
         self.say = say
     }
 
@@ -162,7 +162,7 @@ public final class LivePreview: Sendable {
         ).result()
         preview.payload = result.payload.bytes
         preview.media = result.media
-        preview.dropped = result.payload.dropped
+        preview.dropped = result.payload.dropped.map(\.text)
         preview.linksEnd = result.linksEnd
         return (preview, result.job)
     }
@@ -219,18 +219,18 @@ public final class LivePreview: Sendable {
         }
         if let answer = known.answers[response.id] { return answer }
         var session = known
-        let recipient: ResponseSession.Recipient
         do throws(ResponseRefusal) {
-            recipient = try session.state.take(response, of: category)
+            try session.state.take(response, of: category)
         } catch {
             throw Problem(error)
         }
         var decision: HandlerAnswer?
-        if case .handler = recipient, var handler {
+        if response.action.isForHandler, var handler {
             handler.timeout = category?.responses?.handler?.timeout ?? handler.timeout
             do throws(HandlerFailure) {
-                decision = try await deciding.answer(
-                    of: handler, to: HandlerRequest(response: response, session: session.state, isPreview: true))
+                decision = try await client.decision(
+                    of: handler, to: HandlerRequest(response: response, session: session.state, isPreview: true),
+                    secrets: [])
             } catch {
                 say("The handler did not decide: \(error.reason).")
             }

@@ -11,7 +11,7 @@ struct NotificationPreview: Sendable {
     /// In the order in which they are shown.
     var media: [EnrichedMedium] = []
     /// What was left out for size.
-    var dropped: [DroppedPart] = []
+    var dropped: [String] = []
     /// When the first link ends; nil where there is none.
     var linksEnd: Instant?
     /// Until when the push service tries to deliver; nil where that isn't said.
@@ -34,7 +34,7 @@ struct NotificationPreview: Sendable {
         return NotificationFacts(
             hasAlert: alert && (type == .alert || type == .voip), isMutable: aps?["mutable-content"]?.number == 1,
             categoryID: aps?["category"]?.text, category: category, media: media.map(\.facts), linksEnd: linksEnd,
-            pushEnds: pushEnds, dropped: dropped.map(\.text), payloadLimit: type.limit)
+            pushEnds: pushEnds, dropped: dropped, payloadLimit: type.limit)
     }
 }
 
@@ -45,15 +45,10 @@ extension EnrichedMedium {
         case .success(let medium):
             let size = medium.width.flatMap { width in medium.height.map { PixelSize(width: width, height: $0) } }
             return NotificationFacts.Medium(
-                identifier: record.identifier, size: size, isPicture: medium.type.format.picture != nil)
+                identifier: identifier, size: size, isPicture: medium.type.format.picture != nil)
         case .failure(let failure):
             return NotificationFacts.Medium(
-                identifier: record.identifier, failure: .init(code: failure.code, message: failure.message))
+                identifier: identifier, failure: .init(code: failure.code, message: failure.message))
         }
     }
-}
-
-extension DroppedPart {
-    /// `preview_url of 'photo'`
-    var text: String { medium.map { "\(kind.rawValue) of '\($0)'" } ?? kind.rawValue }
 }

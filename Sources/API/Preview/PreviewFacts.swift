@@ -48,7 +48,7 @@ struct PreviewFacts {
     private typealias Row = (name: String, value: HTMLText)
 
     private var payload: [Row] {
-        let dropped = preview.dropped.map(\.text).joined(separator: ", ")
+        let dropped = preview.dropped.joined(separator: ", ")
         return [
             ("Bytes", "\(Self.count(Int64(preview.payload.count))) of \(Self.count(Int64(preview.type.limit)))"),
             ("Left out", dropped.isEmpty ? "nothing" : "\(dropped.showingInvisible())"),
@@ -58,14 +58,14 @@ struct PreviewFacts {
     }
 
     private func medium(_ medium: EnrichedMedium, _ fact: NotificationFacts.Medium) -> HTMLText {
-        let steps = medium.record.steps.map { step -> HTMLText in
+        let steps = (medium.record?.steps ?? []).map { step -> HTMLText in
             let note = step.note.map { ": \($0.showingInvisible())" } ?? ""
             return "<li>\(step.name), \(step.seconds) s\(note)</li>\n"
         }
         let stepped: HTMLText =
             steps.isEmpty ? "" : "<details><summary>Steps</summary><ol>\n\(steps)</ol></details>"
         return """
-            <table><caption>\(medium.record.identifier.showingInvisible())</caption><tbody>
+            <table><caption>\(medium.identifier.showingInvisible())</caption><tbody>
             \(rows(self.rows(of: medium, fact)))</tbody></table>
             \(stepped)
             """
@@ -76,10 +76,10 @@ struct PreviewFacts {
         case .failure(let failure):
             return [
                 ("Failed", "<code>\(failure.code)</code> \(failure.message.showingInvisible())"),
-                ("Source", "\(medium.record.source.name?.showingInvisible() ?? "–")"),
+                ("Source", "\(medium.record?.source.name?.showingInvisible() ?? "–")"),
             ]
         case .success(let delivered):
-            let rendition = medium.record.best.flatMap { medium.record.renditions[$0] }
+            let rendition = medium.record.flatMap { record in record.best.flatMap { record.renditions[$0] } }
             let seconds = Self.megabits.map { "\(Self.seconds(delivered.bytes, $0)) s at \($0)" }
             let decoded = fact.decodedBytes.map {
                 "\(Self.count($0)) of about \(Self.count(NotificationFacts.extensionMemory)) that a service extension has"
@@ -89,7 +89,7 @@ struct PreviewFacts {
                 ("Bytes", "\(Self.count(delivered.bytes))"),
                 ("Pixels", "\(fact.size.map { "\($0.width) × \($0.height)" } ?? "–")"),
                 ("Duration", "\(rendition?.duration.map { "\(Self.hundredths($0)) s" } ?? "–")"),
-                ("Fidelity", "\(medium.record.fidelity?.rawValue ?? "–")"),
+                ("Fidelity", "\(medium.record?.fidelity?.rawValue ?? "–")"),
                 ("Download", "\(seconds.joined(separator: ", ")) Mbit/s"),
                 ("Decoded bytes", "\(decoded ?? "–")"),
             ].filter { $0.1.description != "–" }

@@ -101,7 +101,7 @@ struct PreviewPhones {
         let roles: [RenditionRole] = [.thumbnail, .poster, .main]
         guard
             let role = roles.first(where: {
-                medium.urls[$0] != nil && medium.record.renditions[$0]?.mediaType.format.picture != nil
+                medium.urls[$0] != nil && medium.record?.renditions[$0]?.mediaType.format.picture != nil
             }), let url = medium.urls[role]
         else { return "" }
         return "<img class=\"thumbnail\" src=\"\(url)\" width=\"40\" height=\"40\" alt=\"\">"
@@ -176,7 +176,7 @@ struct PreviewPhones {
         guard !media.isEmpty else { return "<div class=\"stage empty\" id=\"stage\"></div>" }
         let elements = media.enumerated().map { index, shown -> HTMLText in
             let isHidden: HTMLText = index == 0 ? "" : " hidden"
-            let identifier = shown.medium.record.identifier
+            let identifier = shown.medium.identifier
             return """
                 <div class="medium" data-attachment="\(identifier)"\(isHidden)>
                 \(element(shown.medium, shown.delivered))
@@ -188,7 +188,7 @@ struct PreviewPhones {
     }
 
     private func element(_ medium: EnrichedMedium, _ delivered: DeliveredMedium) -> HTMLText {
-        let name = medium.record.identifier
+        let name = medium.identifier
         let size: HTMLText =
             delivered.width.flatMap { width in
                 delivered.height.map { " width=\"\(width)\" height=\"\($0)\"" }
@@ -207,7 +207,7 @@ struct PreviewPhones {
                 """
         default:
             let picture: HTMLText = "<img src=\"\(delivered.url)\"\(size) alt=\"\(name)\">"
-            guard medium.record.kind == .animation, let still else { return picture }
+            guard medium.record?.kind == .animation, let still else { return picture }
             // For who wants no motion it begins when it is asked to.
             return """
                 <picture><source srcset="\(still)" media="(prefers-reduced-motion: reduce)">\(picture)</picture>

@@ -31,17 +31,12 @@ struct HandlerRequest: Hashable, Sendable {
             ("session", JSONValue(response.session)),
             ("action", JSONValue(response.action.name)),
             ("text", response.text.map { JSONValue($0) } ?? .null),
-            ("data", data ?? .null),
+            ("data", response.document ?? .null),
             ("count", JSONValue(Double(session.count))),
             ("view", JSONValue(encoding: session.view)),
             ("actions", JSONValue(encoding: session.actions)),
-            ("metadata", JSONValue(members: metadata.sorted { $0.key < $1.key }.map { ($0.key, JSONValue($0.value)) })),
+            ("metadata", JSONValue(strings: metadata)),
             ("preview", JSONValue(isPreview)),
         ])
-    }
-
-    /// As it came.
-    private var data: JSONValue? {
-        response.data.flatMap { try? JSONDocument.read(Array($0.utf8), .requestBody).root }
     }
 }

@@ -85,6 +85,12 @@ extension Endpoint {
     static let notificationFirings = Endpoint(.get, "/v1/notifications/{id}/firings", .key([.submit, .read]))
     static let notificationFiring = Endpoint(.get, "/v1/notifications/{id}/firings/{number}", .key([.submit, .read]))
     static let listFirings = Endpoint(.get, "/v1/firings", .key([.read]))
+    static let createPreview = Endpoint(.post, "/v1/notifications/{id}/previews", .key([.read]))
+    static let deletePreview = Endpoint(.delete, "/v1/previews/{id}", .key([.read]))
+    static let preview = Endpoint(.get, "/p/{ticket}", .anyone)
+    static let respond = Endpoint(.post, "/r/{ticket}", .anyone)
+    static let respondPreflight = Endpoint(.options, "/r/{ticket}", .anyone)
+    static let listResponses = Endpoint(.get, "/v1/responses", .key([.read]))
     static let profiles = Endpoint(.get, "/v1/profiles", .key([.read]))
     static let alive = Endpoint(.get, "/livez", .anyone)
     static let ready = Endpoint(.get, "/readyz", .anyone)
@@ -102,6 +108,7 @@ extension Endpoint {
         content, contentHead, enrichPayload,
         submitNotification, putNotification, listNotifications, notification, deleteNotification, fireNotification,
         notificationFirings, notificationFiring, listFirings, checkTrigger,
+        respond, respondPreflight, listResponses, createPreview, deletePreview, preview,
         listCategories, putCategory, category, deleteCategory,
         profiles, alive, ready, metrics, description, documentation, asset,
     ]

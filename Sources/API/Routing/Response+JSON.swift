@@ -3,6 +3,7 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Payloads
 
 extension Response {
     /// An answer with a JSON body that was encoded before. Nothing of a tenant's is cached by others.
@@ -11,6 +12,12 @@ extension Response {
         headers[.contentType] = "application/json"
         headers[.cacheControl] = "no-store"
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: data)))
+    }
+
+    static func json(_ value: JSONValue, _ status: HTTPResponse.Status = .ok) -> Response {
+        var bytes: [UInt8] = []
+        value.write(to: &bytes)
+        return json(Data(bytes), status)
     }
 
     static func json(

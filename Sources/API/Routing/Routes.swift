@@ -15,6 +15,8 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     AccessRoutes(service: service).add(to: table)
     PayloadRoutes(service: service).add(to: table)
     NotificationRoutes(service: service).add(to: table)
+    ResponseRoutes(service: service).add(to: table)
+    PreviewRoutes(service: service).add(to: table)
     TriggerRoutes(service: service).add(to: table)
     CategoryRoutes(service: service).add(to: table)
     OperationRoutes(service: service).add(to: table)

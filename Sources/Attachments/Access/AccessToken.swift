@@ -5,6 +5,10 @@ public enum TokenKind: String, Hashable, Sendable, Codable, CaseIterable {
     case grant = "satg_"
     case lease = "satl_"
     case link = "satn_"
+    /// A ticket to respond to a notification.
+    case respond = "satr_"
+    /// A ticket to see a preview.
+    case preview = "satp_"
 }
 
 /// A bearer token as text. Prints as its first 8 characters; the whole is ``secretText``.

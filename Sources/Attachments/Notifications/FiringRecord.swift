@@ -26,19 +26,6 @@ public struct FiringRecord: Hashable, Sendable, Codable {
         case removed
     }
 
-    /// A medium that isn't in the payload.
-    public struct Failure: Hashable, Sendable, Codable {
-        public var identifier: String
-        public var code: String
-        public var message: String
-
-        public init(identifier: String, code: String, message: String) {
-            self.identifier = identifier
-            self.code = code
-            self.message = message
-        }
-    }
-
     public var id: FiringID
     public var tenant: TenantID
     public var notification: NotificationID
@@ -62,9 +49,9 @@ public struct FiringRecord: Hashable, Sendable, Codable {
     @Nullable public var firedAt: Instant?
     /// As it was made, each token's id in the token's place.
     @Nullable public var payload: TokenTemplate?
-    /// The ids of its links.
-    public var links: [String]
-    public var failed: [Failure]
+    public var media: [FiringMedium]
+    /// The id of its ticket for responses.
+    @Nullable public var ticket: String?
     /// Parts of the payload that were left out for size, each `kind` or `kind of identifier`.
     public var dropped: [String]
     /// In the tenant's list; nil before it has a payload, failed or was missed.
@@ -89,11 +76,16 @@ public struct FiringRecord: Hashable, Sendable, Codable {
         self.coalesced = coalesced
         self.handover = handover
         self.waitsUntil = waitsUntil
-        links = []
-        failed = []
+        media = []
         dropped = []
         self.createdAt = createdAt
     }
+
+    /// What its payload opens: ids of links and tickets.
+    public var opens: [String] { media.compactMap(\.link) + [ticket].compactMap(\.self) }
+
+    /// Why media aren't in the payload.
+    public var failed: [FiringMedium.Failure] { media.compactMap(\.failure) }
 
     /// Whether its payload is still to be made.
     public var isWaiting: Bool { state == .pending && payload == nil }

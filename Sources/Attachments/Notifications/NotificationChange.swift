@@ -9,8 +9,12 @@ public enum NotificationChange: Hashable, Sendable {
     case list(FiringID)
     /// Access begins: the links of a payload.
     case open(AccessEntry)
-    /// Access ends.
+    /// A ticket begins: a payload's, for responses.
+    case openTicket(Ticket)
+    /// Links and tickets end, with what ends with these.
     case close([String], of: TenantID)
+    /// All previews of a notification end.
+    case closePreviews(NotificationID, of: TenantID)
     /// Somebody is to be told.
     case call(OutgoingCall)
     /// Nobody is to be told any more: the calls of this firing that aren't through.
@@ -115,18 +119,21 @@ public struct FiringCompletion: Hashable, Sendable {
     public struct Finished: Hashable, Sendable {
         public var payload: TokenTemplate
         public var links: [AccessEntry]
-        public var failed: [FiringRecord.Failure]
+        /// For responses; nil where it takes none.
+        public var ticket: Ticket?
+        public var media: [FiringMedium]
         public var dropped: [String]
         /// Tells the receiver; nil where nobody is told.
         public var call: OutgoingCall?
 
         public init(
-            payload: TokenTemplate, links: [AccessEntry], failed: [FiringRecord.Failure], dropped: [String],
-            call: OutgoingCall?
+            payload: TokenTemplate, links: [AccessEntry], ticket: Ticket? = nil, media: [FiringMedium],
+            dropped: [String], call: OutgoingCall?
         ) {
             self.payload = payload
             self.links = links
-            self.failed = failed
+            self.ticket = ticket
+            self.media = media
             self.dropped = dropped
             self.call = call
         }

@@ -27,7 +27,7 @@ public enum NotificationDecision {
             firing.state = .removed
             firing.error = ErrorReport(.superseded)
             return [
-                .cancelCalls(firing.id, of: firing.tenant), .close(firing.links, of: firing.tenant),
+                .cancelCalls(firing.id, of: firing.tenant), .close(firing.opens, of: firing.tenant),
                 .saveFiring(firing),
             ]
         }
@@ -55,11 +55,12 @@ public enum NotificationDecision {
                 var firing = firing
                 firing.state = .removed
                 changes += [
-                    .cancelCalls(firing.id, of: firing.tenant), .close(firing.links, of: firing.tenant),
+                    .cancelCalls(firing.id, of: firing.tenant), .close(firing.opens, of: firing.tenant),
                     .saveFiring(firing),
                 ]
             }
             record.shownAt = nil
+            changes.append(.closePreviews(record.id, of: record.tenant))
         }
         return changes + [.save(record)]
     }
@@ -121,11 +122,12 @@ public enum NotificationDecision {
         switch completion.outcome {
         case .finished(let finished):
             firing.payload = finished.payload
-            firing.links = finished.links.map(\.id)
-            firing.failed = finished.failed
+            firing.media = finished.media
+            firing.ticket = finished.ticket?.id
             firing.dropped = finished.dropped
             record.shownAt = completion.at
             changes += finished.links.map { .open($0) }
+            if let ticket = finished.ticket { changes.append(.openTicket(ticket)) }
             if let call = finished.call {
                 changes.append(.call(call))
             } else {

@@ -72,6 +72,8 @@ public struct NotificationRecord: Hashable, Sendable, Codable {
 /// A finished notification, its firings and their responses are kept for 30 days.
 public enum NotificationRetention {
     public static let finished: Duration = .seconds(30 * 86_400)
+    /// A ticket and its sessions are kept for so long after it expired: what came in by it may be with its handler.
+    public static let ticket: Duration = .seconds(3600)
 }
 
 /// Which notifications a list has; one that repeats may be in both, as on iOS.

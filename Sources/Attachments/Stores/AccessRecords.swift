@@ -61,7 +61,7 @@ public protocol AccessRecords: Sendable {
     /// same cost.
     func open(_ token: AccessToken, role: RenditionRole) async throws(AttachmentError) -> ContentAccess?
 
-    /// The tokens of those of these grants, leases and links that live, by their ids, made again for their owner; nothing
+    /// The tokens of those of these grants, leases, links and tickets that live, by their ids, made again for their owner; nothing
     /// secret is stored.
     func tokens(_ ids: Set<String>, of tenant: TenantID) async throws(AttachmentError) -> [String: AccessToken]
 

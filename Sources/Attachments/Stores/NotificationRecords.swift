@@ -80,9 +80,6 @@ public protocol NotificationRecords: Sendable {
     func firings(
         of tenant: TenantID, after place: Int64, limit: Int
     ) async throws(AttachmentError) -> [FiringRecord]
-
-    /// Fresh tokens of links, made with the current key; they open nothing until a completion says so.
-    func newLinks(_ count: Int) throws(AttachmentError) -> [NewLink]
 }
 
 /// A firing, with the notification as it is then.
@@ -93,19 +90,5 @@ public struct Firing: Hashable, Sendable {
     public init(_ record: FiringRecord, of notification: NotificationRecord) {
         self.record = record
         self.notification = notification
-    }
-}
-
-/// The token of a link that is about to begin.
-public struct NewLink: Hashable, Sendable {
-    public var id: String
-    /// Of the key that the token is derived with.
-    public var kid: String
-    public var token: AccessToken
-
-    public init(id: String, kid: String, token: AccessToken) {
-        self.id = id
-        self.kid = kid
-        self.token = token
     }
 }

@@ -12,12 +12,14 @@ public struct CallType: Hashable, Sendable, RawRepresentable, CaseIterable {
     public static let notificationFired = CallType(rawValue: "notification.fired")
     /// A firing that came to nothing.
     public static let notificationFailed = CallType(rawValue: "notification.failed")
+    /// A response, which is the app's.
+    public static let notificationResponse = CallType(rawValue: "notification.response")
     /// An instant that passed while nobody was there.
     public static let notificationMissed = CallType(rawValue: "notification.missed")
 
     /// Those that this program makes.
     public static let allCases: [CallType] = [
-        .jobFinished, .notificationFired, .notificationFailed, .notificationMissed,
+        .jobFinished, .notificationFired, .notificationFailed, .notificationMissed, .notificationResponse,
     ]
 }
 
@@ -42,10 +44,12 @@ public struct OutgoingCall: Hashable, Sendable {
     /// After this no attempt is made; nil for the lifetime of the ``WebhookSchedule``.
     public var giveUpAt: Instant?
     public var traceparent: String?
+    /// Whether its body is kept once it was delivered; else the call goes then.
+    public var isKept: Bool
 
     public init(
         id: String, tenant: TenantID, type: CallType, subject: String?, url: String, body: TokenTemplate,
-        giveUpAt: Instant? = nil, traceparent: String? = nil
+        giveUpAt: Instant? = nil, traceparent: String? = nil, isKept: Bool = true
     ) {
         self.id = id
         self.tenant = tenant
@@ -55,5 +59,6 @@ public struct OutgoingCall: Hashable, Sendable {
         self.body = body
         self.giveUpAt = giveUpAt
         self.traceparent = traceparent
+        self.isKept = isKept
     }
 }

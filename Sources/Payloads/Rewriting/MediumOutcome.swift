@@ -39,6 +39,8 @@ public struct DroppedPart: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable {
         case previewURL = "preview_url"
         case thumbhash
+        /// Where responses go.
+        case respond
         /// The medium's entry under `satchel`; its place has the new URL.
         case attachment
         /// The key `satchel` itself.
@@ -55,6 +57,9 @@ public struct DroppedPart: Hashable, Sendable {
         self.kind = kind
         self.medium = medium
     }
+
+    /// As a record shows it: `preview_url of photo`.
+    public var text: String { medium.map { "\(kind.rawValue) of \($0)" } ?? kind.rawValue }
 }
 
 /// A payload as it leaves.

@@ -7,13 +7,16 @@ extension PushPayload {
     /// - Parameters:
     ///   - outcomes: Of each of ``media``, in their order.
     ///   - expiresAt: When the new URLs end.
+    ///   - respond: Where responses go; nil where nobody takes any. It isn't said in a payload that nobody sees.
     /// - Throws: ``PayloadError/mediumFailed(_:_:)`` where `onFailure` is `error` and a medium failed or doesn't fit.
     public func enriched(
-        with outcomes: [MediumOutcome], onFailure: FailureMode, expiresAt: Instant
+        with outcomes: [MediumOutcome], onFailure: FailureMode, expiresAt: Instant, respond: String? = nil
     ) throws(PayloadError) -> EnrichedPayload {
         precondition(outcomes.count == media.count, "an outcome for each medium")
-        guard !media.isEmpty else { return EnrichedPayload(bytes: bytes, dropped: []) }
-        var draft = Draft(payload: self, outcomes: outcomes, onFailure: onFailure, expiresAt: expiresAt)
+        let respond = isShown ? respond : nil
+        guard !media.isEmpty || respond != nil else { return EnrichedPayload(bytes: bytes, dropped: []) }
+        var draft = Draft(
+            payload: self, outcomes: outcomes, onFailure: onFailure, expiresAt: expiresAt, respond: respond)
         while true {
             if onFailure == .error { try draft.refuseFailures() }
             let bytes = draft.bytes
@@ -31,15 +34,20 @@ private struct Draft {
     var outcomes: [MediumOutcome]
     let onFailure: FailureMode
     let expiresAt: Instant
+    /// Where responses go.
+    var respond: String?
     /// Media that have an entry under `satchel`.
     var listed: [Int]
     var dropped: [DroppedPart] = []
 
-    init(payload: PushPayload, outcomes: [MediumOutcome], onFailure: FailureMode, expiresAt: Instant) {
+    init(
+        payload: PushPayload, outcomes: [MediumOutcome], onFailure: FailureMode, expiresAt: Instant, respond: String?
+    ) {
         self.payload = payload
         self.outcomes = outcomes
         self.onFailure = onFailure
         self.expiresAt = expiresAt
+        self.respond = respond
         listed = outcomes.indices.filter { (try? outcomes[$0].get()) != nil }
     }
 
@@ -51,8 +59,8 @@ private struct Draft {
 
     // MARK: Fitting
 
-    /// Leaves out what is missed least: previews, then placeholders, then entries, then the key, then media; the last
-    /// medium's first. False where nothing is left to drop.
+    /// Leaves out what is missed least: previews, then placeholders, then where responses go, then entries, then the key, then
+    /// media; the last medium's first. False where nothing is left to drop.
     mutating func dropNext() -> Bool {
         if let index = listed.last(where: { delivered($0)?.previewURL != nil }) {
             change(index) { $0.previewURL = nil }
@@ -60,6 +68,9 @@ private struct Draft {
         } else if let index = listed.last(where: { delivered($0)?.thumbhash != nil }) {
             change(index) { $0.thumbhash = nil }
             note(.thumbhash, index)
+        } else if respond != nil {
+            respond = nil
+            dropped.append(DroppedPart(.respond))
         } else if listed.count > 1 {
             note(.attachment, listed.removeLast())
         } else if !listed.isEmpty {
@@ -108,7 +119,7 @@ private struct Draft {
         }
         if onFailure == .drop { removed += groupCompanions }
         if outcomes.indices.contains(where: { delivered($0) != nil }) { document.makeMutable() }
-        if listed.isEmpty {
+        if listed.isEmpty, respond == nil {
             // One that came along would speak of media that are no longer there.
             removed += document.places(of: SatchelKey.name, in: [])
         } else {
@@ -120,7 +131,7 @@ private struct Draft {
 
     private var satchelKey: SatchelKey {
         SatchelKey(
-            expiresAt: expiresAt,
+            expiresAt: expiresAt, respond: respond,
             entries: listed.compactMap { index in
                 delivered(index).map { .init(identifier: payload.media[index].identifier, medium: $0) }
             })

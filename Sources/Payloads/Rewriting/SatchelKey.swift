@@ -13,6 +13,7 @@ struct SatchelKey {
     }
 
     var expiresAt: Instant
+    var respond: String?
     var entries: [Entry]
 
     var json: JSONValue {
@@ -22,6 +23,7 @@ struct SatchelKey {
             ("v", JSONValue(Double(Self.version))),
             ("expires_at", JSONValue(String(expiry))),
             ("attachments", JSONValue(elements: entries.map(Self.json))),
+            ("respond", respond.map { JSONValue($0) }),
         ])
     }
 

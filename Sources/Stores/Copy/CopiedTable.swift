@@ -165,7 +165,7 @@ struct CopiedTable: Sendable {
                 CopiedColumn("url", .text), CopiedColumn("traceparent", .text), CopiedColumn("created_at", .int),
                 CopiedColumn("give_up_at", .int), CopiedColumn("state", .text), CopiedColumn("attempt", .int),
                 CopiedColumn("due_at", .int), CopiedColumn("underway", .bool), CopiedColumn("finished_at", .int),
-                CopiedColumn("reason", .text), CopiedColumn("body", .bytes),
+                CopiedColumn("reason", .text), CopiedColumn("is_kept", .bool), CopiedColumn("body", .bytes),
             ]),
         CopiedTable(
             name: "notifications", source: "notifications", key: [.number("key")],
@@ -192,7 +192,27 @@ struct CopiedTable: Sendable {
             ]),
         CopiedTable(
             name: "tenants", source: "tenants", key: [.text("tenant")],
-            columns: [CopiedColumn("tenant", .text), CopiedColumn("last_place", .int)]),
+            columns: [
+                CopiedColumn("tenant", .text), CopiedColumn("last_place", .int), CopiedColumn("last_response", .int),
+            ]),
+        CopiedTable(
+            name: "tickets", source: "tickets", key: [.text("id")],
+            columns: [
+                CopiedColumn("id", .text), CopiedColumn("tenant", .text), CopiedColumn("notification", .int),
+                CopiedColumn("kind", .text), CopiedColumn("kid", .text), CopiedColumn("expires_at", .int),
+                CopiedColumn("ended_at", .int), CopiedColumn("record", .text),
+            ]),
+        CopiedTable(
+            name: "response_sessions", source: "response_sessions", key: [.text("ticket"), .text("id")],
+            columns: [CopiedColumn("ticket", .text), CopiedColumn("id", .uuid), CopiedColumn("record", .text)]),
+        CopiedTable(
+            name: "responses", source: "responses", key: [.text("tenant"), .number("place")],
+            columns: [
+                CopiedColumn("tenant", .text), CopiedColumn("place", .int), CopiedColumn("notification", .int),
+                CopiedColumn("ticket", .text), CopiedColumn("id", .uuid), CopiedColumn("session", .uuid),
+                CopiedColumn("firing", .int), CopiedColumn("is_preview", .bool), CopiedColumn("received_at", .int),
+                CopiedColumn("record", .text),
+            ]),
         CopiedTable(
             name: "api_keys", source: "api_keys", key: [.text("id")],
             columns: [

@@ -130,7 +130,9 @@ extension MemoryRecordStore {
         _ ids: Set<String>, of tenant: TenantID
     ) async throws(AttachmentError) -> [String: AccessToken] {
         read { tables, now in
-            tokens.tokens(of: ids.compactMap { tables.access[$0] }.filter { $0.tenant == tenant }, at: now)
+            let access = ids.compactMap { tables.access[$0] }.filter { $0.tenant == tenant }
+            let tickets = ids.compactMap { tables.tickets[$0] }.filter { $0.tenant == tenant }
+            return tokens.tokens(of: access + tickets, at: now)
         }
     }
 
@@ -177,7 +179,7 @@ extension MemoryTables {
     fileprivate func access(
         _ token: AccessToken, _ kinds: [AccessEntry.Kind], _ tokens: KeyRing, at now: Instant
     ) -> AccessEntry? {
-        tokens.entry(of: token, kinds, at: now) { access[$0] }
+        tokens.entry(of: token, kinds.map(\.token), at: now) { access[$0] }
     }
 
     fileprivate func access(

@@ -159,10 +159,6 @@ extension MemoryRecordStore {
                 .sorted { ($0.place ?? 0) < ($1.place ?? 0) }.prefix(limit).map(\.self)
         }
     }
-
-    public func newLinks(_ count: Int) throws(AttachmentError) -> [NewLink] {
-        try tokens.newLinks(count)
-    }
 }
 
 extension MemoryTables {
@@ -199,6 +195,7 @@ extension MemoryTables {
         let finished = notifications.values.filter { $0.finishedAt.map { $0 <= end } ?? false }.prefix(limit)
         for record in finished {
             for firing in firings(of: record, FiringRecord.State.allCases) { firings[firing.id] = nil }
+            forgetResponses(to: record.id, of: record.tenant)
             notifications[Owned(tenant: record.tenant, id: record.id)] = nil
             notificationKeys[Owned(tenant: record.tenant, id: record.id)] = nil
         }
@@ -219,10 +216,11 @@ extension MemoryTables {
                 lastPlaces[tenant] = place
                 firings[id]?.place = place
             case .open(let link):
-                // What was deleted meanwhile isn't opened by anything.
-                if attachments[Owned(tenant: link.tenant, id: link.attachment)] != nil { put(link) }
-            case .close(let ids, let tenant):
-                for id in ids where access[id]?.tenant == tenant { end(id, at: now) }
+                begin(link)
+            case .openTicket(let ticket): tickets[ticket.id] = ticket
+            case .close(let ids, let tenant): close(ids, of: tenant, at: now)
+            case .closePreviews(let notification, let tenant):
+                closePreviews(of: notification, tenant: tenant, at: now)
             case .call(let call): enqueue(call, at: now)
             case .cancelCalls(let firing, let tenant):
                 cancelCalls(of: firing.rawValue, tenant: tenant, reason: NotificationChange.calledOff, at: now)

@@ -200,7 +200,10 @@ extension MemoryRecordStore {
     }
 
     public func keysInUse() async throws(AttachmentError) -> Set<String> {
-        read { tables, now in Set(tables.access.values.filter { $0.isLive(at: now) }.map(\.kid)) }
+        read { tables, now in
+            Set(tables.access.values.filter { $0.isLive(at: now) }.map(\.kid))
+                .union(tables.tickets.values.filter { $0.isLive(at: now) }.map(\.kid))
+        }
     }
 }
 
@@ -236,7 +239,7 @@ extension MemoryTables {
         }
         let isAll =
             forget(limit: limit, at: now) && forgetNotifications(limit: limit, at: now)
-            && max(part.count, ended.count) < limit
+            && forgetResponses(limit: limit, at: now) && max(part.count, ended.count) < limit
         let last = part.last.flatMap { last in
             last.record.expiresAt.map { ExpiryPlace(expiresAt: $0, key: last.key) }
         }

@@ -51,7 +51,8 @@ extension MemoryTables {
     mutating func enqueue(_ call: OutgoingCall, at now: Instant) {
         calls[call.id] = Call(
             id: call.id, tenant: call.tenant, type: call.type, content: .message(call.body), subject: call.subject,
-            url: call.url, traceparent: call.traceparent, createdAt: now, giveUpAt: call.giveUpAt, dueAt: now)
+            url: call.url, traceparent: call.traceparent, createdAt: now, giveUpAt: call.giveUpAt, dueAt: now,
+            isKept: call.isKept)
         hasNewCall = true
     }
 
@@ -106,7 +107,7 @@ extension MemoryTables {
             call.state = outcome == .delivered ? .delivered : .failed
             call.finishedAt = now
         }
-        calls[call.id] = call
+        calls[call.id] = outcome == .delivered && !call.isKept ? nil : call
         if let (firing, end) = callback.settles(outcome) { settleFiring(firing, end, at: now) }
     }
 

@@ -125,6 +125,8 @@ struct MemoryTables: Sendable {
         var isUnderway = false
         var finishedAt: Instant?
         var reason: String?
+        /// Whether it stays once it was delivered.
+        var isKept = true
 
         var receiver: WebhookReceiver { WebhookReceiver(tenant: tenant, origin: WebhookReceiver.origin(of: url)) }
         /// What is due first comes first.
@@ -187,6 +189,9 @@ struct MemoryTables: Sendable {
     var firings = TreeDictionary<FiringID, FiringRecord>()
     /// In each tenant's list of firings.
     var lastPlaces = TreeDictionary<TenantID, Int64>()
+    var tickets = TreeDictionary<String, Ticket>()
+    var sessions = TreeDictionary<ByTicket, ResponseSession>()
+    var responses = TreeDictionary<ByTicket, Response>()
 
     // What the transaction so far came to, for what follows its commit.
 

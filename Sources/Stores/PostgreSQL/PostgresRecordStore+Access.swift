@@ -130,11 +130,14 @@ extension PostgresRecordStore {
     ) async throws(AttachmentError) -> [String: AccessToken] {
         guard !ids.isEmpty else { return [:] }
         return try await read { work in
-            let access = try await work.run(
-                "SELECT * FROM access WHERE id = ANY($1::text[]) AND tenant = $2",
-                [.texts(Array(ids)), .text(tenant.rawValue)]
-            ).map { try AccessEntry($0) }
-            return keys.tokens(of: access, at: work.now)
+            let values: [PostgresValue] = [.texts(Array(ids)), .text(tenant.rawValue)]
+            let found = try await work.transaction.send([
+                PostgresStatement("SELECT * FROM access WHERE id = ANY($1::text[]) AND tenant = $2", values),
+                PostgresStatement(
+                    "SELECT record, ended_at FROM tickets WHERE id = ANY($1::text[]) AND tenant = $2", values),
+            ])
+            let access = try found[0].map { try AccessEntry($0) }
+            return keys.tokens(of: access + (try found[1].map { try $0.ticket() }), at: work.now)
         }
     }
 
@@ -211,7 +214,7 @@ extension PostgresWork {
 
     func access(_ token: AccessToken, _ kinds: [AccessEntry.Kind]) async throws -> AccessEntry? {
         let found = try await access(TokenFormat.id(in: token))
-        return store.keys.entry(of: token, kinds, at: now) { _ in found }
+        return store.keys.entry(of: token, kinds.map(\.token), at: now) { _ in found }
     }
 
     /// What new access in a scope is derived from; nil where the scope opens nothing of the kind.

@@ -241,6 +241,18 @@ extension PostgresWork {
         ),
         (
             """
+            DELETE FROM responses WHERE (ticket, id) IN (
+                SELECT ticket, id FROM responses WHERE received_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+            """, NotificationRetention.finished
+        ),
+        (
+            """
+            DELETE FROM tickets WHERE id IN (
+                SELECT id FROM tickets WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+            """, NotificationRetention.ticket
+        ),
+        (
+            """
             DELETE FROM notifications WHERE key IN (
                 SELECT key FROM notifications WHERE finished_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
             """, NotificationRetention.finished

@@ -175,10 +175,6 @@ extension PostgresRecordStore {
             ).map { try $0.firing() }
         }
     }
-
-    public func newLinks(_ count: Int) throws(AttachmentError) -> [NewLink] {
-        try keys.newLinks(count)
-    }
 }
 
 extension NotificationChange {
@@ -287,15 +283,11 @@ extension PostgresWork {
             case .save(let record): try await save(record)
             case .saveFiring(let firing): try await save(firing)
             case .list(let firing): try await list(firing)
-            case .open(let link):
-                // What was deleted meanwhile isn't opened by anything.
-                if try await hasRenditions(link.renditions, link.attachment, of: link.tenant) {
-                    try await insert(link)
-                }
-            case .close(let ids, let tenant):
-                for id in ids {
-                    if let link = try await access(id), link.tenant == tenant { try await end(link) }
-                }
+            case .open(let link): try await begin(link)
+            case .openTicket(let ticket): _ = try await transaction.send([insertion(of: ticket)])
+            case .close(let ids, let tenant): try await close(ids, of: tenant)
+            case .closePreviews(let notification, let tenant):
+                try await closePreviews(of: notification, tenant: tenant)
             case .call(let call): try await enqueue(call)
             case .cancelCalls(let firing, let tenant):
                 try await cancelCalls(of: firing.rawValue, tenant: tenant, reason: NotificationChange.calledOff)

@@ -122,13 +122,13 @@ extension PostgresWork {
     func enqueue(_ call: OutgoingCall) async throws {
         try await run(
             """
-            INSERT INTO calls (id, tenant, type, subject, url, body, give_up_at, traceparent, created_at, due_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+            INSERT INTO calls (id, tenant, type, subject, url, body, give_up_at, traceparent, is_kept, created_at, due_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
             """,
             [
                 .text(call.id), .text(call.tenant.rawValue), .text(call.type.rawValue), .text(call.subject),
                 .text(call.url), .bytes(Array(call.body.stored)), .int(call.giveUpAt?.milliseconds),
-                .text(call.traceparent), .int(now.milliseconds),
+                .text(call.traceparent), .bool(call.isKept), .int(now.milliseconds),
             ])
         ringsBell = true
     }
@@ -159,9 +159,12 @@ extension PostgresWork {
             conditions += " AND attempt = $5"
             values.append(.int(call.attempt))
         }
-        let changed = try await run(
-            "UPDATE calls SET underway = false, reason = $3, \(changes) WHERE \(conditions)", values
-        ).changes
+        let changed = try await transaction.send([
+            PostgresStatement("UPDATE calls SET underway = false, reason = $3, \(changes) WHERE \(conditions)", values),
+            PostgresStatement(
+                "DELETE FROM calls WHERE id = $1 AND tenant = $2 AND state = 'delivered' AND NOT is_kept",
+                Array(values.prefix(2))),
+        ])[0].changes
         guard changed > 0, let (firing, end) = call.settles(outcome) else { return }
         try await settleFiring(firing, end)
     }

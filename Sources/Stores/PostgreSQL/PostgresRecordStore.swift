@@ -17,6 +17,7 @@ public struct PostgresRecordStore: RecordStore {
     let wakeups: PostgresWakeups
     let heartbeats = PostgresGroup<Heartbeat, Int64?>()
     let looks = PostgresGroup<Look, LookAnswer>()
+    let tickets = PostgresGroup<String, TicketAnswer>()
     let deliveries = PostgresGroup<Delivery, JobRecord?>()
 
     /// Uses a database whose schema was made.

@@ -13,7 +13,8 @@ extension PostgresSchema {
                 // A rule that isn't validated holds for what is written from now on.
                 """
                 ALTER TABLE calls ADD COLUMN type text NOT NULL DEFAULT 'job.finished', ADD COLUMN subject text,
-                    ADD COLUMN body bytea, ADD COLUMN give_up_at bigint, ALTER COLUMN job DROP NOT NULL,
+                    ADD COLUMN body bytea, ADD COLUMN give_up_at bigint,
+                    ADD COLUMN is_kept boolean NOT NULL DEFAULT true, ALTER COLUMN job DROP NOT NULL,
                     ALTER COLUMN generation DROP NOT NULL, DROP CONSTRAINT callbacks_state_check,
                     ADD CONSTRAINT calls_have_states
                         CHECK (state IN ('pending', 'delivered', 'failed', 'cancelled')) NOT VALID,

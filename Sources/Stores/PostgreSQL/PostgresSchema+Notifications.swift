@@ -51,10 +51,12 @@ extension PostgresSchema {
         "CREATE INDEX firings_open ON firings (notification) WHERE state = 'pending'",
         "CREATE UNIQUE INDEX firings_by_place ON firings (tenant, place) WHERE place IS NOT NULL",
         "CREATE INDEX firings_by_age ON firings (created_at)",
-        // Places in a tenant's list of firings are given out in the order of commits: the row is locked until then.
+        // Places in a tenant's lists, of firings and of responses, are given out in the order of commits: the row is locked
+        // until then.
         """
         CREATE TABLE tenants (
-            tenant text PRIMARY KEY CHECK (tenant <> ''), last_place bigint NOT NULL DEFAULT 0 CHECK (last_place >= 0))
+            tenant text PRIMARY KEY CHECK (tenant <> ''), last_place bigint NOT NULL DEFAULT 0 CHECK (last_place >= 0),
+            last_response bigint NOT NULL DEFAULT 0 CHECK (last_response >= 0))
             WITH (fillfactor = 50)
         """,
     ]

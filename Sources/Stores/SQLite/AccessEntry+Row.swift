@@ -36,7 +36,7 @@ extension Database {
     func access(
         _ token: AccessToken, _ kinds: [AccessEntry.Kind], keys: KeyRing, at now: Instant
     ) throws -> AccessEntry? {
-        try keys.entry(of: token, kinds, at: now) { id in
+        try keys.entry(of: token, kinds.map(\.token), at: now) { id in
             try row("SELECT * FROM access WHERE id = ?", [id]).map(AccessEntry.init)
         }
     }

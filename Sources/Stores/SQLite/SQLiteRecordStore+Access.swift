@@ -123,7 +123,8 @@ extension SQLiteRecordStore {
         guard !ids.isEmpty else { return [:] }
         return try await read { [keys] database, now in
             let access = try ids.compactMap { try database.access($0, of: tenant, AccessEntry.Kind.allCases) }
-            return keys.tokens(of: access, at: now)
+            let tickets = try ids.compactMap { try database.ticket($0) }.filter { $0.tenant == tenant }
+            return keys.tokens(of: access + tickets, at: now)
         }
     }
 

@@ -74,8 +74,9 @@ extension Database {
             try texts(
                 """
                 SELECT DISTINCT kid FROM access WHERE expires_at > ? AND ended_at IS NULL
+                UNION SELECT DISTINCT kid FROM tickets WHERE expires_at > ? AND ended_at IS NULL
                 UNION SELECT DISTINCT headers_kid FROM jobs WHERE headers_kid IS NOT NULL
-                """, [now.milliseconds]))
+                """, [now.milliseconds, now.milliseconds]))
     }
 
     func neededSources() throws -> [SourceName] {

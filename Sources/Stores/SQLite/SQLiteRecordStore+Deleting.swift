@@ -191,6 +191,14 @@ extension Database {
             """, NotificationRetention.finished
         ),
         (
+            "DELETE FROM responses WHERE rowid IN (SELECT rowid FROM responses WHERE received_at <= ? LIMIT ?)",
+            NotificationRetention.finished
+        ),
+        (
+            "DELETE FROM tickets WHERE id IN (SELECT id FROM tickets WHERE expires_at <= ? LIMIT ?)",
+            NotificationRetention.ticket
+        ),
+        (
             "DELETE FROM notifications WHERE key IN (SELECT key FROM notifications WHERE finished_at <= ? LIMIT ?)",
             NotificationRetention.finished
         ),

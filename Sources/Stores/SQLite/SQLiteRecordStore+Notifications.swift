@@ -169,10 +169,6 @@ extension SQLiteRecordStore {
             ).map { try $0.firing() }
         }
     }
-
-    public func newLinks(_ count: Int) throws(AttachmentError) -> [NewLink] {
-        try keys.newLinks(count)
-    }
 }
 
 extension Database {
@@ -241,13 +237,11 @@ extension Database {
             case .save(let record): try save(record)
             case .saveFiring(let firing): try save(firing)
             case .list(let firing): try list(firing)
-            case .open(let link):
-                // What was deleted meanwhile isn't opened by anything.
-                if try hasRenditions(link.renditions, link.attachment, of: link.tenant) { try insert(link) }
-            case .close(let ids, let tenant):
-                for id in ids {
-                    if let access = try access(id, of: tenant, [.link]) { try end(access, at: now) }
-                }
+            case .open(let link): try begin(link)
+            case .openTicket(let ticket): try insert(ticket)
+            case .close(let ids, let tenant): try close(ids, of: tenant, at: now)
+            case .closePreviews(let notification, let tenant):
+                try closePreviews(of: notification, tenant: tenant, at: now)
             case .call(let call): try enqueue(call, at: now)
             case .cancelCalls(let firing, let tenant):
                 try cancelCalls(of: firing.rawValue, tenant: tenant, reason: NotificationChange.calledOff, at: now)

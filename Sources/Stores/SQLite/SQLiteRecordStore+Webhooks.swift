@@ -135,7 +135,9 @@ extension Database {
             arguments += [call.attempt]
         }
         try run("UPDATE calls SET \(changes) WHERE \(conditions)", arguments)
-        guard changesCount > 0, let (firing, end) = call.settles(result.outcome) else { return }
+        guard changesCount > 0 else { return }
+        if result.outcome == .delivered { try run("DELETE FROM calls WHERE id = ? AND NOT is_kept", [call.id]) }
+        guard let (firing, end) = call.settles(result.outcome) else { return }
         try settleFiring(firing, end, at: now)
     }
 
@@ -239,12 +241,12 @@ extension Database {
     func enqueue(_ call: OutgoingCall, at now: Instant) throws {
         try run(
             """
-            INSERT INTO calls (id, tenant, type, subject, url, body, give_up_at, traceparent, created_at, due_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO calls (id, tenant, type, subject, url, body, give_up_at, traceparent, is_kept, created_at, due_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 call.id, call.tenant.rawValue, call.type.rawValue, call.subject, call.url, call.body.stored,
-                call.giveUpAt?.milliseconds, call.traceparent, now.milliseconds, now.milliseconds,
+                call.giveUpAt?.milliseconds, call.traceparent, call.isKept, now.milliseconds, now.milliseconds,
             ])
         WebhookBell.current?.pull()
     }

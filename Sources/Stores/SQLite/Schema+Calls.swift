@@ -30,6 +30,8 @@ extension Schema {
             finished_at INTEGER,
             -- Why the last attempt was not the end, or the end was a failure.
             reason TEXT,
+            -- Whether it stays once it was delivered.
+            is_kept INTEGER NOT NULL DEFAULT 1 CHECK (is_kept IN (0, 1)),
             -- A message as it was made, with the ids of tokens in their places. Last, so that none reads it in passing.
             body BLOB,
             UNIQUE (job, generation),
@@ -55,7 +57,7 @@ extension Schema {
         WHEN NEW.job IS NOT NULL AND NEW.tenant <> (SELECT tenant FROM jobs WHERE key = NEW.job)
         BEGIN SELECT RAISE(ABORT, 'a call has the tenant of its job'); END;
         CREATE TRIGGER calls_are_kept_as_made
-        BEFORE UPDATE OF id, tenant, type, job, generation, subject, url, created_at, body ON calls
+        BEFORE UPDATE OF id, tenant, type, job, generation, subject, url, created_at, is_kept, body ON calls
         BEGIN SELECT RAISE(ABORT, 'a call is kept as it was made'); END;
         CREATE TRIGGER calls_that_were_called_off_stay_so BEFORE UPDATE OF state ON calls
         WHEN OLD.state = 'cancelled' AND NEW.state <> 'cancelled'

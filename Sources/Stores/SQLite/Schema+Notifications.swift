@@ -59,10 +59,11 @@ extension Schema {
         CREATE UNIQUE INDEX firings_by_place ON firings(tenant, place) WHERE place IS NOT NULL;
         CREATE INDEX firings_by_age ON firings(created_at);
 
-        -- Places in a tenant's list of firings are given out in the order of commits.
+        -- Places in a tenant's lists, of firings and of responses, are given out in the order of commits.
         CREATE TABLE tenants (
             tenant TEXT PRIMARY KEY CHECK (tenant <> ''),
             last_place INTEGER NOT NULL DEFAULT 0 CHECK (last_place >= 0),
+            last_response INTEGER NOT NULL DEFAULT 0 CHECK (last_response >= 0),
             -- So that a quota costs the same with any number of them.
             pending_notifications INTEGER NOT NULL DEFAULT 0 CHECK (pending_notifications >= 0)
         ) STRICT, WITHOUT ROWID;
@@ -79,8 +80,8 @@ extension Schema {
         END;
         CREATE TRIGGER notifications_go AFTER DELETE ON notifications WHEN OLD.state = 'pending'
         BEGIN UPDATE tenants SET pending_notifications = pending_notifications - 1 WHERE tenant = OLD.tenant; END;
-        CREATE TRIGGER places_only_advance BEFORE UPDATE OF last_place ON tenants
-        WHEN NEW.last_place < OLD.last_place
+        CREATE TRIGGER places_only_advance BEFORE UPDATE OF last_place, last_response ON tenants
+        WHEN NEW.last_place < OLD.last_place OR NEW.last_response < OLD.last_response
         BEGIN SELECT RAISE(ABORT, 'a list never goes back'); END;
         """
 }

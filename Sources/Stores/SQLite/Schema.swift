@@ -20,6 +20,7 @@ enum Schema {
         migrator.registerMigration("8") { database in try database.execute(sql: calls) }
         migrator.registerMigration("9") { database in try database.execute(sql: categories) }
         migrator.registerMigration("10") { database in try database.execute(sql: notifications) }
+        migrator.registerMigration("11") { database in try database.execute(sql: responses) }
         return migrator
     }()
 

@@ -158,7 +158,7 @@ private struct FiringLine: Encodable {
     @Nullable var firedAt: Instant?
     @Nullable var late: Double?
     var coalesced: Int
-    var failed: [FiringRecord.Failure]
+    var failed: [FiringMedium.Failure]
     var dropped: [String]
     @Nullable var error: ErrorReport?
 

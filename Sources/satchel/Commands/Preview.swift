@@ -126,6 +126,7 @@ struct Preview: AsyncParsableCommand {
         }.result
         await service.codecs.shutdown()
         await client.end()
+        await service.notifications.service.end()
         try result.get()
     }
 

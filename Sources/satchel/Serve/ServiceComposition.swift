@@ -83,7 +83,7 @@ struct ServiceComposition: Sendable {
                 store: store, records: store.records, spool: spool, jobs: jobs,
                 profiles: try ProfileFileOptions.all(in: configuration.profiles), settings: configuration.settings,
                 logger: logger, health: health, metrics: metrics,
-                webhooks: webhookGuard)
+                webhooks: webhookGuard, userAgent: "Satchel/\(Version.current)")
             let webhooks = WebhookSender(
                 records: store.records, guardedBy: webhookGuard, userAgent: "Satchel/\(Version.current)",
                 secrets: { try store.webhookSecrets(of: $0) },
@@ -150,6 +150,7 @@ struct ServiceComposition: Sendable {
         } catch {
             guard health.isDraining else { throw Self.described(error, configuration.places) }
         }
+        await notifications.service.end()
         logger.notice("stopped")
     }
 

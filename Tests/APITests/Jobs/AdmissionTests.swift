@@ -68,17 +68,6 @@ import Testing
         }
     }
 
-    @Test func `a bucket gives so many at once, and fills again with time`() {
-        let start = ContinuousClock.now
-        var bucket = TokenBucket(perMinute: 60, at: start)
-        for _ in 0..<60 { #expect(bucket.take(at: start) == nil) }
-        let wait = bucket.take(at: start)
-        #expect(wait == .seconds(1) && !bucket.isFull(at: start + .seconds(59)))
-        #expect(bucket.take(at: start + .milliseconds(500)) == .milliseconds(500))
-        #expect(bucket.take(at: start + .seconds(1)) == nil)
-        #expect(bucket.isFull(at: start + .seconds(100)))
-    }
-
     @Test func `a full disk, a full spool and too many uploads are said before the body is sent`() async throws {
         try await LiveService.run {
             $0.settings.intake.freeBytes = .max / 2

@@ -26,7 +26,7 @@ import Testing
         record.steps = [Step(name: "identify", seconds: 0.012, note: "a HEIC of 1000 × 600")]
         let url = "http://s/c/satn_x/main.\(type.fileExtension)"
         return EnrichedMedium(
-            record: record,
+            identifier: record.identifier, record: record,
             outcome: .success(
                 DeliveredMedium(
                     url: url, type: type, bytes: 1_250_000, width: width, height: height, options: options)),
@@ -76,9 +76,9 @@ import Testing
                 ]))
         var failed = Self.medium(text)
         failed.outcome = .failure(MediumFailure(.invalidSource(reason: text)))
-        failed.record.source.name = text
+        failed.record?.source.name = text
         var steps = Self.medium(text)
-        steps.record.steps = [Step(name: "x", seconds: 0, note: text)]
+        steps.record?.steps = [Step(name: "x", seconds: 0, note: text)]
         let preview = preview(
             #"{"aps": {"alert": {"title": \#(json), "subtitle": \#(json), "body": \#(json)}, "category": "c"}, \#(json): \#(json)}"#,
             category, failed, steps)
@@ -160,10 +160,10 @@ import Testing
 
     @Test func `facts have figures, warnings codes, and steps their notes`() {
         var preview = preview(preview().text, nil, Self.medium("photo"))
-        preview.dropped = [DroppedPart(.previewURL, of: "photo")]
+        preview.dropped = [DroppedPart(.previewURL, of: "photo").text]
         let html = page(preview)
         for text in [
-            "103 of 4,096", "preview_url of &#39;photo&#39;", "1,250,000", "1000 × 600",
+            "103 of 4,096", "preview_url of photo", "1,250,000", "1000 × 600",
             "10 s at 1, 1 s at 10, 0.2 s at 50 Mbit/s", "2,400,000 of about 24,000,000",
             "identify, 0.012 s: a HEIC of 1000 × 600", "<code>unknown_category</code>", "<code>payload_cut</code>",
             "reduced",

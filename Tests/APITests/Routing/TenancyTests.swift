@@ -152,7 +152,7 @@ import TestSupport
 
     /// Ending what isn't there is no error: idempotent, and it tells nothing.
     private func endsQuietly(_ endpoint: Endpoint) -> Bool {
-        [.stopLease, .revokeGrant, .deleteCategory, .deleteNotification].contains(endpoint)
+        [.stopLease, .revokeGrant, .deleteCategory, .deleteNotification, .deletePreview].contains(endpoint)
     }
 
     private func isForeign(_ bearer: Bearer) -> Bool {

@@ -152,7 +152,8 @@ final class LiveService: Sendable {
         let service = Service(
             store: store, records: store.records, spool: spool, jobs: jobs, profiles: configuration.profiles,
             settings: configuration.settings, logger: logger,
-            webhooks: FetchGuard(allowing: try FetchAllowance.list(configuration.webhookAllow ?? ["127.0.0.1"])))
+            webhooks: FetchGuard(allowing: try FetchAllowance.list(configuration.webhookAllow ?? ["127.0.0.1"])),
+            resolve: configuration.webhookNames)
 
         let webhooks = try configuration.webhookAllow.map {
             try webhookSender(
@@ -193,6 +194,7 @@ final class LiveService: Sendable {
         _ = await working.result
         await calling.value
         await firing.value
+        await service.end()
         if configuration.worker != .nobody { await pool.shutdown() }
         return try outcome.get()
     }

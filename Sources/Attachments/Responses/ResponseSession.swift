@@ -15,28 +15,12 @@ public struct ResponseSession: Hashable, Sendable, Codable {
         count = 0
     }
 
-    /// Who says what becomes of a response.
-    public enum Recipient: Hashable, Sendable {
-        /// The system's own actions are the app's.
-        case app
-        /// The category's handler, where it has one.
-        case handler(CategoryAction)
-    }
-
     /// Takes a response, where it is one of what can be done now.
     ///
     /// - Throws: Why not; then nothing has changed.
     public mutating func take(
         _ response: NotificationResponse, of category: Category?
-    ) throws(ResponseRefusal) -> Recipient {
-        let recipient = try recipient(of: response, category)
-        count += 1
-        return recipient
-    }
-
-    private func recipient(
-        of response: NotificationResponse, _ category: Category?
-    ) throws(ResponseRefusal) -> Recipient {
+    ) throws(ResponseRefusal) {
         let takesDismissal = category?.options.contains(.customDismissAction) ?? false
         let systems: [ResponseAction] = takesDismissal ? [.open, .dismiss] : [.open]
         let action = actions.first { response.action == .offered(id: $0.id) }
@@ -46,7 +30,7 @@ public struct ResponseSession: Hashable, Sendable, Codable {
         guard response.text == nil || action?.textInput != nil else {
             throw .textNotTaken(action: response.action.name)
         }
-        return action.map(Recipient.handler) ?? .app
+        count += 1
     }
 
     /// Applies what the handler says to a response that was taken.

@@ -50,6 +50,14 @@ public enum ResponseAction: Hashable, Sendable {
         }
     }
 
+    /// Whether the category's handler decides what becomes of it, where it has one; the system's own are the app's.
+    public var isForHandler: Bool {
+        switch self {
+        case .open, .dismiss: false
+        case .offered: true
+        }
+    }
+
     public var name: String {
         switch self {
         case .open: "default"

@@ -3,19 +3,14 @@ import FoundationEssentials
 import HTTPTypes
 import Jobs
 
-/// Has a category's handler decide what becomes of responses.
-struct ResponseDeciding: Sendable {
-    let client: HandlerClient
-    /// What calls are signed with, the current one first.
-    let secrets: [WebhookSecret]
-
-    /// - Throws: Why the handler said nothing that can be taken, as a clause.
-    func answer(
-        of handler: ResponseHandler, to request: HandlerRequest
+extension HandlerClient {
+    /// What a category's handler says to a response.
+    ///
+    /// - Throws: Why it said nothing that can be taken.
+    func decision(
+        of handler: ResponseHandler, to request: HandlerRequest, secrets: [WebhookSecret]
     ) async throws(HandlerFailure) -> HandlerAnswer {
-        let body = try await client.answer(
-            of: handler, to: request.body, id: request.response.id, secrets: secrets
-        ).get()
+        let body = try await answer(of: handler, to: request.body, id: request.response.id, secrets: secrets).get()
         do throws(Problem) {
             return try ResponseReader.answer(body)
         } catch {
