@@ -18,9 +18,10 @@ import Testing
         fixture.clock.advance(.seconds(60))
         let due = try await fixture.records.dueNotifications(limit: 10)
         #expect(due.elements.map(\.id.rawValue) == ["a"] && due.next == nil)
-        let made = try await fixture.records.fire([.due(due.elements[0]), .due(due.elements[0])])
-        #expect(made.map { $0?.record.number } == [1, nil])
-        #expect(try await fixture.reopened().records.fire([.due(due.elements[0])]) == [nil])
+        let decided = try [1, 2].map { _ in try #require(DecidedFiring.due(due.elements[0])) }
+        #expect(decided[0].firing.number == 1)
+        #expect(try await fixture.records.carryOut(decided) == [true, false])
+        #expect(try await fixture.reopened().records.carryOut(decided) == [false, false])
         #expect(try await fixture.records.dueNotifications(limit: 10).elements.isEmpty)
         #expect(try await fixture.notification("a")?.state == .done)
         let firing = try #require(try await fixture.firing("a", 1))
@@ -34,14 +35,14 @@ import Testing
         fixture.clock.advance(.seconds(60))
         let record = try await fixture.records.dueNotifications(limit: 1).elements[0]
         let next = Occurrence.at(fixture.clock.now + .seconds(60))
-        let firing = try #require(try await fixture.records.fire([.due(record, coalesced: 3, next: next)])[0])
+        let firing = try #require(try await fixture.fire(.due(record, coalesced: 3, next: next)))
         #expect(firing.record.coalesced == 3)
         #expect(firing.notification.next == next && firing.notification.state == .pending)
         #expect(firing.notification.position == record.next?.position)
         // A missed one is in the list at once.
         fixture.clock.advance(.seconds(60))
         let late = try await fixture.records.dueNotifications(limit: 1).elements[0]
-        let missed = try #require(try await fixture.records.fire([.due(late, isMissed: true)])[0])
+        let missed = try #require(try await fixture.fire(.due(late, isMissed: true)))
         #expect(missed.record.state == .missed && missed.notification.counts.missed == 1)
         #expect(try await fixture.list().map(\.number) == [2])
     }
@@ -55,7 +56,7 @@ import Testing
         let link = try fixture.records.newTokens(.link, 1)[0]
         #expect(try await fixture.records.open(link.token, role: .main) == nil)
         let completion = fixture.completion(of: firing, "payload \(link.token.secretText)", [(link, attachment.id)])
-        try await fixture.records.complete([completion])
+        try await fixture.records.complete(completion)
         #expect(try await fixture.records.open(link.token, role: .main)?.attachment == attachment.id)
         let kept = try #require(try await fixture.firing("a", 1))
         #expect(kept.place == 1 && kept.state == .pending && kept.media.compactMap(\.link) == [link.id])
@@ -66,7 +67,7 @@ import Testing
             String(decoding: try await fixture.records.text(of: template, of: .local), as: UTF8.self)
                 == "payload \(link.token.secretText)")
         // Again, as by whoever takes the first for dead.
-        try await fixture.records.complete([fixture.completion(of: firing, "another", [])])
+        try await fixture.records.complete(fixture.completion(of: firing, "another", []))
         #expect(try await fixture.firing("a", 1) == kept)
         #expect(try await fixture.records.waitingFirings(since: fixture.clock.now + .seconds(3600), limit: 9) == [])
         let due = try await fixture.records.dueWebhooks(10, for: .seconds(60))
@@ -99,31 +100,100 @@ import Testing
         #expect(try await fixture.records.waitingFirings(since: fixture.clock.now + .seconds(10), limit: 9) == [])
         let found = try await fixture.records.waitingFirings(since: fixture.clock.now + .seconds(11), limit: 9)
         #expect(found == [firing])
-        try await fixture.records.complete([
+        try await fixture.records.complete(
             FiringCompletion(
-                firing.record, at: fixture.clock.now, .failed(ErrorReport(.corrupt(reason: "x")), call: nil))
-        ])
+                firing.record, at: fixture.clock.now, .failed(ErrorReport(.corrupt(reason: "x")), call: nil)))
         let failed = try #require(try await fixture.firing("a", 1))
         #expect(failed.state == .failed && failed.place == 1 && failed.error?.code == .corrupt)
         #expect(try await fixture.notification("a")?.counts.failed == 1)
     }
 
     @Test(arguments: Backend.allCases)
-    func `by hand it fires beside its schedule, once for each key`(backend: Backend) async throws {
+    func `by hand it fires beside its schedule, and is found by its key`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         _ = try await fixture.put("a", in: .seconds(60))
-        let first = try #require(try await fixture.records.fire([.manual("a", key: "k")])[0])
+        #expect(try await fixture.records.firing(by: "k", of: .a, tenant: .local) == nil)
+        let first = try #require(try await fixture.fireByHand("a", key: "k"))
         #expect(first.record.isManual && first.notification.next != nil)
-        let again = try #require(try await fixture.records.fire([.manual("a", key: "k")])[0])
-        #expect(again.record.id == first.record.id)
-        #expect(try await fixture.records.fire([.manual("a", key: nil)])[0]?.record.number == 2)
+        #expect(try await fixture.records.firing(by: "k", of: .a, tenant: .local) == first.record)
+        #expect(try await fixture.records.firing(by: "k", of: .a, tenant: TenantID(rawValue: "other")) == nil)
+        #expect(try await fixture.fireByHand("a")?.record.number == 2)
         fixture.clock.advance(.seconds(60))
         _ = try await fixture.fireNext()
         #expect(try await fixture.notification("a")?.state == .done)
-        #expect(try await fixture.records.fire([.manual("a", key: nil)])[0]?.record.number == 4)
-        #expect(try await fixture.records.remove(.a, of: .local, from: .all))
-        #expect(try await fixture.records.fire([.manual("a", key: "k2")]) == [nil])
-        #expect(try await fixture.records.fire([.manual("none", key: nil)]) == [nil])
+        #expect(try await fixture.fireByHand("a")?.record.number == 4)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `ready at its instant, it is fired and has its payload, links, call and place in one transaction`(
+        backend: Backend
+    ) async throws {
+        let fixture = try Fixture(backend)
+        let attachment = try await fixture.store.deliver([.main: "picture"])
+        for name in ["a", "b"] { _ = try await fixture.put(name, in: .zero, handover: "https://example.com/hook") }
+        let links = try fixture.records.newTokens(.link, 2)
+        let due = try await fixture.records.dueNotifications(limit: 2).elements
+        let decided = try zip(due, links).map { read, link in
+            let fired = try #require(DecidedFiring.due(read))
+            return try #require(
+                NotificationDecision.complete(
+                    fixture.completion(of: Firing(fired), "x \(link.token.secretText)", [(link, attachment.id)]), fired)
+            )
+        }
+        #expect(try await fixture.records.carryOut(decided) == [true, true])
+        #expect(try await fixture.list().map(\.place) == [1, 2])
+        for (name, link) in zip(due.map(\.id), links) {
+            let kept = try #require(try await fixture.firing(name.rawValue, 1))
+            #expect(kept.state == .pending && kept.links == [link.id] && kept.firedAt == fixture.clock.now)
+            #expect(try await fixture.records.open(link.token, role: .main)?.attachment == attachment.id)
+        }
+        #expect(try await Set(fixture.ids(.delivered)) == ["a", "b"])
+        let calls = try await fixture.records.dueWebhooks(10, for: .seconds(60))
+        #expect(Set(calls.map(\.id)) == Set(decided.map(\.firing.id.rawValue)))
+    }
+
+    /// What may happen between the reading and the firing, and whether it is to fire by what was read all the same.
+    enum Meanwhile: CaseIterable {
+        case put, deleted, deletedFromDelivered, firedByHand, rescheduled, handedOver
+    }
+
+    @Test(arguments: Backend.allCases, Meanwhile.allCases)
+    func `what was changed since it was read isn't fired by what was read, and keeps no other from firing`(
+        backend: Backend, meanwhile: Meanwhile
+    ) async throws {
+        let fixture = try Fixture(backend)
+        let rules = TimeZoneRulesVersion(rawValue: "2025a")
+        for name in ["b", "a", "c"] {
+            _ = try await fixture.put(name, in: .zero, handover: "https://example.com/hook", rules: rules)
+        }
+        // An earlier firing, which is being handed over.
+        let earlier = try #require(try await fixture.fireByHand("a"))
+        try await fixture.records.complete(fixture.completion(of: earlier, "x", []))
+        let call = try #require(try await fixture.records.dueWebhooks(10, for: .seconds(60)).first)
+        let read = try await fixture.records.dueNotifications(limit: 3).elements
+        try #require(read.count == 3)
+        let decided = try read.map { try #require(DecidedFiring.due($0)?.completed(at: fixture.clock.now)) }
+        switch meanwhile {
+        case .put: _ = try await fixture.put("a", in: .seconds(5), body: "2")
+        case .deleted: #expect(try await fixture.records.remove(.a, of: .local, from: .pending))
+        case .deletedFromDelivered: #expect(try await fixture.records.remove(.a, of: .local, from: .delivered))
+        case .firedByHand: #expect(try await fixture.fireByHand("a") != nil)
+        case .rescheduled:
+            let record = try #require(read.first { $0.id == .a })
+            try await fixture.records.reschedule(
+                record, next: .at(fixture.clock.now + .seconds(5)), rules: TimeZoneRulesVersion(rawValue: "2026a"))
+        case .handedOver: try await fixture.records.record(.delivered, of: call)
+        }
+        let changed = try await fixture.notification("a")
+        #expect(try await fixture.records.carryOut(decided) == read.map { $0.id != .a })
+        #expect(try await fixture.notification("a") == changed)
+        #expect(try await fixture.firing("a", meanwhile == .firedByHand ? 3 : 2) == nil)
+        for name in ["b", "c"] { #expect(try await fixture.notification(name)?.state == .done) }
+        // Read again, it is fired where it is still due.
+        let again = try await fixture.records.dueNotifications(limit: 3).elements
+        let isDue = ![.put, .deleted, .rescheduled].contains(meanwhile)
+        #expect(again.map(\.id) == (isDue ? [.a] : []))
+        if let record = again.first { #expect(try await fixture.fire(.due(record)) != nil) }
     }
 
     // MARK: Changing
@@ -136,7 +206,7 @@ import Testing
         #expect(try await fixture.put("a", in: .seconds(5)) == .unchanged(first.record))
         let firing = try await fixture.fireNext()
         let link = try fixture.records.newTokens(.link, 1)[0]
-        try await fixture.records.complete([fixture.completion(of: firing, "x", [(link, attachment.id)])])
+        try await fixture.records.complete(fixture.completion(of: firing, "x", [(link, attachment.id)]))
         let call = try #require(try await fixture.records.dueWebhooks(10, for: .seconds(60)).first)
         let second = try await fixture.put("a", in: .seconds(60), body: "2")
         guard case .replaced(let record) = second else {
@@ -153,7 +223,7 @@ import Testing
         #expect(try await fixture.records.dueWebhooks(10, for: .seconds(60)).isEmpty)
         #expect(try await fixture.firing("a", 1)?.state == .removed)
         // What was read before is out of date.
-        #expect(try await fixture.records.fire([.due(first.record)]) == [nil])
+        #expect(try await fixture.fire(.due(first.record)) == nil)
     }
 
     @Test(arguments: Backend.allCases)
@@ -163,9 +233,9 @@ import Testing
         _ = try await fixture.put("a", in: .zero)
         let record = try await fixture.records.dueNotifications(limit: 1).elements[0]
         let next = Occurrence.at(fixture.clock.now + .seconds(60))
-        let firing = try #require(try await fixture.records.fire([.due(record, next: next)])[0])
+        let firing = try #require(try await fixture.fire(.due(record, next: next)))
         let link = try fixture.records.newTokens(.link, 1)[0]
-        try await fixture.records.complete([fixture.completion(of: firing, "x", [(link, attachment.id)])])
+        try await fixture.records.complete(fixture.completion(of: firing, "x", [(link, attachment.id)]))
         #expect(try await fixture.ids(.pending) == ["a"])
         #expect(try await fixture.ids(.delivered) == ["a"])
         #expect(try await fixture.records.remove(.a, of: .local, from: .delivered))
@@ -193,8 +263,8 @@ import Testing
         _ = try await fixture.put("a", in: .zero, handover: "https://example.com/hook")
         let record = try await fixture.records.dueNotifications(limit: 1).elements[0]
         let next = Occurrence.at(fixture.clock.now + .seconds(60))
-        let firing = try #require(try await fixture.records.fire([.due(record, next: next)])[0])
-        try await fixture.records.complete([fixture.completion(of: firing, "x", [])])
+        let firing = try #require(try await fixture.fire(.due(record, next: next)))
+        try await fixture.records.complete(fixture.completion(of: firing, "x", []))
         let call = try #require(try await fixture.records.dueWebhooks(10, for: .seconds(60)).first)
         try await fixture.records.record(.gone, of: call)
         #expect(try await fixture.firing("a", 1)?.error?.code == .handoverFailed)
@@ -242,7 +312,7 @@ import Testing
         let firing = try await fixture.fireNext()
         #expect(try await fixture.records.delete(gone.id, of: .local))
         let link = try fixture.records.newTokens(.link, 1)[0]
-        try await fixture.records.complete([fixture.completion(of: firing, "x", [(link, gone.id)])])
+        try await fixture.records.complete(fixture.completion(of: firing, "x", [(link, gone.id)]))
         #expect(try await fixture.firing("b", 1)?.state == .delivered)
         #expect(try await fixture.records.open(link.token, role: .main) == nil)
     }
@@ -252,7 +322,7 @@ import Testing
         let fixture = try Fixture(backend)
         _ = try await fixture.put("a", in: .zero)
         let firing = try await fixture.fireNext()
-        try await fixture.records.complete([fixture.completion(of: firing, "x", [])])
+        try await fixture.records.complete(fixture.completion(of: firing, "x", []))
         _ = try await fixture.put("b", in: .seconds(400 * 86_400))
         fixture.clock.advance(.seconds(29 * 86_400))
         _ = try await fixture.store.sweep()
@@ -277,8 +347,8 @@ import Testing
         #expect(try await fixture.ids(.pending) == ["a", "b", "c", "e", "manual"])
         #expect(try await fixture.ids(.pending, category: "news") == ["b"])
         for name in ["c", "a", "b"] {
-            let made = try #require(try await fixture.records.fire([.manual(name, key: nil)])[0])
-            try await fixture.records.complete([fixture.completion(of: made, name, [])])
+            let made = try #require(try await fixture.fireByHand(name))
+            try await fixture.records.complete(fixture.completion(of: made, name, []))
             fixture.clock.advance(.seconds(1))
         }
         #expect(try await fixture.ids(.delivered) == ["b", "a", "c"])
@@ -316,8 +386,11 @@ import Testing
             for writer in 0..<writers {
                 group.addTask {
                     for _ in 0..<firings {
-                        let made = try #require(try await records.fire([.manual("\(writer)", key: nil)])[0])
-                        try await records.complete([FiringCompletion(made.record, at: now, .finished(.text("x")))])
+                        let id = NotificationID(rawValue: "\(writer)")
+                        let read = try #require(try await records.notification(id, of: .local))
+                        let made = try #require(DecidedFiring.manual(read, key: nil, at: now))
+                        #expect(try await records.carryOut([made]) == [true])
+                        try await records.complete(FiringCompletion(made.firing, at: now, .finished(.text("x"))))
                     }
                 }
             }
@@ -347,25 +420,26 @@ extension Occurrence {
     }
 }
 
-extension FiringRequest {
+extension DecidedFiring {
     /// As whoever read the record would fire it.
     fileprivate static func due(
-        _ record: NotificationRecord, isMissed: Bool = false, coalesced: Int = 0, next: Occurrence? = nil
-    ) -> FiringRequest {
-        let expected = record.next ?? .at(record.acceptedAt)
-        return FiringRequest(
-            tenant: record.tenant, notification: record.id, generation: record.generation,
-            cause: .due(
-                expected: expected,
-                DueDecision(
-                    occurrence: expected, late: .zero, isMissed: isMissed, coalesced: coalesced, next: next),
-                rules: record.rules))
+        _ read: NotificationRecord, isMissed: Bool = false, coalesced: Int = 0, next: Occurrence? = nil
+    ) -> DecidedFiring? {
+        let expected = read.next ?? .at(read.acceptedAt)
+        let decision = DueDecision(
+            occurrence: expected, late: .zero, isMissed: isMissed, coalesced: coalesced, next: next)
+        return NotificationDecision.fire(
+            FiringRequest(cause: .due(expected: expected, decision, rules: read.rules)), read, at: expected.at)
     }
 
-    fileprivate static func manual(_ id: String, key: String?) -> FiringRequest {
-        FiringRequest(
-            tenant: .local, notification: NotificationID(rawValue: id), generation: nil,
-            cause: .manual(idempotencyKey: key, hasHandover: true))
+    fileprivate static func manual(_ read: NotificationRecord, key: String?, at now: Instant) -> DecidedFiring? {
+        NotificationDecision.fire(
+            FiringRequest(cause: .manual(idempotencyKey: key, hasHandover: true)), read, at: now)
+    }
+
+    /// With its payload.
+    fileprivate func completed(_ text: String = "x", at now: Instant) -> DecidedFiring? {
+        NotificationDecision.complete(FiringCompletion(firing, at: now, .finished(.text(text))), self)
     }
 }
 
@@ -411,7 +485,18 @@ extension Fixture {
     /// Fires what is due first, for the last time.
     fileprivate func fireNext() async throws -> Firing {
         let due = try #require(try await records.dueNotifications(limit: 1).elements.first)
-        return try #require(try await records.fire([.due(due)])[0])
+        return try #require(try await fire(.due(due)))
+    }
+
+    /// - Returns: Nil where it isn't made, as the notification is another by now.
+    fileprivate func fire(_ decided: DecidedFiring?) async throws -> Firing? {
+        let decided = try #require(decided)
+        return try await records.carryOut([decided]) == [true] ? Firing(decided) : nil
+    }
+
+    fileprivate func fireByHand(_ id: String, key: String? = nil) async throws -> Firing? {
+        let read = try #require(try await notification(id))
+        return try await fire(.manual(read, key: key, at: clock.now))
     }
 
     fileprivate func completion(

@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import Postgres
 
 @testable import Stores
 
@@ -18,7 +19,8 @@ extension RecordStore {
     func enqueue(_ call: OutgoingCall) async throws {
         switch self {
         case let memory as MemoryRecordStore: try await memory.write { $0.enqueue(call, at: $1) }
-        case let postgres as PostgresRecordStore: try await postgres.write { try await $0.enqueue(call) }
+        case let postgres as PostgresRecordStore:
+            try await postgres.write { _ = try await $0.transaction.send([$0.enqueueing(call)]) }
         case let sqlite as SQLiteRecordStore: try await sqlite.write { try $0.enqueue(call, at: $1) }
         default: throw Unexpected()
         }
@@ -30,7 +32,9 @@ extension RecordStore {
         case let memory as MemoryRecordStore:
             try await memory.write { $0.cancelCalls(of: subject, tenant: tenant, reason: reason, at: $1) }
         case let postgres as PostgresRecordStore:
-            try await postgres.write { try await $0.cancelCalls(of: subject, tenant: tenant, reason: reason) }
+            try await postgres.write {
+                _ = try await $0.transaction.send([$0.cancelling(callsOf: subject, tenant: tenant, reason: reason)])
+            }
         case let sqlite as SQLiteRecordStore:
             try await sqlite.write { try $0.cancelCalls(of: subject, tenant: tenant, reason: reason, at: $1) }
         default: throw Unexpected()

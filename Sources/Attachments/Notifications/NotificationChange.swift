@@ -1,12 +1,12 @@
 /// What a decision about notifications changes in a store; all changes of one decision are one transaction.
 public enum NotificationChange: Hashable, Sendable {
-    /// Put in the place of the one of this id, or added.
-    case save(NotificationRecord)
+    /// Put in the place of the one that was decided from, which is of the revision before; nil: added.
+    case save(NotificationRecord, over: NotificationRecord?)
     /// Put in the place of the one of this id, or added.
     case saveFiring(FiringRecord)
     /// The firing goes to the end of its tenant's list: always the last statement of a transaction, so that nobody who
     /// reads the list passes one that is committed later.
-    case list(FiringID)
+    case list(FiringID, of: TenantID)
     /// Access begins: the links of a payload.
     case open(AccessEntry)
     /// A ticket begins: a payload's, for responses.
@@ -92,22 +92,12 @@ public struct FiringRequest: Hashable, Sendable {
     }
 
     public var id: FiringID
-    public var tenant: TenantID
-    public var notification: NotificationID
-    /// Of the body that was read; nil: whichever there is.
-    public var generation: Int?
     public var cause: Cause
     /// Tells the receiver that it was missed.
     public var missedCall: OutgoingCall?
 
-    public init(
-        id: FiringID = .generate(), tenant: TenantID, notification: NotificationID, generation: Int?, cause: Cause,
-        missedCall: OutgoingCall? = nil
-    ) {
+    public init(id: FiringID = .generate(), cause: Cause, missedCall: OutgoingCall? = nil) {
         self.id = id
-        self.tenant = tenant
-        self.notification = notification
-        self.generation = generation
         self.cause = cause
         self.missedCall = missedCall
     }

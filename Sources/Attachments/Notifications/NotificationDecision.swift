@@ -13,11 +13,12 @@ public enum NotificationDecision {
             id: new.id, tenant: new.tenant, generation: (existing?.generation ?? 0) + 1, bodyDigest: new.bodyDigest,
             submission: new.submission, job: new.job, attachments: new.attachments, next: new.next, rules: new.rules,
             createdAt: existing?.createdAt ?? now, acceptedAt: new.acceptedAt)
-        guard let existing else { return (.created(record), [.save(record)]) }
+        guard let existing else { return (.created(record), [.save(record, over: nil)]) }
+        record.revision = existing.revision + 1
         record.fired = existing.fired
         record.counts = existing.counts
         record.shownAt = existing.shownAt
-        return (.replaced(record), supersede(open) + [.save(record)])
+        return (.replaced(record), supersede(open) + [.save(record, over: existing)])
     }
 
     /// What is under way comes to nothing: it waits for media or for another attempt. One that began may still arrive.
@@ -37,10 +38,11 @@ public enum NotificationDecision {
     ///   - open: Its firings that aren't handed over yet.
     ///   - ended: The other firings that are still in the list.
     public static func remove(
-        _ record: NotificationRecord, from list: NotificationRemoval, open: [FiringRecord], ended: [FiringRecord],
+        _ read: NotificationRecord, from list: NotificationRemoval, open: [FiringRecord], ended: [FiringRecord],
         at now: Instant
     ) -> [NotificationChange] {
-        var record = record
+        var record = read
+        record.revision += 1
         var changes: [NotificationChange] = []
         if list != .delivered {
             changes += supersede(open)
@@ -62,19 +64,16 @@ public enum NotificationDecision {
             record.shownAt = nil
             changes.append(.closePreviews(record.id, of: record.tenant))
         }
-        return changes + [.save(record)]
+        return changes + [.save(record, over: read)]
     }
 
-    /// - Parameter earlier: The firing by hand of the same idempotency key.
-    /// - Returns: The firing; nil where the request is out of date.
+    /// - Returns: Nil where the request is out of date.
     public static func fire(
-        _ request: FiringRequest, _ record: NotificationRecord, earlier: FiringRecord? = nil, at now: Instant
-    ) -> (FiringRecord, [NotificationChange])? {
-        guard record.state != .cancelled, request.generation.map({ $0 == record.generation }) ?? true else {
-            return nil
-        }
-        if let earlier { return (earlier, []) }
-        var record = record
+        _ request: FiringRequest, _ read: NotificationRecord, at now: Instant
+    ) -> DecidedFiring? {
+        guard read.state != .cancelled else { return nil }
+        var record = read
+        record.revision += 1
         record.fired += 1
         let handover: String?
         let occurrence: Instant
@@ -104,19 +103,18 @@ public enum NotificationDecision {
             number: record.fired, scheduledAt: occurrence, isManual: isManual, idempotencyKey: key,
             coalesced: coalesced, handover: handover,
             waitsUntil: now + .seconds(fraction: record.submission.deadline), createdAt: now)
-        guard isMissed else { return (firing, [.save(record), .saveFiring(firing)]) }
+        guard isMissed else { return DecidedFiring(firing, of: record, from: read) }
         firing.state = .missed
         record.counts.missed += 1
         let call = request.missedCall.map { [NotificationChange.call($0)] } ?? []
-        return (firing, call + [.save(record), .saveFiring(firing), .list(firing.id)])
+        return DecidedFiring(firing, of: record, from: read, begins: call, isListed: true)
     }
 
-    /// - Returns: Nothing where it doesn't wait any more: taken back, or completed by another.
-    public static func complete(
-        _ completion: FiringCompletion, _ firing: FiringRecord, of record: NotificationRecord
-    ) -> [NotificationChange] {
-        guard firing.isWaiting else { return [] }
-        var (firing, record) = (firing, record)
+    /// - Parameter decided: The firing of a transaction before, or one that this transaction makes.
+    /// - Returns: Nil where it doesn't wait any more: taken back, or completed by another.
+    public static func complete(_ completion: FiringCompletion, _ decided: DecidedFiring) -> DecidedFiring? {
+        guard decided.firing.isWaiting else { return nil }
+        var (firing, record) = (decided.firing, decided.notification)
         var changes: [NotificationChange] = []
         firing.firedAt = completion.at
         switch completion.outcome {
@@ -140,7 +138,7 @@ public enum NotificationDecision {
             record.counts.failed += 1
             if let call { changes.append(.call(call)) }
         }
-        return changes + [.save(record), .saveFiring(firing), .list(firing.id)]
+        return DecidedFiring(firing, of: record, from: decided.read, begins: changes, isListed: true)
     }
 
     /// How the handover of a firing ended.
@@ -152,10 +150,11 @@ public enum NotificationDecision {
     }
 
     public static func settle(
-        _ end: HandoverEnd, of firing: FiringRecord, of record: NotificationRecord, at now: Instant
+        _ end: HandoverEnd, of firing: FiringRecord, of read: NotificationRecord, at now: Instant
     ) -> [NotificationChange] {
         guard firing.state == .pending, firing.payload != nil else { return [] }
-        var (firing, record) = (firing, record)
+        var (firing, record) = (firing, read)
+        record.revision += 1
         switch end {
         case .delivered:
             firing.state = .delivered
@@ -175,21 +174,22 @@ public enum NotificationDecision {
                 record.error = firing.error
             }
         }
-        return [.save(record), .saveFiring(firing)]
+        return [.save(record, over: read), .saveFiring(firing)]
     }
 
     /// The next instant by other zone rules; nothing where the record was changed meanwhile.
     ///
     /// - Parameter read: The record by which `next` was computed.
     public static func reschedule(
-        _ read: NotificationRecord, _ record: NotificationRecord, next: Occurrence, rules: TimeZoneRulesVersion
+        _ read: NotificationRecord, _ found: NotificationRecord, next: Occurrence, rules: TimeZoneRulesVersion
     ) -> [NotificationChange] {
-        guard record.generation == read.generation, record.state == .pending, record.next == read.next else {
+        guard found.generation == read.generation, found.state == .pending, found.next == read.next else {
             return []
         }
-        var record = record
+        var record = found
+        record.revision += 1
         record.next = next
         record.rules = rules
-        return [.save(record)]
+        return [.save(record, over: found)]
     }
 }

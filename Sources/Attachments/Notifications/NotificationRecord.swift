@@ -20,6 +20,8 @@ public struct NotificationRecord: Hashable, Sendable, Codable {
 
     public var id: NotificationID
     public var tenant: TenantID
+    /// Counts every change, from 1: what was decided from one revision changes nothing of a later one.
+    public var revision: Int
     /// Counts up when another body is submitted under the same id.
     public var generation: Int
     /// Tells one body from another.
@@ -54,6 +56,7 @@ public struct NotificationRecord: Hashable, Sendable, Codable {
     ) {
         self.id = id
         self.tenant = tenant
+        revision = 1
         self.generation = generation
         self.bodyDigest = bodyDigest
         state = .pending

@@ -14,7 +14,7 @@ public struct DueNotifications: Hashable, Sendable {
 }
 
 /// Notifications and their firings. What changes is decided by ``NotificationDecision``, the same for every store, and
-/// written in one transaction that has what it was decided from locked.
+/// written in one transaction that has what it was decided from locked, or finds it unchanged: ``carryOut(_:)``.
 ///
 /// A tenant's things are found by that tenant alone.
 public protocol NotificationRecords: Sendable {
@@ -54,17 +54,23 @@ public protocol NotificationRecords: Sendable {
         _ notification: NotificationRecord, next: Occurrence, rules: TimeZoneRulesVersion
     ) async throws(AttachmentError)
 
-    /// Makes firings, and the next instant of each, in one transaction.
+    /// Makes firings, and the next instant of each, in one transaction. Each was decided on by who read its notification:
+    /// one that was changed meanwhile stays as it is, and keeps no other from firing.
     ///
-    /// - Returns: In the order of the requests, with the notification as it is now; nil where one is out of date.
-    func fire(_ requests: [FiringRequest]) async throws(AttachmentError) -> [Firing?]
+    /// - Returns: In their order, whether each was made.
+    func carryOut(_ firings: [DecidedFiring]) async throws(AttachmentError) -> [Bool]
+
+    /// The firing that was asked for by hand under this key.
+    func firing(
+        by idempotencyKey: String, of notification: NotificationID, tenant: TenantID
+    ) async throws(AttachmentError) -> FiringRecord?
 
     /// Firings of all tenants whose payload is still to be made although their time for it was over before `instant`:
     /// whoever began them is gone.
     func waitingFirings(since instant: Instant, limit: Int) async throws(AttachmentError) -> [Firing]
 
-    /// Completes firings that wait, in one transaction; what doesn't wait any more stays as it is.
-    func complete(_ firings: [FiringCompletion]) async throws(AttachmentError)
+    /// Completes a firing that waits; one that doesn't wait any more stays as it is.
+    func complete(_ firing: FiringCompletion) async throws(AttachmentError)
 
     func firing(
         _ number: Int, of notification: NotificationID, tenant: TenantID
@@ -90,5 +96,9 @@ public struct Firing: Hashable, Sendable {
     public init(_ record: FiringRecord, of notification: NotificationRecord) {
         self.record = record
         self.notification = notification
+    }
+
+    public init(_ decided: DecidedFiring) {
+        self.init(decided.firing, of: decided.notification)
     }
 }

@@ -19,12 +19,14 @@ public protocol FiringRenderer: Sendable {
 
 /// Fires notifications as their triggers are met, until it is cancelled.
 ///
-/// A firing is two transactions, one where its media are ready: the first makes it, with the next instant of its
-/// notification; the second its payload, its links and its call. What a crash leaves between the two is completed by whoever
-/// looks next. Several processes may serve the same store: of two that fire the same instant one does.
+/// A firing is one transaction where its media are ready: the firing and the next instant of its notification, its payload,
+/// its links and its call. Else the payload, with what leaves with it, is a second one. What a crash leaves between the two is
+/// completed by whoever looks next. Several processes may serve the same store: of two that fire the same instant one does.
 public final class NotificationService: Sendable {
     /// Fired in one transaction.
     static let group = 128
+    /// Looked for at once: while one group is written, others are made.
+    static let look = 4 * group
     /// Between two looks, where nothing happens here: what another process did.
     private static let interval: Duration = .seconds(1)
     /// How long after its time for it is over a firing is left to who began it.
@@ -61,12 +63,28 @@ public final class NotificationService: Sendable {
         _ id: NotificationID, of tenant: TenantID, idempotencyKey: String?, hasHandover: Bool,
         by renderer: some FiringRenderer
     ) async throws(AttachmentError) -> FiringRecord? {
-        let request = FiringRequest(
-            tenant: tenant, notification: id, generation: nil,
-            cause: .manual(idempotencyKey: idempotencyKey, hasHandover: hasHandover))
-        guard let firing = try await records.fire([request])[0] else { return nil }
+        let request = FiringRequest(cause: .manual(idempotencyKey: idempotencyKey, hasHandover: hasHandover))
+        // Again where somebody else changed it meanwhile.
+        while let read = try await records.notification(id, of: tenant) {
+            if read.state != .cancelled, let idempotencyKey,
+                let earlier = try await records.firing(by: idempotencyKey, of: id, tenant: tenant)
+            {
+                return try await finished(Firing(earlier, of: read), by: renderer)
+            }
+            let now = try await records.now()
+            guard let decided = try await decide(on: request, read, by: renderer, at: now) else { return nil }
+            if try await carryOut([decided])[0] { return try await finished(Firing(decided), by: renderer) }
+        }
+        return nil
+    }
+
+    /// A firing that was begun, as it is when it waits no more.
+    private func finished(
+        _ firing: Firing, by renderer: some FiringRenderer
+    ) async throws(AttachmentError) -> FiringRecord? {
         try await finish(firing, by: renderer)
-        return try await records.firing(firing.record.number, of: id, tenant: tenant)
+        return try await records.firing(
+            firing.record.number, of: firing.notification.id, tenant: firing.notification.tenant)
     }
 
     // MARK: Working
@@ -92,8 +110,7 @@ public final class NotificationService: Sendable {
                         }
                         strandedAt = now
                     }
-                    let (made, next) = try await fireDue(by: renderer)
-                    try await settle(made, by: renderer, in: &group)
+                    let next = try await fireDue(by: renderer, in: &group)
                     health.works()
                     if let next { pause = min(pause, next) }
                 } catch {
@@ -111,27 +128,73 @@ public final class NotificationService: Sendable {
         }
     }
 
-    /// One group of what is due.
+    /// What is due, in groups side by side.
     ///
-    /// - Returns: The firings, and until it is worth looking again: zero where there is more.
+    /// - Returns: Until it is worth looking again: zero where there is more.
     private func fireDue(
-        by renderer: some FiringRenderer
-    ) async throws(AttachmentError) -> ([Firing], next: Duration?) {
+        by renderer: some FiringRenderer, in group: inout DiscardingTaskGroup
+    ) async throws(AttachmentError) -> Duration? {
         let asked = Duration.sinceStart
-        let due = try await records.dueNotifications(limit: Self.group)
+        let due = try await records.dueNotifications(limit: Self.look)
         let uptime = asked...max(asked, .sinceStart)
         let (isSteady, steps) = clock.withLock { clock in
             let before = clock.steps
             return (clock.isSteady(due.now, uptime: uptime), clock.steps - before)
         }
         JobMetrics.count("clock_steps_total", by: Int64(steps))
-        guard isSteady, !due.elements.isEmpty else { return ([], isSteady ? due.next : nil) }
-        let requests = due.elements.compactMap { request(for: $0, by: renderer, at: due.now) }
-        let made = try await records.fire(requests).compactMap(\.self)
-        let missed = made.count { $0.record.state == .missed }
-        if missed > 0 { JobMetrics.count("firings_total", [("state", "missed")], by: Int64(missed)) }
+        guard isSteady, !due.elements.isEmpty else { return isSteady ? due.next : nil }
+        let results = await withTaskGroup(of: Result<[Firing], AttachmentError>.self) { groups in
+            for start in stride(from: 0, to: due.elements.count, by: Self.group) {
+                let part = due.elements[start..<min(start + Self.group, due.elements.count)]
+                groups.addTask { [self] in
+                    do throws(AttachmentError) {
+                        return .success(try await fire(part, at: due.now, by: renderer))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            return await groups.reduce(into: []) { $0.append($1) }
+        }
+        let made = results.flatMap { (try? $0.get()) ?? [] }
+        for firing in made { begin(firing, by: renderer, in: &group) }
+        for result in results { _ = try result.get() }
         // Others did it, or zone rules can't be read: looked at again before long.
-        return (made, made.isEmpty ? nil : .zero)
+        return made.isEmpty ? nil : .zero
+    }
+
+    /// Fires in one transaction what is due, and completes what waits for nothing.
+    private func fire(
+        _ due: ArraySlice<NotificationRecord>, at clock: Instant, by renderer: some FiringRenderer
+    ) async throws(AttachmentError) -> [Firing] {
+        let now = try await records.now()
+        var decided: [DecidedFiring] = []
+        for record in due {
+            guard let request = request(for: record, by: renderer, at: clock),
+                let firing = try await decide(on: request, record, by: renderer, at: now)
+            else { continue }
+            decided.append(firing)
+        }
+        let isMade = try await carryOut(decided)
+        return zip(decided, isMade).compactMap { $1 ? Firing($0) : nil }
+    }
+
+    /// A firing, complete where it waits for nothing.
+    private func decide(
+        on request: FiringRequest, _ read: NotificationRecord, by renderer: some FiringRenderer, at now: Instant
+    ) async throws(AttachmentError) -> DecidedFiring? {
+        guard let decided = NotificationDecision.fire(request, read, at: now) else { return nil }
+        guard decided.firing.isWaiting,
+            let completion = try await completion(of: Firing(decided), by: renderer, at: now)
+        else { return decided }
+        return NotificationDecision.complete(completion, decided)
+    }
+
+    private func carryOut(_ decided: [DecidedFiring]) async throws(AttachmentError) -> [Bool] {
+        guard !decided.isEmpty else { return [] }
+        let isMade = try await records.carryOut(decided)
+        for (decided, isMade) in zip(decided, isMade) where isMade { count(decided.firing) }
+        return isMade
     }
 
     /// What is to be done about a notification whose instant has come; nil where zone rules are missing, which may come.
@@ -151,27 +214,8 @@ public final class NotificationService: Sendable {
             }
         guard let decision else { return nil }
         return FiringRequest(
-            id: id, tenant: record.tenant, notification: record.id, generation: record.generation,
-            cause: .due(expected: expected, decision, rules: record.rules == nil ? nil : zones.version),
+            id: id, cause: .due(expected: expected, decision, rules: record.rules == nil ? nil : zones.version),
             missedCall: decision.isMissed ? renderer.missedCall(record, id, decision.occurrence, now) : nil)
-    }
-
-    /// Completes in one transaction what waits for nothing; the rest as its media become ready.
-    private func settle(
-        _ firings: [Firing], by renderer: some FiringRenderer, in group: inout DiscardingTaskGroup
-    ) async throws(AttachmentError) {
-        guard firings.contains(where: \.record.isWaiting) else { return }
-        var completions: [FiringCompletion] = []
-        let now = try await records.now()
-        for firing in firings where firing.record.isWaiting {
-            if let completion = try await completion(of: firing, by: renderer, at: now) {
-                completions.append(completion)
-            } else {
-                begin(firing, by: renderer, in: &group)
-            }
-        }
-        guard !completions.isEmpty else { return }
-        try await complete(completions)
     }
 
     /// Waits for a firing's media and completes it, beside others.
@@ -191,18 +235,18 @@ public final class NotificationService: Sendable {
     ) async throws(AttachmentError) {
         guard firing.record.isWaiting, let completion = try await completion(of: firing, by: renderer, at: nil)
         else { return }
-        try await complete([completion])
+        try await records.complete(completion)
+        if let made = NotificationDecision.complete(completion, DecidedFiring(firing.record, of: firing.notification)) {
+            count(made.firing)
+        }
     }
 
-    private func complete(_ completions: [FiringCompletion]) async throws(AttachmentError) {
-        try await records.complete(completions)
-        for completion in completions {
-            switch completion.outcome {
-            case .finished: JobMetrics.count("firings_total", [("state", "ready")])
-            case .failed: JobMetrics.count("firings_total", [("state", "failed")])
-            }
-            JobMetrics.time("firing_late_seconds", (completion.at - completion.scheduledAt).inSeconds)
-        }
+    /// Counts a firing that came as far as it comes by itself.
+    private func count(_ firing: FiringRecord) {
+        guard !firing.isWaiting else { return }
+        let state = firing.state == .missed || firing.state == .failed ? firing.state.rawValue : "ready"
+        JobMetrics.count("firings_total", [("state", state)])
+        if let late = firing.late { JobMetrics.time("firing_late_seconds", late) }
     }
 
     /// - Parameter now: Nil where it waits until its media are ready or its time is over.

@@ -171,7 +171,8 @@ struct CopiedTable: Sendable {
             name: "notifications", source: "notifications", key: [.number("key")],
             columns: [
                 CopiedColumn("key", .int), CopiedColumn("tenant", .text), CopiedColumn("id", .text),
-                CopiedColumn("generation", .int), CopiedColumn("state", .text), CopiedColumn("category", .text),
+                CopiedColumn("revision", .int), CopiedColumn("generation", .int), CopiedColumn("state", .text),
+                CopiedColumn("category", .text),
                 CopiedColumn("next_at", .int), CopiedColumn("rules", .text), CopiedColumn("shown_at", .int),
                 CopiedColumn("finished_at", .int), CopiedColumn("record", .text),
             ]),
@@ -212,6 +213,12 @@ struct CopiedTable: Sendable {
                 CopiedColumn("ticket", .text), CopiedColumn("id", .uuid), CopiedColumn("session", .uuid),
                 CopiedColumn("firing", .int), CopiedColumn("is_preview", .bool), CopiedColumn("received_at", .int),
                 CopiedColumn("record", .text),
+            ]),
+        CopiedTable(
+            name: "pending_notifications", source: "tenants", key: [.text("tenant")],
+            columns: [
+                CopiedColumn("tenant", .text), CopiedColumn("slot", .int, from: "0", reading: []),
+                CopiedColumn("count", .int, from: "pending_notifications"),
             ]),
         CopiedTable(
             name: "api_keys", source: "api_keys", key: [.text("id")],
@@ -271,8 +278,7 @@ struct CopiedTable: Sendable {
         // Empty between two transactions.
         "released_spool",
         // The target counts these when it is asked.
-        "lanes", "open_access", "tenants.pending_notifications", "holdings.blobs", "holdings.blob_bytes",
-        "holdings.pending_calls",
+        "lanes", "open_access", "holdings.blobs", "holdings.blob_bytes", "holdings.pending_calls",
         // The target's server has the time, and each node asks what was taken back.
         "store",
         // Computed from the URL.

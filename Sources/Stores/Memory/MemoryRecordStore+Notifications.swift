@@ -91,18 +91,22 @@ extension MemoryRecordStore {
         }
     }
 
-    public func fire(_ requests: [FiringRequest]) async throws(AttachmentError) -> [Firing?] {
+    public func carryOut(_ firings: [DecidedFiring]) async throws(AttachmentError) -> [Bool] {
         try await write { tables, now in
-            requests.map { request in
-                guard let record = tables.notification(request.notification, of: request.tenant) else { return nil }
-                var earlier: FiringRecord?
-                if case .manual(let key?, _) = request.cause {
-                    earlier = tables.firings(of: record, FiringRecord.State.allCases).first { $0.idempotencyKey == key }
-                }
-                let decision = NotificationDecision.fire(request, record, earlier: earlier, at: now)
-                guard let (firing, changes) = decision else { return nil }
-                tables.apply(changes, at: now)
-                return Firing(firing, of: tables.notification(request.notification, of: request.tenant) ?? record)
+            firings.map { firing in
+                guard tables.notification(firing.read.id, of: firing.read.tenant) == firing.read else { return false }
+                tables.apply(firing.changes, at: now)
+                return true
+            }
+        }
+    }
+
+    public func firing(
+        by idempotencyKey: String, of notification: NotificationID, tenant: TenantID
+    ) async throws(AttachmentError) -> FiringRecord? {
+        read { tables, _ in
+            tables.notification(notification, of: tenant).flatMap { record in
+                tables.firings(of: record, FiringRecord.State.allCases).first { $0.idempotencyKey == idempotencyKey }
             }
         }
     }
@@ -116,14 +120,13 @@ extension MemoryRecordStore {
         }
     }
 
-    public func complete(_ firings: [FiringCompletion]) async throws(AttachmentError) {
+    public func complete(_ completion: FiringCompletion) async throws(AttachmentError) {
         try await write { tables, now in
-            for completion in firings {
-                guard let record = tables.notification(completion.notification, of: completion.tenant),
-                    let firing = tables.firings[completion.firing]
-                else { continue }
-                tables.apply(NotificationDecision.complete(completion, firing, of: record), at: now)
-            }
+            guard let record = tables.notification(completion.notification, of: completion.tenant),
+                let firing = tables.firings[completion.firing],
+                let decided = NotificationDecision.complete(completion, DecidedFiring(firing, of: record))
+            else { return }
+            tables.apply(decided.changes, at: now)
         }
     }
 
@@ -205,13 +208,12 @@ extension MemoryTables {
     fileprivate mutating func apply(_ changes: [NotificationChange], at now: Instant) {
         for change in changes {
             switch change {
-            case .save(let record):
+            case .save(let record, _):
                 let place = Owned(tenant: record.tenant, id: record.id)
                 notifications[place] = record
                 if notificationKeys[place] == nil { notificationKeys[place] = nextKey() }
             case .saveFiring(let firing): firings[firing.id] = firing
-            case .list(let id):
-                guard let tenant = firings[id]?.tenant else { continue }
+            case .list(let id, let tenant):
                 let place = (lastPlaces[tenant] ?? 0) + 1
                 lastPlaces[tenant] = place
                 firings[id]?.place = place

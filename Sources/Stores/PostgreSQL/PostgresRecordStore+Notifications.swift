@@ -9,7 +9,7 @@ extension PostgresRecordStore {
             let (answer, changes) = NotificationDecision.put(
                 new, existing: existing?.record, open: open, at: work.now)
             if let limit, !changes.isEmpty, existing?.record.state != .pending {
-                guard try await work.pendingNotifications(of: new.tenant, upTo: limit) < limit else {
+                guard try await work.pendingNotifications(of: new.tenant) < limit else {
                     throw AttachmentError.quotaExceeded(what: "pending notifications")
                 }
             }
@@ -57,14 +57,16 @@ extension PostgresRecordStore {
 
     public func dueNotifications(limit: Int) async throws(AttachmentError) -> DueNotifications {
         try await read { work in
-            let next = try await work.run(
-                "SELECT min(next_at) AS at FROM notifications WHERE next_at > $1", [.int(work.now.milliseconds)]
-            ).first?.optionalInstant("at")
-            let rows = try await work.run(
-                "SELECT record FROM notifications WHERE next_at <= $1 ORDER BY next_at LIMIT $2",
-                [.int(work.now.milliseconds), .int(limit)])
+            let now = PostgresValue.int(work.now.milliseconds)
+            let rows = try await work.transaction.send([
+                PostgresStatement("SELECT min(next_at) AS at FROM notifications WHERE next_at > $1", [now]),
+                PostgresStatement(
+                    "SELECT record FROM notifications WHERE next_at <= $1 ORDER BY next_at LIMIT $2",
+                    [now, .int(limit)]),
+            ])
+            let next = try rows[0].first?.optionalInstant("at")
             return DueNotifications(
-                at: work.now, elements: try rows.map { try $0.notification() }, next: next.map { $0 - work.now })
+                at: work.now, elements: try rows[1].map { try $0.notification() }, next: next.map { $0 - work.now })
         }
     }
 
@@ -92,15 +94,33 @@ extension PostgresRecordStore {
         }
     }
 
-    public func fire(_ requests: [FiringRequest]) async throws(AttachmentError) -> [Firing?] {
+    public func carryOut(_ firings: [DecidedFiring]) async throws(AttachmentError) -> [Bool] {
         try await write { work in
-            // All of them in one order, so that two who fire the same don't wait for each other in a circle.
-            try await work.lockNotifications(requests.map { ($0.notification, $0.tenant) })
-            var made: [Firing?] = []
-            for request in requests {
-                made.append(try await work.fire(request))
+            // Done again after an answer that was lost, they are there already.
+            if work.transaction.mayHaveCommitted {
+                let made = try await work.run(
+                    "SELECT id FROM firings WHERE id = ANY($1::uuid[])", [.uuids(firings.map(\.firing.id.rawValue))]
+                ).map { FiringID(rawValue: try $0.text("id")) }
+                if !made.isEmpty { return firings.map { made.contains($0.firing.id) } }
             }
-            return made
+            var current = try await work.lockCurrent(firings.map(\.read))
+            let isMade = firings.map { current.remove(PostgresWork.NotificationName($0.read)) != nil }
+            try await work.apply(zip(firings, isMade).flatMap { $1 ? $0.changes : [] })
+            return isMade
+        }
+    }
+
+    public func firing(
+        by idempotencyKey: String, of notification: NotificationID, tenant: TenantID
+    ) async throws(AttachmentError) -> FiringRecord? {
+        try await read { work in
+            try await work.run(
+                """
+                SELECT firings.place, firings.record FROM notifications
+                    JOIN firings ON firings.notification = notifications.key AND firings.idempotency_key = $3
+                WHERE notifications.tenant = $1 AND notifications.id = $2
+                """, [.text(tenant.rawValue), .text(notification.rawValue), .text(idempotencyKey)]
+            ).first?.firing()
         }
     }
 
@@ -108,7 +128,7 @@ extension PostgresRecordStore {
         try await read { work in
             try await work.run(
                 """
-                SELECT firings.record, notifications.record AS notification FROM firings
+                SELECT firings.place, firings.record, notifications.record AS notification FROM firings
                     JOIN notifications ON notifications.key = firings.notification
                 WHERE firings.waits_until < $1 ORDER BY firings.waits_until LIMIT $2
                 """, [.int(instant.milliseconds), .int(limit)]
@@ -120,19 +140,13 @@ extension PostgresRecordStore {
         }
     }
 
-    public func complete(_ firings: [FiringCompletion]) async throws(AttachmentError) {
+    public func complete(_ completion: FiringCompletion) async throws(AttachmentError) {
         try await write { work in
-            try await work.lockNotifications(firings.map { ($0.notification, $0.tenant) })
-            var last: [NotificationChange] = []
-            for completion in firings {
-                let found = try await work.notification(completion.notification, of: completion.tenant)
-                guard let found, let firing = try await work.firing(completion.firing) else { continue }
-                let changes = NotificationDecision.complete(completion, firing, of: found.record)
-                try await work.apply(changes.filter { !$0.isListing })
-                last += changes.filter(\.isListing)
-            }
-            // The tenants' lists are what many want: last, and in one order.
-            try await work.apply(last)
+            guard let found = try await work.lockNotification(completion.notification, of: completion.tenant),
+                let firing = try await work.firing(completion.firing),
+                let decided = NotificationDecision.complete(completion, DecidedFiring(firing, of: found.record))
+            else { return }
+            try await work.apply(decided.changes)
         }
     }
 
@@ -142,7 +156,8 @@ extension PostgresRecordStore {
         try await read { work in
             guard let found = try await work.notification(notification, of: tenant) else { return nil }
             return try await work.run(
-                "SELECT record FROM firings WHERE notification = $1 AND number = $2", [.int(found.key), .int(number)]
+                "SELECT place, record FROM firings WHERE notification = $1 AND number = $2",
+                [.int(found.key), .int(number)]
             ).first?.firing()
         }
     }
@@ -156,7 +171,7 @@ extension PostgresRecordStore {
             }
             let rows = try await work.run(
                 """
-                SELECT number, record FROM firings WHERE notification = $1 AND number < $2
+                SELECT number, place, record FROM firings WHERE notification = $1 AND number < $2
                 ORDER BY number DESC LIMIT $3
                 """, [.int(found.key), .int(cursor.flatMap { Int64($0) } ?? Int64(Int32.max)), .int(limit + 1)])
             return try Page(
@@ -170,16 +185,10 @@ extension PostgresRecordStore {
     ) async throws(AttachmentError) -> [FiringRecord] {
         try await read { work in
             try await work.run(
-                "SELECT record FROM firings WHERE tenant = $1 AND place > $2 ORDER BY place LIMIT $3",
+                "SELECT place, record FROM firings WHERE tenant = $1 AND place > $2 ORDER BY place LIMIT $3",
                 [.text(tenant.rawValue), .int(place), .int(limit)]
             ).map { try $0.firing() }
         }
-    }
-}
-
-extension NotificationChange {
-    fileprivate var isListing: Bool {
-        if case .list = self { true } else { false }
     }
 }
 
@@ -218,22 +227,43 @@ extension PostgresWork {
         }
     }
 
-    fileprivate func lockNotifications(_ names: [(NotificationID, TenantID)]) async throws {
-        try await run(
-            """
-            SELECT 1 FROM notifications JOIN unnest($1::text[], $2::text[]) AS named (id, tenant)
-                ON notifications.tenant = named.tenant AND notifications.id = named.id
-            ORDER BY notifications.key FOR UPDATE OF notifications
-            """, [.texts(names.map(\.0.rawValue)), .texts(names.map(\.1.rawValue))])
+    struct NotificationName: Hashable {
+        var tenant: String
+        var id: String
+
+        init(tenant: String, id: String) {
+            self.tenant = tenant
+            self.id = id
+        }
+
+        init(_ record: NotificationRecord) {
+            self.init(tenant: record.tenant.rawValue, id: record.id.rawValue)
+        }
     }
 
-    /// Pending ones, counted up to a number.
-    fileprivate func pendingNotifications(of tenant: TenantID, upTo limit: Int) async throws -> Int {
-        try await run(
+    /// Locks those that are still as they were read; all in one order, so that two who fire the same don't wait for each
+    /// other in a circle.
+    fileprivate func lockCurrent(_ read: [NotificationRecord]) async throws -> Set<NotificationName> {
+        let rows = try await run(
             """
-            SELECT count(*) AS n FROM (
-                SELECT 1 FROM notifications WHERE tenant = $1 AND state = 'pending' LIMIT $2) AS pending
-            """, [.text(tenant.rawValue), .int(limit)]
+            SELECT notifications.tenant, notifications.id FROM notifications
+                JOIN unnest($1::text[], $2::text[], $3::int[]) AS read (tenant, id, revision)
+                ON notifications.tenant = read.tenant AND notifications.id = read.id
+                    AND notifications.revision = read.revision
+            ORDER BY notifications.key FOR UPDATE OF notifications
+            """,
+            [
+                .texts(read.map(\.tenant.rawValue)), .texts(read.map(\.id.rawValue)),
+                .ints(read.map { Int64($0.revision) }),
+            ])
+        return Set(try rows.map { NotificationName(tenant: try $0.text("tenant"), id: try $0.text("id")) })
+    }
+
+    /// Pending ones: of each node what it counted.
+    fileprivate func pendingNotifications(of tenant: TenantID) async throws -> Int {
+        try await run(
+            "SELECT coalesce(sum(count), 0)::bigint AS n FROM pending_notifications WHERE tenant = $1",
+            [.text(tenant.rawValue)]
         ).first?.int("n") ?? 0
     }
 
@@ -242,30 +272,12 @@ extension PostgresWork {
         guard let notification else { return [] }
         let states = isOpen ? "state = 'pending'" : "state IN ('delivered', 'failed', 'missed')"
         return try await run(
-            "SELECT record FROM firings WHERE notification = $1 AND \(states)", [.int(notification)]
+            "SELECT place, record FROM firings WHERE notification = $1 AND \(states)", [.int(notification)]
         ).map { try $0.firing() }
     }
 
     fileprivate func firing(_ id: FiringID) async throws -> FiringRecord? {
-        try await run("SELECT record FROM firings WHERE id = $1", [.uuid(id.rawValue)]).first?.firing()
-    }
-
-    fileprivate func fire(_ request: FiringRequest) async throws -> Firing? {
-        guard let found = try await notification(request.notification, of: request.tenant) else { return nil }
-        var earlier: FiringRecord?
-        if case .manual(let key?, _) = request.cause {
-            earlier = try await run(
-                "SELECT record FROM firings WHERE notification = $1 AND idempotency_key = $2",
-                [.int(found.key), .text(key)]
-            ).first?.firing()
-        }
-        // Done again after an answer that was lost, it is there already.
-        if transaction.mayHaveCommitted, let made = try await firing(request.id) { earlier = made }
-        let decision = NotificationDecision.fire(request, found.record, earlier: earlier, at: now)
-        guard let (firing, changes) = decision else { return nil }
-        try await apply(changes)
-        return Firing(
-            firing, of: try await notification(request.notification, of: request.tenant)?.record ?? found.record)
+        try await run("SELECT place, record FROM firings WHERE id = $1", [.uuid(id.rawValue)]).first?.firing()
     }
 
     /// A firing's handover came to its end.
@@ -277,55 +289,112 @@ extension PostgresWork {
         try await apply(NotificationDecision.settle(end, of: firing, of: found.record, at: now))
     }
 
+    /// All in one round trip, but for what ends access. What many want comes last, and in one order: the tenants' lists and
+    /// counts.
     fileprivate func apply(_ changes: [NotificationChange]) async throws {
+        let openable = try await openable(changes)
+        var statements: [PostgresStatement] = []
+        /// Which of the statements save a notification.
+        var saves: [Int] = []
+        var listed: [TenantID: [FiringID]] = [:]
+        var pending: [TenantID: Int] = [:]
         for change in changes {
             switch change {
-            case .save(let record): try await save(record)
-            case .saveFiring(let firing): try await save(firing)
-            case .list(let firing): try await list(firing)
-            case .open(let link): try await begin(link)
-            case .openTicket(let ticket): _ = try await transaction.send([insertion(of: ticket)])
+            case .save(let record, let before):
+                saves.append(statements.count)
+                statements.append(try saving(record))
+                if before?.pinned ?? [] != record.pinned { statements.append(pinning(record)) }
+                pending[record.tenant, default: 0] +=
+                    (record.state == .pending ? 1 : 0) - (before?.state == .pending ? 1 : 0)
+            case .saveFiring(let firing): statements.append(try saving(firing))
+            case .list(let firing, let tenant): listed[tenant, default: []].append(firing)
+            case .open(let link): if openable.contains(link.id) { statements.append(try insertion(of: link)) }
+            case .openTicket(let ticket): statements.append(try insertion(of: ticket))
             case .close(let ids, let tenant): try await close(ids, of: tenant)
             case .closePreviews(let notification, let tenant):
                 try await closePreviews(of: notification, tenant: tenant)
-            case .call(let call): try await enqueue(call)
+            case .call(let call): statements.append(enqueueing(call))
             case .cancelCalls(let firing, let tenant):
-                try await cancelCalls(of: firing.rawValue, tenant: tenant, reason: NotificationChange.calledOff)
+                statements.append(
+                    cancelling(callsOf: firing.rawValue, tenant: tenant, reason: NotificationChange.calledOff))
             }
         }
+        for (tenant, firings) in listed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            statements.append(listing(firings, of: tenant))
+        }
+        for (tenant, change) in pending.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where change != 0 {
+            statements.append(counting(change, of: tenant))
+        }
+        guard !statements.isEmpty else { return }
+        let rows = try await transaction.send(statements)
+        // Somebody added one of this id a moment before.
+        guard saves.allSatisfy({ rows[$0].changes == 1 }) else { throw Overtaken() }
     }
 
-    private func save(_ record: NotificationRecord) async throws {
-        let row = try await run(
+    /// The ids of links that open something: what was deleted meanwhile isn't opened by anything.
+    private func openable(_ changes: [NotificationChange]) async throws -> Set<String> {
+        let links = changes.compactMap { change -> AccessEntry? in
+            if case .open(let link) = change { link } else { nil }
+        }
+        guard !links.isEmpty else { return [] }
+        let rows = try await run(
             """
-            INSERT INTO notifications (tenant, id, generation, state, category, next_at, rules, shown_at, finished_at, record)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-            ON CONFLICT (tenant, id) DO UPDATE SET generation = excluded.generation, state = excluded.state,
-                category = excluded.category, next_at = excluded.next_at, rules = excluded.rules,
-                shown_at = excluded.shown_at, finished_at = excluded.finished_at, record = excluded.record
-            WHERE notifications.generation <= excluded.generation
-            RETURNING key
+            SELECT link.id, array_to_string(array_agg(renditions.role), ' ') AS roles
+            FROM unnest($1::text[], $2::text[], $3::uuid[]) AS link (id, tenant, attachment)
+                JOIN renditions ON renditions.tenant = link.tenant AND renditions.attachment = link.attachment
+            GROUP BY link.id
             """,
             [
-                .text(record.tenant.rawValue), .text(record.id.rawValue), .int(record.generation),
+                .texts(links.map(\.id)), .texts(links.map(\.tenant.rawValue)),
+                .uuids(links.map(\.attachment.rawValue)),
+            ])
+        var roles: [String: Set<String>] = [:]
+        for row in rows {
+            roles[try row.text("id")] = Set(try row.text("roles").split(separator: " ").map(String.init))
+        }
+        return Set(
+            links.filter { link in
+                guard let there = roles[link.id] else { return false }
+                return link.renditions.map { !$0.isEmpty && $0.allSatisfy { there.contains($0.rawValue) } } ?? true
+            }.map(\.id))
+    }
+
+    private func saving(_ record: NotificationRecord) throws -> PostgresStatement {
+        PostgresStatement(
+            """
+            INSERT INTO notifications (tenant, id, revision, generation, state, category, next_at, rules, shown_at,
+                finished_at, record)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            ON CONFLICT (tenant, id) DO UPDATE SET revision = excluded.revision, generation = excluded.generation,
+                state = excluded.state, category = excluded.category, next_at = excluded.next_at, rules = excluded.rules,
+                shown_at = excluded.shown_at, finished_at = excluded.finished_at, record = excluded.record
+            WHERE notifications.revision = excluded.revision - 1
+            """,
+            [
+                .text(record.tenant.rawValue), .text(record.id.rawValue), .int(record.revision),
+                .int(record.generation),
                 .text(record.state.rawValue), .text(record.submission.category),
                 .int(record.next?.at.milliseconds), .text(record.rules?.rawValue), .int(record.shownAt?.milliseconds),
                 .int(record.finishedAt?.milliseconds), .text(try Column.text(record)),
-            ]
-        ).first
-        // Somebody added one of this id a moment before.
-        guard let key = try row?.int64("key") else { throw Overtaken() }
-        try await run(
-            """
-            WITH gone AS (
-                DELETE FROM notification_media WHERE notification = $1 AND NOT attachment = ANY($3::uuid[]))
-            INSERT INTO notification_media (notification, tenant, attachment) SELECT $1, $2, unnest($3::uuid[])
-            ON CONFLICT DO NOTHING
-            """, [.int(key), .text(record.tenant.rawValue), .uuids(record.pinned.map(\.rawValue))])
+            ])
     }
 
-    private func save(_ firing: FiringRecord) async throws {
-        try await run(
+    /// Has retention leave alone what a notification needs, and that alone.
+    private func pinning(_ record: NotificationRecord) -> PostgresStatement {
+        PostgresStatement(
+            """
+            WITH owner AS (SELECT key FROM notifications WHERE tenant = $1 AND id = $2),
+                gone AS (DELETE FROM notification_media USING owner
+                    WHERE notification = owner.key AND NOT attachment = ANY($3::uuid[]))
+            INSERT INTO notification_media (notification, tenant, attachment)
+            SELECT owner.key, $1, pinned FROM owner, unnest($3::uuid[]) AS pinned
+            ON CONFLICT DO NOTHING
+            """,
+            [.text(record.tenant.rawValue), .text(record.id.rawValue), .uuids(record.pinned.map(\.rawValue))])
+    }
+
+    private func saving(_ firing: FiringRecord) throws -> PostgresStatement {
+        PostgresStatement(
             """
             INSERT INTO firings (id, tenant, notification, generation, number, state, scheduled_at, is_manual,
                 idempotency_key, waits_until, created_at, record)
@@ -342,18 +411,27 @@ extension PostgresWork {
             ])
     }
 
-    private func list(_ id: FiringID) async throws {
-        guard var firing = try await firing(id) else { return }
-        let row = try await run(
+    /// Puts firings at the end of their tenant's list, in their order. The row of its last place stays locked until the
+    /// commit.
+    private func listing(_ firings: [FiringID], of tenant: TenantID) -> PostgresStatement {
+        PostgresStatement(
             """
-            INSERT INTO tenants (tenant, last_place) VALUES ($1, 1)
-            ON CONFLICT (tenant) DO UPDATE SET last_place = tenants.last_place + 1 RETURNING last_place
-            """, [.text(firing.tenant.rawValue)]
-        ).first
-        firing.place = try row?.int64("last_place")
-        try await run(
-            "UPDATE firings SET place = $2, record = $3 WHERE id = $1",
-            [.uuid(id.rawValue), .int(firing.place), .text(try Column.text(firing))])
+            WITH list AS (
+                INSERT INTO tenants (tenant, last_place) VALUES ($1, cardinality($2::uuid[]))
+                ON CONFLICT (tenant) DO UPDATE SET last_place = tenants.last_place + excluded.last_place
+                RETURNING last_place - cardinality($2::uuid[]) AS before)
+            UPDATE firings SET place = list.before + listed.ordinal
+            FROM list, unnest($2::uuid[]) WITH ORDINALITY AS listed (id, ordinal)
+            WHERE firings.id = listed.id
+            """, [.text(tenant.rawValue), .uuids(firings.map(\.rawValue))])
+    }
+
+    private func counting(_ change: Int, of tenant: TenantID) -> PostgresStatement {
+        PostgresStatement(
+            """
+            INSERT INTO pending_notifications (tenant, slot, count) VALUES ($1, $2, $3)
+            ON CONFLICT (tenant, slot) DO UPDATE SET count = pending_notifications.count + excluded.count
+            """, [.text(tenant.rawValue), .int(store.node.slot), .int(change)])
     }
 }
 
@@ -363,6 +441,9 @@ extension PostgresRow {
     }
 
     fileprivate func firing() throws -> FiringRecord {
-        try Column.value(FiringRecord.self, from: try text("record"))
+        var firing = try Column.value(FiringRecord.self, from: try text("record"))
+        // Given last, after the record was written.
+        firing.place = try optionalInt("place")
+        return firing
     }
 }

@@ -132,7 +132,7 @@ extension PostgresRecordStore {
                         "UPDATE responses SET record = $3 WHERE ticket = $1 AND id = $2",
                         [.text(ticket.id), .uuid(response.id), .text(try Column.text(record))]),
                 ])
-                if let call = settlement.call { try await work.enqueue(call) }
+                if let call = settlement.call { _ = try await work.transaction.send([work.enqueueing(call)]) }
             }
             return record
         }

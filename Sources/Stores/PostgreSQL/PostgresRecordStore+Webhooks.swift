@@ -119,8 +119,9 @@ extension PostgresWork {
     fileprivate static let callColumns = "calls.*, (SELECT id FROM jobs WHERE key = calls.job) AS job_id"
 
     /// Has a message sent, of which the same transaction records what it tells of.
-    func enqueue(_ call: OutgoingCall) async throws {
-        try await run(
+    func enqueueing(_ call: OutgoingCall) -> PostgresStatement {
+        ringsBell = true
+        return PostgresStatement(
             """
             INSERT INTO calls (id, tenant, type, subject, url, body, give_up_at, traceparent, is_kept, created_at, due_at)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
@@ -130,12 +131,11 @@ extension PostgresWork {
                 .text(call.url), .bytes(Array(call.body.stored)), .int(call.giveUpAt?.milliseconds),
                 .text(call.traceparent), .bool(call.isKept), .int(now.milliseconds),
             ])
-        ringsBell = true
     }
 
     /// Calls off what is still to be told of a subject. An attempt that is underway may still arrive.
-    func cancelCalls(of subject: String, tenant: TenantID, reason: String) async throws {
-        try await run(
+    func cancelling(callsOf subject: String, tenant: TenantID, reason: String) -> PostgresStatement {
+        PostgresStatement(
             """
             UPDATE calls SET state = 'cancelled', underway = false, finished_at = $3, reason = $4
             WHERE tenant = $1 AND subject = $2 AND state = 'pending'

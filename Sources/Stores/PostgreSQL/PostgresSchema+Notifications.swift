@@ -6,7 +6,8 @@ extension PostgresSchema {
         """
         CREATE TABLE notifications (
             key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant text NOT NULL CHECK (tenant <> ''),
-            id text NOT NULL CHECK (id <> ''), generation int NOT NULL CHECK (generation >= 1),
+            id text NOT NULL CHECK (id <> ''), revision int NOT NULL CHECK (revision >= 1),
+            generation int NOT NULL CHECK (generation >= 1),
             state text NOT NULL CHECK (state IN ('pending', 'done', 'cancelled')), category text,
             next_at bigint CHECK (next_at IS NULL OR state = 'pending'), rules text, shown_at bigint, finished_at bigint,
             record text NOT NULL, UNIQUE (tenant, id), CHECK ((state = 'pending') = (finished_at IS NULL)))
@@ -58,6 +59,11 @@ extension PostgresSchema {
             tenant text PRIMARY KEY CHECK (tenant <> ''), last_place bigint NOT NULL DEFAULT 0 CHECK (last_place >= 0),
             last_response bigint NOT NULL DEFAULT 0 CHECK (last_response >= 0))
             WITH (fillfactor = 50)
+        """,
+        // So that a quota costs the same with any number of them. The sum over slots counts, as in `usage`.
+        """
+        CREATE TABLE pending_notifications (
+            tenant text, slot smallint, count bigint NOT NULL, PRIMARY KEY (tenant, slot)) WITH (fillfactor = 50)
         """,
     ]
 }

@@ -90,20 +90,33 @@ extension SQLiteRecordStore {
         }
     }
 
-    public func fire(_ requests: [FiringRequest]) async throws(AttachmentError) -> [Firing?] {
-        try await write { database, now in
-            try requests.map { request in
-                guard let found = try database.notification(request.notification, of: request.tenant) else {
-                    return nil
-                }
-                var earlier: FiringRecord?
-                if case .manual(let key?, _) = request.cause { earlier = try database.firing(by: key, of: found.key) }
-                let decision = NotificationDecision.fire(request, found.record, earlier: earlier, at: now)
-                guard let (firing, changes) = decision else { return nil }
-                try database.apply(changes, at: now)
-                let record = try database.notification(request.notification, of: request.tenant)?.record
-                return Firing(firing, of: record ?? found.record)
+    public func carryOut(_ firings: [DecidedFiring]) async throws(AttachmentError) -> [Bool] {
+        let changes: [[WrittenChange]]
+        do {
+            changes = try firings.map { try $0.changes.map(WrittenChange.init) }
+        } catch {
+            throw AttachmentError(storing: error)
+        }
+        return try await write { database, now in
+            var current: Set<Int64> = []
+            let isMade = try firings.map { firing in
+                try database.key(of: firing.read).map { current.insert($0).inserted } ?? false
             }
+            try database.apply(zip(changes, isMade).flatMap { $1 ? $0 : [] }, at: now)
+            return isMade
+        }
+    }
+
+    public func firing(
+        by idempotencyKey: String, of notification: NotificationID, tenant: TenantID
+    ) async throws(AttachmentError) -> FiringRecord? {
+        try await read { database, _ in
+            try database.row(
+                """
+                SELECT firings.place, firings.record FROM notifications
+                    JOIN firings ON firings.notification = notifications.key AND firings.idempotency_key = ?
+                WHERE notifications.tenant = ? AND notifications.id = ?
+                """, [idempotencyKey, tenant.rawValue, notification.rawValue])?.firing()
         }
     }
 
@@ -111,7 +124,7 @@ extension SQLiteRecordStore {
         try await read { database, _ in
             try database.rows(
                 """
-                SELECT firings.record, notifications.record AS notification FROM firings
+                SELECT firings.place, firings.record, notifications.record AS notification FROM firings
                     JOIN notifications ON notifications.key = firings.notification
                 WHERE firings.waits_until < ? ORDER BY firings.waits_until LIMIT ?
                 """, [instant.milliseconds, limit]
@@ -122,14 +135,13 @@ extension SQLiteRecordStore {
         }
     }
 
-    public func complete(_ firings: [FiringCompletion]) async throws(AttachmentError) {
+    public func complete(_ completion: FiringCompletion) async throws(AttachmentError) {
         try await write { database, now in
-            for completion in firings {
-                guard let found = try database.notification(completion.notification, of: completion.tenant),
-                    let firing = try database.firing(completion.firing)
-                else { continue }
-                try database.apply(NotificationDecision.complete(completion, firing, of: found.record), at: now)
-            }
+            guard let found = try database.notification(completion.notification, of: completion.tenant),
+                let firing = try database.firing(completion.firing),
+                let decided = NotificationDecision.complete(completion, DecidedFiring(firing, of: found.record))
+            else { return }
+            try database.apply(decided.changes, at: now)
         }
     }
 
@@ -139,7 +151,8 @@ extension SQLiteRecordStore {
         try await read { database, _ in
             guard let found = try database.notification(notification, of: tenant) else { return nil }
             return try database.row(
-                "SELECT record FROM firings WHERE notification = ? AND number = ?", [found.key, number])?.firing()
+                "SELECT place, record FROM firings WHERE notification = ? AND number = ?", [found.key, number])?
+                .firing()
         }
     }
 
@@ -151,7 +164,10 @@ extension SQLiteRecordStore {
                 return Page(elements: [], next: nil)
             }
             let rows = try database.rows(
-                "SELECT number, record FROM firings WHERE notification = ? AND number < ? ORDER BY number DESC LIMIT ?",
+                """
+                SELECT number, place, record FROM firings WHERE notification = ? AND number < ?
+                ORDER BY number DESC LIMIT ?
+                """,
                 [found.key, cursor.flatMap { Int64($0) } ?? .max, limit + 1])
             return try Page(rows.map { try (NotificationPlace(at: 0, key: $0["number"]), $0.firing()) }, limit) {
                 "\($0.key)"
@@ -164,9 +180,24 @@ extension SQLiteRecordStore {
     ) async throws(AttachmentError) -> [FiringRecord] {
         try await read { database, _ in
             try database.rows(
-                "SELECT record FROM firings WHERE tenant = ? AND place > ? ORDER BY place LIMIT ?",
+                "SELECT place, record FROM firings WHERE tenant = ? AND place > ? ORDER BY place LIMIT ?",
                 [tenant.rawValue, place, limit]
             ).map { try $0.firing() }
+        }
+    }
+}
+
+/// A change with the JSON that it writes. Of many it is made before the writer's turn, as there is one writer.
+private struct WrittenChange: Sendable {
+    var change: NotificationChange
+    var json: String?
+
+    init(_ change: NotificationChange) throws {
+        self.change = change
+        switch change {
+        case .save(let record, _): json = try Column.text(record)
+        case .saveFiring(let firing): json = try Column.text(firing)
+        default: json = nil
         }
     }
 }
@@ -198,6 +229,13 @@ extension Database {
         ).map { FoundNotification(key: $0["key"], record: try $0.notification()) }
     }
 
+    /// The key of a notification that is still as it was read.
+    fileprivate func key(of read: NotificationRecord) throws -> Int64? {
+        try number(
+            "SELECT key FROM notifications WHERE tenant = ? AND id = ? AND revision = ?",
+            [read.tenant.rawValue, read.id.rawValue, read.revision])
+    }
+
     fileprivate func pendingNotifications(of tenant: TenantID) throws -> Int {
         Int(
             try number("SELECT pending_notifications FROM tenants WHERE tenant = ?", [tenant.rawValue]) ?? 0)
@@ -207,20 +245,17 @@ extension Database {
     fileprivate func firings(of notification: Int64, isOpen: Bool) throws -> [FiringRecord] {
         try rows(
             isOpen
-                ? "SELECT record FROM firings WHERE notification = ? AND state = 'pending'"
-                : "SELECT record FROM firings WHERE notification = ? AND state IN ('delivered', 'failed', 'missed')",
+                ? "SELECT place, record FROM firings WHERE notification = ? AND state = 'pending'"
+                : """
+                SELECT place, record FROM firings
+                WHERE notification = ? AND state IN ('delivered', 'failed', 'missed')
+                """,
             [notification]
         ).map { try $0.firing() }
     }
 
-    fileprivate func firing(by idempotencyKey: String, of notification: Int64) throws -> FiringRecord? {
-        try row(
-            "SELECT record FROM firings WHERE notification = ? AND idempotency_key = ?", [notification, idempotencyKey]
-        )?.firing()
-    }
-
     fileprivate func firing(_ id: FiringID) throws -> FiringRecord? {
-        try row("SELECT record FROM firings WHERE id = ?", [id.rawValue])?.firing()
+        try row("SELECT place, record FROM firings WHERE id = ?", [id.rawValue])?.firing()
     }
 
     /// A firing's handover came to its end.
@@ -232,11 +267,16 @@ extension Database {
     }
 
     fileprivate func apply(_ changes: [NotificationChange], at now: Instant) throws {
-        for change in changes {
-            switch change {
-            case .save(let record): try save(record)
-            case .saveFiring(let firing): try save(firing)
-            case .list(let firing): try list(firing)
+        try apply(changes.map(WrittenChange.init), at: now)
+    }
+
+    fileprivate func apply(_ changes: [WrittenChange], at now: Instant) throws {
+        var listed: [TenantID: [FiringID]] = [:]
+        for written in changes {
+            switch written.change {
+            case .save(let record, let before): try save(record, as: written.json, over: before)
+            case .saveFiring(let firing): try save(firing, as: written.json)
+            case .list(let firing, let tenant): listed[tenant, default: []].append(firing)
             case .open(let link): try begin(link)
             case .openTicket(let ticket): try insert(ticket)
             case .close(let ids, let tenant): try close(ids, of: tenant, at: now)
@@ -247,34 +287,31 @@ extension Database {
                 try cancelCalls(of: firing.rawValue, tenant: tenant, reason: NotificationChange.calledOff, at: now)
             }
         }
+        for (tenant, firings) in listed { try list(firings, of: tenant) }
     }
 
-    private func save(_ record: NotificationRecord) throws {
-        let columns: StatementArguments = [
-            record.generation, record.state.rawValue, record.submission.category, record.next?.at.milliseconds,
-            record.rules?.rawValue, record.shownAt?.milliseconds, record.finishedAt?.milliseconds,
-            try Column.text(record),
-            record.tenant.rawValue, record.id.rawValue,
-        ]
-        let before = try notification(record.id, of: record.tenant)
-        if before == nil {
-            try run(
-                """
-                INSERT INTO notifications (generation, state, category, next_at, rules, shown_at, finished_at, record,
-                    tenant, id)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """, columns)
-        } else {
-            try run(
-                """
-                UPDATE notifications SET generation = ?, state = ?, category = ?, next_at = ?, rules = ?, shown_at = ?,
-                    finished_at = ?, record = ?
-                WHERE tenant = ? AND id = ?
-                """, columns)
+    private func save(_ record: NotificationRecord, as json: String?, over before: NotificationRecord?) throws {
+        try run(
+            """
+            INSERT INTO notifications (tenant, id, revision, generation, state, category, next_at, rules, shown_at,
+                finished_at, record)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (tenant, id) DO UPDATE SET revision = excluded.revision, generation = excluded.generation,
+                state = excluded.state, category = excluded.category, next_at = excluded.next_at,
+                rules = excluded.rules, shown_at = excluded.shown_at, finished_at = excluded.finished_at,
+                record = excluded.record
+            WHERE revision = excluded.revision - 1
+            """,
+            [
+                record.tenant.rawValue, record.id.rawValue, record.revision, record.generation, record.state.rawValue,
+                record.submission.category, record.next?.at.milliseconds, record.rules?.rawValue,
+                record.shownAt?.milliseconds, record.finishedAt?.milliseconds, json,
+            ])
+        guard changesCount == 1 else {
+            throw DatabaseError(message: "a notification was changed by whoever didn't know what it was")
         }
         let pinned = record.pinned
-        guard before?.record.pinned ?? [] != pinned, let key = try notification(record.id, of: record.tenant)?.key
-        else { return }
+        guard before?.pinned ?? [] != pinned, let key = try key(of: record) else { return }
         try run("DELETE FROM notification_media WHERE notification = ?", [key])
         for attachment in pinned {
             try run(
@@ -283,39 +320,34 @@ extension Database {
         }
     }
 
-    private func save(_ firing: FiringRecord) throws {
-        let state = firing.state.rawValue
-        let waitsUntil = firing.isWaiting ? firing.waitsUntil.milliseconds : nil
-        let isThere = try number("SELECT 1 FROM firings WHERE id = ?", [firing.id.rawValue]) != nil
-        if isThere {
-            try run(
-                "UPDATE firings SET state = ?, waits_until = ?, record = ? WHERE id = ?",
-                [state, waitsUntil, try Column.text(firing), firing.id.rawValue])
-        } else {
-            try run(
-                """
-                INSERT INTO firings (id, tenant, notification, generation, number, state, scheduled_at, is_manual,
-                    idempotency_key, waits_until, created_at, record)
-                SELECT ?, tenant, key, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM notifications WHERE tenant = ? AND id = ?
-                """,
-                [
-                    firing.id.rawValue, firing.generation, firing.number, state, firing.scheduledAt.milliseconds,
-                    firing.isManual, firing.idempotencyKey, waitsUntil, firing.createdAt.milliseconds,
-                    try Column.text(firing), firing.tenant.rawValue, firing.notification.rawValue,
-                ])
-        }
+    private func save(_ firing: FiringRecord, as json: String?) throws {
+        try run(
+            """
+            INSERT INTO firings (id, tenant, notification, generation, number, state, scheduled_at, is_manual,
+                idempotency_key, waits_until, created_at, record)
+            SELECT ?, tenant, key, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM notifications WHERE tenant = ? AND id = ?
+            ON CONFLICT (id) DO UPDATE SET state = excluded.state, waits_until = excluded.waits_until,
+                record = excluded.record
+            """,
+            [
+                firing.id.rawValue, firing.generation, firing.number, firing.state.rawValue,
+                firing.scheduledAt.milliseconds, firing.isManual, firing.idempotencyKey,
+                firing.isWaiting ? firing.waitsUntil.milliseconds : nil, firing.createdAt.milliseconds,
+                json, firing.tenant.rawValue, firing.notification.rawValue,
+            ])
     }
 
-    private func list(_ id: FiringID) throws {
-        guard var firing = try firing(id) else { return }
-        firing.place = try number(
+    /// Puts firings at the end of their tenant's list, in their order.
+    private func list(_ firings: [FiringID], of tenant: TenantID) throws {
+        let last = try number(
             """
-            INSERT INTO tenants (tenant, last_place) VALUES (?, 1)
-            ON CONFLICT (tenant) DO UPDATE SET last_place = last_place + 1 RETURNING last_place
-            """, [firing.tenant.rawValue])
-        try run(
-            "UPDATE firings SET place = ?, record = ? WHERE id = ?",
-            [firing.place, try Column.text(firing), id.rawValue])
+            INSERT INTO tenants (tenant, last_place) VALUES (?1, ?2)
+            ON CONFLICT (tenant) DO UPDATE SET last_place = last_place + ?2 RETURNING last_place
+            """, [tenant.rawValue, firings.count])
+        let first = (last ?? 0) - Int64(firings.count) + 1
+        for (place, firing) in zip(first..., firings) {
+            try run("UPDATE firings SET place = ? WHERE id = ?", [place, firing.rawValue])
+        }
     }
 }
 
@@ -325,6 +357,9 @@ extension Row {
     }
 
     fileprivate func firing() throws -> FiringRecord {
-        try Column.value(FiringRecord.self, from: self["record"])
+        var firing = try Column.value(FiringRecord.self, from: self["record"])
+        // Given last, after the record was written.
+        firing.place = self["place"]
+        return firing
     }
 }

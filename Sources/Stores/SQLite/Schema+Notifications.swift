@@ -5,6 +5,8 @@ extension Schema {
             key INTEGER PRIMARY KEY,
             tenant TEXT NOT NULL CHECK (tenant <> ''),
             id TEXT NOT NULL CHECK (id <> ''),
+            -- Counts every change: by it is seen whether a notification is still as it was read.
+            revision INTEGER NOT NULL CHECK (revision >= 1),
             generation INTEGER NOT NULL CHECK (generation >= 1),
             state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'cancelled')),
             category TEXT,

@@ -1,0 +1,34 @@
+/// A firing that was decided on, with all that one transaction is to write of it.
+public struct DecidedFiring: Hashable, Sendable {
+    public var firing: FiringRecord
+    /// The notification as the decision leaves it.
+    public var notification: NotificationRecord
+    /// The notification as it was decided from: a store that has another revision has nothing of this carried out.
+    public let read: NotificationRecord
+    /// What begins with it: links and calls.
+    private let begins: [NotificationChange]
+    private let isListed: Bool
+
+    init(
+        _ firing: FiringRecord, of notification: NotificationRecord, from read: NotificationRecord,
+        begins: [NotificationChange] = [], isListed: Bool = false
+    ) {
+        self.firing = firing
+        self.notification = notification
+        self.read = read
+        self.begins = begins
+        self.isListed = isListed
+    }
+
+    /// One that a store has, about to be decided on.
+    public init(_ firing: FiringRecord, of read: NotificationRecord) {
+        var notification = read
+        notification.revision += 1
+        self.init(firing, of: notification, from: read)
+    }
+
+    public var changes: [NotificationChange] {
+        [.save(notification, over: read), .saveFiring(firing)] + begins
+            + (isListed ? [.list(firing.id, of: firing.tenant)] : [])
+    }
+}
