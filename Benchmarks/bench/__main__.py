@@ -56,7 +56,7 @@ def _parts(text):
     return [known[name] for name in text.split(",")]
 
 
-def _rounds(text):
+def _positive(text):
     if not text.isdecimal() or int(text) < 1:
         raise ValueError("is a whole number from 1")
     return int(text)
@@ -75,7 +75,10 @@ def options(arguments):
     add("--list", action="store_true", help="name all parts")
     add("--only", type=_checked(_parts), action="extend", default=[], metavar="PART[,PART…]", help="only these; may be repeated")
     add("--full", action="store_true", help="more inputs, more rounds, and the parts that take long")
-    add("--rounds", type=_checked(_rounds), metavar="N", help="3, or 5 with --full; a figure is the median of the rounds")
+    add("--rounds", type=_checked(_positive), metavar="N", help="3, or 5 with --full; a figure is the median of the rounds")
+    add(
+        "--pending", type=_checked(_positive), metavar="N", help="notifications that are pending while others fire: 100,000, or 1,000,000"
+        " with --full")
     add("--resume", action="store_true", help="leave out what results.json has for this seed, extent and rounds")
     add("--seed", type=int, default=20_260_701, metavar="N", help="of the inputs that are made; the same seed makes the same")
     add("--corpus", type=Path, metavar="DIRECTORY", help="sources of your own instead: each part takes what is of its kind")

@@ -94,13 +94,43 @@ class SlowOrigin(Loopback):
             await asyncio.wait([asyncio.create_task(reader.read())], timeout=seconds + 2)
 
 
-class CallbackReceiver(Loopback):
+class Receiver(Loopback):
+    """Takes calls, which a subclass keeps in `calls`."""
+
+    def __init__(self):
+        self.calls = []
+        super().__init__()
+
+    def wait_for(self, count, seconds):
+        end = time.monotonic() + seconds
+        while len(self.calls) < count:
+            if time.monotonic() > end:
+                raise Failure(f"{len(self.calls)} of {count} calls came within {seconds} s")
+            time.sleep(0.01)
+
+
+class EventReceiver(Receiver):
+    """Takes the events of notifications, and answers each with success in `answer_seconds`. Of each call it keeps when it came."""
+
+    def __init__(self, answer_seconds):
+        self.answer_seconds = answer_seconds
+        super().__init__()
+
+    async def answer(self, reader, writer):
+        while True:
+            await self.request(reader)
+            self.calls.append(time.monotonic())
+            await asyncio.sleep(self.answer_seconds)
+            writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+
+class CallbackReceiver(Receiver):
     """Takes callbacks: first it asks for all of them again at one time (`due`), and counts them; after `take` it answers each with
-    success in `answer_seconds`. Where `is_silent` it says nothing at all."""
+    success in `answer_seconds`. Where `is_silent` it says nothing at all. Of each call it keeps when it came, and how many seconds
+    after its job's end."""
 
     def __init__(self, due=None, answer_seconds=0.0, is_silent=False):
         self.due, self.answer_seconds, self.is_silent = due, answer_seconds, is_silent
-        self.calls = []  # of each, when it came, and how many seconds after its job's end
         super().__init__()
 
     async def answer(self, reader, writer):
@@ -127,10 +157,3 @@ class CallbackReceiver(Loopback):
     def parameter(self):
         """For the query of a submission."""
         return f"&callback={self.address}/hook"
-
-    def wait_for(self, count, seconds):
-        end = time.monotonic() + seconds
-        while len(self.calls) < count:
-            if time.monotonic() > end:
-                raise Failure(f"callbacks: {len(self.calls)} of {count} calls came within {seconds} s")
-            time.sleep(0.01)

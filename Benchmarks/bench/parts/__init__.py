@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Callable
 
 from . import (
-    animations, callbacks, clips, cores, deadlines, delivery, growth, isolation, jobs, memory, mixed, neighbours, overload, photographs,
-    placeholders, scale, sizes, soak, storm, store, trims,
+    animations, callbacks, clips, cores, deadlines, delivery, growth, isolation, jobs, memory, mixed, neighbours, notifications,
+    overload, photographs, placeholders, scale, sizes, soak, storm, store, trims,
 )
 
 
@@ -41,6 +41,9 @@ PARTS = [
     Part("lanes", "latency of small pictures beside 4K videos", neighbours.measure_lanes, False),
     Part("fairness", "answers to one tenant beside another's flood and its slow origins", neighbours.measure_fairness, False),
     Part("callbacks", "calls to callbacks a second, alone and beside a receiver that doesn't answer", callbacks.measure),
+    Part(
+        "notifications", "how late notifications fire beside 1,000,000 (short run: 100,000), their handover, jobs beside it, a preview",
+        notifications.measure),
     Part("delivery", "content over HTTP beside nginx", delivery.measure),
     Part("scale", "nodes over PostgreSQL and a bucket: what a job costs each, and what more nodes gain", scale.measure, False),
     Part("soak", "what 1,000 mixed jobs leave behind", soak.measure, False),
