@@ -72,7 +72,7 @@ public final class NotificationService: Sendable {
                 return try await finished(Firing(earlier, of: read), by: renderer)
             }
             let now = try await records.now()
-            guard let decided = try await decide(on: request, read, by: renderer, at: now) else { return nil }
+            guard let decided = await decide(on: request, read, by: renderer, at: now) else { return nil }
             if try await carryOut([decided])[0] { return try await finished(Firing(decided), by: renderer) }
         }
         return nil
@@ -143,7 +143,7 @@ public final class NotificationService: Sendable {
         }
         JobMetrics.count("clock_steps_total", by: Int64(steps))
         guard isSteady, !due.elements.isEmpty else { return isSteady ? due.next : nil }
-        let results = await withTaskGroup(of: Result<[Firing], AttachmentError>.self) { groups in
+        let results = await withTaskGroup(of: Result<[Firing?], AttachmentError>.self) { groups in
             for start in stride(from: 0, to: due.elements.count, by: Self.group) {
                 let part = due.elements[start..<min(start + Self.group, due.elements.count)]
                 groups.addTask { [self] in
@@ -156,36 +156,41 @@ public final class NotificationService: Sendable {
             }
             return await groups.reduce(into: []) { $0.append($1) }
         }
-        let made = results.flatMap { (try? $0.get()) ?? [] }
-        for firing in made { begin(firing, by: renderer, in: &group) }
-        for result in results { _ = try result.get() }
-        // Others did it, or zone rules can't be read: looked at again before long.
-        return made.isEmpty ? nil : .zero
+        for case .success(let firings) in results {
+            for firing in firings.compactMap(\.self) { begin(firing, by: renderer, in: &group) }
+        }
+        var tried = 0
+        for result in results { tried += try result.get().count }
+        // Where nothing was tried, zone rules can't be read: looked at again before long.
+        return tried > 0 ? .zero : nil
     }
 
     /// Fires in one transaction what is due, and completes what waits for nothing.
+    ///
+    /// - Returns: Of each that was tried its firing; nil where the notification was changed since it was read.
     private func fire(
         _ due: ArraySlice<NotificationRecord>, at clock: Instant, by renderer: some FiringRenderer
-    ) async throws(AttachmentError) -> [Firing] {
+    ) async throws(AttachmentError) -> [Firing?] {
         let now = try await records.now()
         var decided: [DecidedFiring] = []
         for record in due {
             guard let request = request(for: record, by: renderer, at: clock),
-                let firing = try await decide(on: request, record, by: renderer, at: now)
+                let firing = await decide(on: request, record, by: renderer, at: now)
             else { continue }
             decided.append(firing)
         }
         let isMade = try await carryOut(decided)
-        return zip(decided, isMade).compactMap { $1 ? Firing($0) : nil }
+        return zip(decided, isMade).map { $1 ? Firing($0) : nil }
     }
 
-    /// A firing, complete where it waits for nothing.
+    /// A firing, complete where it waits for nothing. One whose payload can't be made just now keeps no other from firing: it
+    /// waits for a second transaction.
     private func decide(
         on request: FiringRequest, _ read: NotificationRecord, by renderer: some FiringRenderer, at now: Instant
-    ) async throws(AttachmentError) -> DecidedFiring? {
+    ) async -> DecidedFiring? {
         guard let decided = NotificationDecision.fire(request, read, at: now) else { return nil }
         guard decided.firing.isWaiting,
-            let completion = try await completion(of: Firing(decided), by: renderer, at: now)
+            let completion = try? await completion(of: Firing(decided), by: renderer, at: now)
         else { return decided }
         return NotificationDecision.complete(completion, decided)
     }

@@ -1,0 +1,99 @@
+import Attachments
+import Foundation
+import Platform
+import Stores
+import TestSupport
+import Testing
+
+@testable import Jobs
+
+@Suite(.timeLimit(.minutes(2))) struct NotificationServiceTests {
+    /// Makes payloads of nothing, but for one notification that can't be made for a while.
+    private struct Renderer: FiringRenderer {
+        let failing: NotificationID?
+        let failures: Recorder<FiringID>
+
+        func completion(
+            of firing: Firing, _ job: JobRecord?, at now: Instant
+        ) async throws(AttachmentError) -> FiringCompletion {
+            if firing.notification.id == failing, failures.list.isEmpty {
+                failures.add(firing.record.id)
+                throw .storeFailed(reason: "for a while")
+            }
+            return FiringCompletion(
+                firing.record, at: now,
+                .finished(
+                    FiringCompletion.Finished(
+                        payload: TokenTemplate(Data("{}".utf8), hiding: []), links: [], failed: [], dropped: [],
+                        call: nil))
+            )
+        }
+
+        func missedCall(
+            _ notification: NotificationRecord, _ id: FiringID, _ occurrence: Occurrence, _ now: Instant
+        ) -> OutgoingCall? {
+            nil
+        }
+    }
+
+    private static func put(_ id: NotificationID, at instant: Instant?, in bench: JobBench) async throws {
+        let now = try await bench.store.records.now()
+        _ = try await bench.store.records.put(
+            NewNotification(
+                id: id, tenant: JobBench.tenant, bodyDigest: "1",
+                submission: NotificationSubmission(
+                    payload: "{}", pushType: .alert, expiresIn: 3600, delivery: .private, profile: nil,
+                    onFailure: .drop, deadline: 10, media: [], trigger: instant == nil ? .manual : nil, lateLimit: 3600,
+                    handover: nil, metadata: [:], category: nil, traceparent: nil),
+                job: nil, attachments: [],
+                next: instant.map { Occurrence(at: $0, local: nil, note: nil, position: .instant($0)) }, rules: nil,
+                acceptedAt: now), limit: nil)
+    }
+
+    private static func service(of bench: JobBench) -> NotificationService {
+        NotificationService(records: bench.store.records, jobs: bench.jobs, zones: TimeZoneDatabase())
+    }
+
+    @Test func `asked for many times at once by hand it fires as often, under one key once`() async throws {
+        try await JobBench.run(codecs: 1) { bench in
+            let (id, service) = (NotificationID(rawValue: "a"), Self.service(of: bench))
+            try await Self.put(id, at: nil, in: bench)
+            let renderer = Renderer(failing: nil, failures: Recorder())
+            func fire(_ count: Int, key: String?) async throws -> [Int] {
+                try await withThrowingTaskGroup(of: FiringRecord?.self) { group in
+                    for _ in 0..<count {
+                        group.addTask {
+                            try await service.fire(
+                                id, of: JobBench.tenant, idempotencyKey: key, hasHandover: true, by: renderer)
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append(try #require($1?.number)) }
+                }
+            }
+            #expect(try await fire(8, key: "k") == Array(repeating: 1, count: 8))
+            #expect(try await fire(8, key: nil).sorted() == Array(2...9))
+            #expect(try await fire(1, key: "k") == [1])
+            let record = try #require(try await bench.store.records.notification(id, of: JobBench.tenant))
+            #expect(record.fired == 9 && record.counts.delivered == 9)
+        }
+    }
+
+    @Test func `one whose payload can't be made just now keeps no other from firing, and is made later`() async throws {
+        try await JobBench.run(codecs: 1) { bench in
+            let service = Self.service(of: bench)
+            let now = try await bench.store.records.now()
+            let ids = ["a", "bad", "c"].map { NotificationID(rawValue: $0) }
+            for id in ids { try await Self.put(id, at: now, in: bench) }
+            let renderer = Renderer(failing: ids[1], failures: Recorder())
+            let working = Task { await service.run(by: renderer) }
+            try await eventually("all are delivered") {
+                try await bench.store.records.firings(of: JobBench.tenant, after: 0, limit: 9).count == 3
+            }
+            working.cancel()
+            await working.value
+            let list = try await bench.store.records.firings(of: JobBench.tenant, after: 0, limit: 9)
+            #expect(list.map(\.place) == [1, 2, 3] && list.last?.notification == ids[1])
+            #expect(renderer.failures.list == [list.last?.id])
+        }
+    }
+}
