@@ -144,7 +144,7 @@ import Testing
         #expect(try await fixture.list().map(\.place) == [1, 2])
         for (name, link) in zip(due.map(\.id), links) {
             let kept = try #require(try await fixture.firing(name.rawValue, 1))
-            #expect(kept.state == .pending && kept.links == [link.id] && kept.firedAt == fixture.clock.now)
+            #expect(kept.state == .pending && kept.media.compactMap(\.link) == [link.id] && kept.firedAt == fixture.clock.now)
             #expect(try await fixture.records.open(link.token, role: .main)?.attachment == attachment.id)
         }
         #expect(try await Set(fixture.ids(.delivered)) == ["a", "b"])

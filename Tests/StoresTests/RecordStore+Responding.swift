@@ -25,19 +25,18 @@ extension RecordStore {
     func fireNotification(
         _ id: String = "a", of tenant: TenantID = .local, opening ticket: Ticket?, _ links: [AccessEntry] = []
     ) async throws {
-        let made = try await fire([
-            FiringRequest(
-                tenant: tenant, notification: NotificationID(rawValue: id), generation: nil,
-                cause: .manual(idempotencyKey: nil, hasHandover: true))
-        ])
-        let firing = try #require(made[0]).record
+        let read = try #require(try await notification(NotificationID(rawValue: id), of: tenant))
+        let request = FiringRequest(cause: .manual(idempotencyKey: nil, hasHandover: true))
+        let decided = try #require(NotificationDecision.fire(request, read, at: try await now()))
+        #expect(try await carryOut([decided]) == [true])
+        let firing = decided.firing
         let body = TokenTemplate(Data("{}".utf8), hiding: [])
         let call = firing.handover.map { url in
             OutgoingCall(
                 id: firing.id.rawValue, tenant: tenant, type: .notificationFired, subject: firing.id.rawValue, url: url,
                 body: body)
         }
-        try await complete([
+        try await complete(
             FiringCompletion(
                 firing, at: try await now(),
                 .finished(
@@ -46,8 +45,7 @@ extension RecordStore {
                         media: links.map {
                             FiringMedium(identifier: "photo", attachment: $0.attachment, link: $0.id, failure: nil)
                         },
-                        dropped: [], call: call)))
-        ])
+                        dropped: [], call: call))))
     }
 
     /// A ticket for responses that is about to begin.

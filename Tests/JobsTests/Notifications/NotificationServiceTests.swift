@@ -24,7 +24,7 @@ import Testing
                 firing.record, at: now,
                 .finished(
                     FiringCompletion.Finished(
-                        payload: TokenTemplate(Data("{}".utf8), hiding: []), links: [], failed: [], dropped: [],
+                        payload: TokenTemplate(Data("{}".utf8), hiding: []), links: [], media: [], dropped: [],
                         call: nil))
             )
         }
