@@ -76,14 +76,17 @@ import Testing
     }
 
     @Test func `who is waited for in vain is given up when the time is over`() async throws {
-        let start = ContinuousClock.now
-        let silent = try await ask(timeout: 0.2) { _ in .init(delay: .seconds(30)) }
+        // Who waited longer would not be back before the suite's time limit.
+        let silent = try await ask(timeout: 1) { _ in .init(delay: .seconds(3600)) }
         // It begins in time, and goes on.
-        let slow = try await ask(timeout: 0.2) { _ in
-            .init(body: Data(repeating: 0x20, count: 64 << 10), pause: .seconds(10))
+        let slow = try await ask(timeout: 1) { _ in
+            .init(body: Data(repeating: 0x20, count: 64 << 10), pause: .seconds(3600))
         }
-        #expect(silent == .failure(HandlerFailure("it did not answer in 1 s")) && slow == silent)
-        #expect(ContinuousClock.now - start < .seconds(20))
+        for answer in [silent, slow] {
+            guard case .failure(let failure) = answer else { return #expect(Bool(false), "\(answer)") }
+            // On a busy machine the second may go by before there is a connection.
+            #expect(["it did not answer in 1 s", "it doesn't take connections in time"].contains(failure.reason), "\(failure.reason)")
+        }
     }
 
     @Test func `nobody is called but who is allowed`() async throws {
