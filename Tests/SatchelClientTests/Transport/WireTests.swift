@@ -121,6 +121,20 @@ import Testing
         #expect(throws: DecodingError.self) { try SatchelCategories(json: Data("{}".utf8)) }
     }
 
+    @Test func `every property of a response and its answer has its place in the types`() throws {
+        let answer = try decode(
+            """
+            {"id": "8f4a2c1e-7a55-4c11-9a65-1f3f6a2f5d10", "then": "stay", "actions": [], "decided_by": "handler",
+             "view": {"rotation": 20, "opacity": 1, "attachment": "a", "title": "t", "subtitle": "s", "body": "b",
+                      "label": {"text": "x", "color": "red"}}}
+            """, as: SatchelResponses.Answer.self)
+        #expect(names(answer) == properties("ResponseAnswer"))
+        #expect(names(answer.view) == properties("NotificationView"))
+        #expect(try names(#require(answer.view.label)) == properties("ViewLabel"))
+        let response = SatchelResponses.Response(action: "reply", text: "t", data: Data("1".utf8))
+        #expect(names(response) == properties("ResponseRequest"))
+    }
+
     /// A value of a schema with every property, none of them null.
     private func sample(of schema: String) throws -> [String: Any] {
         let properties = try #require(at("components", "schemas", schema)["properties"] as? [String: [String: Any]])
