@@ -47,7 +47,10 @@ public struct Service: Sendable {
         self.metrics = metrics
         self.webhooks = webhooks
         timeZones = TimeZoneDatabase()
-        notifications = NotificationService(records: records, jobs: jobs, zones: timeZones)
+        // A notification was taken: its jobs aren't counted once more.
+        notifications = NotificationService(
+            records: records, jobs: jobs, zones: timeZones,
+            quotas: Quotas(storedBytes: settings.quotas.storedBytes))
         let handlers = HandlerClient(guardedBy: webhooks, userAgent: userAgent, resolve: resolve)
         responses = ResponseService(
             records: records, handlers: HandlerCalls(client: handlers) { try store.webhookSecrets(of: $0) })

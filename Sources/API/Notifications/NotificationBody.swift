@@ -35,6 +35,8 @@ struct NotificationBody: Encodable {
     @Nullable var next: Next?
     /// As it would leave now; as it came, while its media are being prepared.
     var payloadBytes: Int
+    /// As far as they can be known while media are being prepared.
+    var warnings: [NotificationWarning]
     var metadata: [String: String]
     var createdAt: Instant
     @Nullable var finishedAt: Instant?
@@ -69,31 +71,48 @@ private struct FiringBody: Encodable {
     @Nullable var error: ErrorReport?
 }
 
+extension NotificationBody.Media {
+    /// - Parameters:
+    ///   - job: That prepares them; nil where there is none, or none yet.
+    ///   - ready: What was prepared of them before, by identifier.
+    init(of record: NotificationRecord, _ job: JobRecord?, ready: [String: AttachmentID]) {
+        let isBegun = record.submission.lead == nil || record.state != .pending || record.job != nil
+        let isTriedAgain = record.mediaDueAt != nil && !record.media.awaitsJob
+        let isUnfinished = job.map { !$0.state.isFinished } ?? false
+        guard isBegun, !isTriedAgain, !isUnfinished else {
+            self = .preparing
+            return
+        }
+        guard let job else {
+            self = record.submission.media.isEmpty && record.job == nil ? .none : .ready
+            return
+        }
+        let attachments = job.attachments.filter { ready[$0.identifier] == nil }
+        let failed = attachments.count { $0.state != .delivered }
+        self = failed == 0 ? .ready : failed == attachments.count && ready.isEmpty ? .failed : .partial
+    }
+}
+
 extension Service {
     func body(of record: NotificationRecord) async throws -> NotificationBody {
-        var job: JobRecord?
-        if let id = record.job { job = try await records.job(id, of: record.tenant) }
-        let media: NotificationBody.Media =
-            switch job {
-            case nil: record.submission.media.isEmpty && record.job == nil ? .none : .ready
-            case let job? where !job.state.isFinished: .preparing
-            case let job?:
-                switch job.attachments.count(where: { $0.state == .delivered }) {
-                case 0: .failed
-                case job.attachments.count: .ready
-                default: .partial
-                }
-            }
-        var bytes = record.submission.payload.utf8.count
-        if media != .none, media != .preparing {
-            let payload = try? NotificationPayload(record.submission, of: record.tenant, self)
-            let made = try? await payload?.made(from: job, at: try await records.now(), for: .init(record))
-            bytes = made?.payload.count ?? bytes
-        }
         var last: FiringRecord?
         if record.fired > 0 {
             last = try await records.firing(record.fired, of: record.id, tenant: record.tenant)
         }
+        // One that fires no more shows the media that it fired with last.
+        let hasOwn = record.submission.lead == nil || record.state == .pending
+        let (id, ready) = hasOwn ? (record.job, record.media.ready) : (last?.job, last?.ready ?? [:])
+        var job: JobRecord?
+        if let id { job = try await records.job(id, of: record.tenant) }
+        let media = NotificationBody.Media(of: record, job, ready: ready)
+        // What was taken once is taken again, but by other settings.
+        let payload = try? NotificationPayload(record.submission, of: record.tenant, self)
+        var made: NotificationPayload.Made?
+        if media != .none, media != .preparing {
+            made = try? await payload?.made(
+                from: job, ready: ready, at: try await records.now(), for: .init(record))
+        }
+        let facts = try await payload?.facts(made, job, ready: ready)
         return NotificationBody(
             id: record.id.rawValue, generation: record.generation, state: record.state, media: media,
             job: record.job?.rawValue, category: record.submission.category, trigger: record.submission.trigger,
@@ -105,7 +124,8 @@ extension Service {
             next: record.next.map {
                 NotificationBody.Next(number: record.fired + 1, at: $0.at, local: $0.local, note: $0.note)
             },
-            payloadBytes: bytes, metadata: record.submission.metadata, createdAt: record.createdAt,
+            payloadBytes: made?.payload.count ?? record.submission.payload.utf8.count,
+            warnings: facts?.warnings ?? [], metadata: record.submission.metadata, createdAt: record.createdAt,
             finishedAt: record.finishedAt,
             expiresAt: record.finishedAt.map { $0 + NotificationRetention.finished }, error: record.error)
     }

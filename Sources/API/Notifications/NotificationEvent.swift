@@ -27,10 +27,8 @@ struct NotificationEvent {
         return id.utf8.count <= Self.longestCollapseID ? id : SHA256.hash(data: Data(id.utf8)).hexadecimal
     }
 
-    private typealias Members = [(key: String, value: JSONValue?)]
-
     /// What every event says of its firing.
-    private var facts: Members {
+    private var facts: [(key: String, value: JSONValue?)] {
         [
             ("id", JSONValue(notification.id.rawValue)), ("generation", JSONValue(Double(firing.generation))),
             ("number", JSONValue(Double(firing.number))),
@@ -49,7 +47,8 @@ struct NotificationEvent {
                 ("message", JSONValue(failure.message)),
             ])
         }
-        return document(
+        return JSONValue(
+            event: type, at: now,
             facts + [
                 ("format", JSONValue("apns")), ("push_type", JSONValue(submission.pushType.rawValue)),
                 ("collapse_id", JSONValue(collapseID)),
@@ -61,7 +60,8 @@ struct NotificationEvent {
     }
 
     func failed(_ error: ErrorReport) -> JSONValue {
-        document(
+        JSONValue(
+            event: type, at: now,
             facts + [
                 (
                     "error",
@@ -72,14 +72,7 @@ struct NotificationEvent {
             ])
     }
 
-    var missed: JSONValue { document(facts) }
-
-    private func document(_ data: Members) -> JSONValue {
-        JSONValue(members: [
-            ("type", JSONValue(type.rawValue)), ("timestamp", JSONValue(now.description)),
-            ("data", JSONValue(members: data)),
-        ])
-    }
+    var missed: JSONValue { JSONValue(event: type, at: now, facts) }
 
     /// - Parameter tokens: Those that are in the body.
     func call(to url: String, body: JSONValue, hiding tokens: [AccessToken] = []) -> OutgoingCall {
@@ -97,4 +90,14 @@ struct NotificationEvent {
 
     /// Seconds.
     private static let shortestHandover = 60.0
+}
+
+extension JSONValue {
+    /// What is told of a notification: `type`, `timestamp` and `data`, as Standard Webhooks has them.
+    init(event type: CallType, at now: Instant, _ data: [(key: String, value: JSONValue?)]) {
+        self.init(members: [
+            ("type", JSONValue(type.rawValue)), ("timestamp", JSONValue(now.description)),
+            ("data", JSONValue(members: data)),
+        ])
+    }
 }

@@ -69,23 +69,70 @@ struct NotificationPayload: Sendable {
         var failed: [FiringMedium.Failure] { media.compactMap(\.record.failure) }
     }
 
-    /// - Parameter job: That prepares its media; nil where it has none.
-    /// - Throws: ``PayloadError`` where a medium failed and that was to be an error; an error of the store.
-    func made(from job: JobRecord?, at now: Instant, for purpose: Purpose) async throws -> Made {
-        let linksEnd = now + .seconds(fraction: submission.expiresIn)
-        let end = purpose.preview.map { now + .seconds(fraction: $0) } ?? linksEnd
+    /// Its media, as far as they are, each in the place of one that the payload names.
+    ///
+    /// - Parameters:
+    ///   - job: That prepares them; nil where there is none.
+    ///   - ready: What was prepared before, by identifier.
+    private func attachments(_ job: JobRecord?, _ ready: [String: AttachmentID]) async throws -> [AttachmentRecord?] {
         let ofJob = Dictionary(
             (job?.attachments ?? []).map { ($0.identifier, $0) }, uniquingKeysWith: { first, _ in first })
         let prepared = Dictionary(
             submission.media.compactMap { medium in medium.attachment.map { (medium.identifier, $0) } },
             uniquingKeysWith: { first, _ in first })
+        var attachments: [AttachmentRecord?] = []
+        for medium in payload.media {
+            if let id = prepared[medium.identifier] ?? ready[medium.identifier] {
+                attachments.append(try await service.records.attachment(id, of: tenant))
+            } else {
+                attachments.append(ofJob[medium.identifier])
+            }
+        }
+        return attachments
+    }
+
+    /// What warnings are made of, as far as they can be known now.
+    ///
+    /// - Parameter made: Nil while media are being prepared, and where it can't be made.
+    func facts(_ made: Made?, _ job: JobRecord?, ready: [String: AttachmentID]) async throws -> NotificationFacts {
+        if let made {
+            return NotificationFacts(
+                of: try JSONDocument.read(made.payload, .passedOn).root, type: submission.pushType,
+                category: made.category, media: made.media.map(\.shown.facts), dropped: made.dropped)
+        }
+        var media: [NotificationFacts.Medium] = []
+        var isPreparing = false
+        for (medium, attachment) in zip(payload.media, try await attachments(job, ready)) {
+            if let prepared = attachment.flatMap(PreparedMedium.init) {
+                media.append(prepared.facts(medium.identifier))
+            } else if let attachment, attachment.state.isFinished {
+                let failure = MediumFailure(attachment, deadline: submission.deadline)
+                media.append(NotificationFacts.Medium(medium.identifier, failure))
+            } else {
+                isPreparing = true
+                media.append(NotificationFacts.Medium(identifier: medium.identifier))
+            }
+        }
+        var facts = NotificationFacts(
+            of: try JSONDocument.read(payload.bytes, .passedOn).root, type: submission.pushType,
+            category: try await category(), media: media, dropped: [])
+        // With a medium that is there it will be.
+        if isPreparing { facts.isMutable = true }
+        return facts
+    }
+
+    /// - Parameters:
+    ///   - job: That prepares its media; nil where it has none.
+    ///   - ready: What was prepared of them before, by identifier.
+    /// - Throws: ``PayloadError`` where a medium failed and that was to be an error; an error of the store.
+    func made(
+        from job: JobRecord?, ready: [String: AttachmentID], at now: Instant, for purpose: Purpose
+    ) async throws -> Made {
+        let linksEnd = now + .seconds(fraction: submission.expiresIn)
+        let end = purpose.preview.map { now + .seconds(fraction: $0) } ?? linksEnd
         var media: [Medium] = []
         let fresh = try service.records.newTokens(.link, payload.media.count)
-        for (medium, link) in zip(payload.media, fresh) {
-            var attachment = ofJob[medium.identifier]
-            if let id = prepared[medium.identifier] {
-                attachment = try await service.records.attachment(id, of: tenant)
-            }
+        for ((medium, link), attachment) in zip(zip(payload.media, fresh), try await attachments(job, ready)) {
             media.append(self.medium(medium.identifier, attachment, link, from: now, to: end, purpose))
         }
         let category = try await category()
@@ -159,7 +206,8 @@ extension Service: FiringRenderer {
         do {
             let payload = try NotificationPayload(firing.notification.submission, of: firing.record.tenant, self)
             let made = try await payload.made(
-                from: job, at: now, for: .init(firing.notification, firing: firing.record.number))
+                from: job, ready: firing.record.ready, at: now,
+                for: .init(firing.notification, firing: firing.record.number))
             var finished = FiringCompletion.Finished(
                 payload: TokenTemplate(Data(made.payload), hiding: made.tokens), links: made.links,
                 ticket: made.ticket, media: made.media.map(\.record), dropped: made.dropped, call: nil)
@@ -192,6 +240,14 @@ extension Service: FiringRenderer {
             coalesced: 0, handover: url, waitsUntil: now, createdAt: now)
         let event = NotificationEvent(.notificationMissed, Firing(firing, of: notification), at: now)
         return event.call(to: url, body: event.missed)
+    }
+
+    public func mediaFailedCall(
+        _ notification: NotificationRecord, _ failures: [MediaFailure], _ now: Instant
+    ) -> OutgoingCall? {
+        notification.submission.handover.map {
+            MediaEvent(notification: notification, failures: failures, now: now).call(to: $0)
+        }
     }
 }
 

@@ -14,6 +14,8 @@ struct NotificationRequest: Hashable, Sendable, Encodable {
     enum Preparation: String, Hashable, Sendable, Encodable, CaseIterable {
         /// At acceptance, once for all firings.
         case now
+        /// Anew for each firing, ahead of it.
+        case each
     }
 
     /// JSON, byte for byte.
@@ -33,6 +35,8 @@ struct NotificationRequest: Hashable, Sendable, Encodable {
     var identifiers: [String]
     var trigger: Trigger?
     var preparation: Preparation
+    /// Seconds before each firing at which its media are prepared; nil where they are at acceptance.
+    var lead: Double?
     var lateLimit: Double
     var handover: String?
     var metadata: [String: String]
@@ -44,6 +48,9 @@ enum NotificationBounds {
     static let lateLimit = 1.0...86_400.0
     static let defaultLateLimit = 3600.0
     static let defaultLife = PayloadRequest.defaultLife
+    /// Seconds before each firing at which its media are prepared.
+    static let leads = 5.0...3600.0
+    static let defaultLead = 120.0
 }
 
 /// Reads notifications from a JSON object, and tells everything that is wrong at once.
@@ -53,7 +60,7 @@ struct NotificationReader {
 
     private static let fields = [
         "payload", "format", "push_type", "expires_in", "delivery", "profile", "on_failure", "deadline", "attachments",
-        "trigger", "prepare", "late_limit", "handover", "metadata",
+        "trigger", "prepare", "lead", "late_limit", "handover", "metadata",
     ]
     private static let attachmentFields = SubmissionReader.attachmentFields + ["attachment_id"]
 
@@ -74,7 +81,16 @@ struct NotificationReader {
         } else {
             reader.complain("payload", "A notification has a payload: what APNs would get.")
         }
-        let (attachments, prepared, identifiers) = attachments(reader, hasParts: hasParts)
+        let preparation = reader.choice("prepare", NotificationRequest.Preparation.self) ?? .now
+        let (attachments, prepared, identifiers) = attachments(
+            reader, hasParts: hasParts, takesParts: preparation == .now)
+        var lead = reader.number("lead", in: NotificationBounds.leads)
+        switch preparation {
+        case .now where reader.value("lead") != nil:
+            reader.complain("lead", "Media are prepared ahead of each firing with 'prepare': 'each' only.")
+        case .now: break
+        case .each: lead = lead ?? NotificationBounds.defaultLead
+        }
         let handover = reader.object("handover", known: ["url"])
         if let handover, handover.value("url") == nil {
             handover.complain("url", "A handover needs the URL to call.")
@@ -90,7 +106,7 @@ struct NotificationReader {
             deadline: reader.number("deadline", in: PayloadRequest.deadlines) ?? PayloadRequest.defaultDeadline,
             attachments: attachments, prepared: prepared, identifiers: identifiers,
             trigger: TriggerReader.written("trigger", of: reader),
-            preparation: reader.choice("prepare", NotificationRequest.Preparation.self) ?? .now,
+            preparation: preparation, lead: lead,
             lateLimit: reader.number("late_limit", in: NotificationBounds.lateLimit)
                 ?? NotificationBounds.defaultLateLimit,
             handover: handover.flatMap { $0.webhookURL("url", submissions.webhooks) },
@@ -100,7 +116,7 @@ struct NotificationReader {
     }
 
     private func attachments(
-        _ reader: FieldReader, hasParts: Bool
+        _ reader: FieldReader, hasParts: Bool, takesParts: Bool
     ) -> ([SubmissionRequest.Attachment], [String: AttachmentID], [String]) {
         var attachments: [SubmissionRequest.Attachment] = []
         var prepared: [String: AttachmentID] = [:]
@@ -121,6 +137,12 @@ struct NotificationReader {
             identifiers.append(identifier)
             guard attachment.value("attachment_id") != nil else {
                 let source = submissions.source(attachment, hasParts: hasParts)
+                if case .part = source, !takesParts {
+                    attachment.complain(
+                        "part",
+                        "With 'prepare': 'each' everything is fetched anew for each firing: give a url, or the attachment_id of what was prepared before."
+                    )
+                }
                 attachments.append(submissions.attachment(attachment, source: source))
                 continue
             }

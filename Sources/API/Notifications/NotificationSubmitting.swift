@@ -72,11 +72,18 @@ struct NotificationSubmitting: Sendable {
         // By the clock of the store, as it will be judged.
         let now = try await service.records.now()
         let next = try first(wording.trigger, at: now)
-        let job = try await job(of: id, wording, payload, body)
+        let media = try await media(of: id, wording, payload, body)
+        if media != nil {
+            try checkLead(wording, at: now)
+            submission.lead = wording.lead
+        }
+        var job: (record: JobRecord, keepsSources: Bool)?
+        if let media, wording.preparation == .now { job = try await self.job(media) }
         let notification = NewNotification(
             id: id, tenant: tenant, bodyDigest: digest, submission: submission, job: job?.record.id,
             attachments: (job?.record.attachments.map(\.id) ?? []) + wording.prepared.values, next: next,
-            rules: wording.trigger?.timeZone == nil ? nil : service.timeZones.version, acceptedAt: now)
+            rules: wording.trigger?.timeZone == nil ? nil : service.timeZones.version, acceptedAt: now,
+            sources: sources(media, wording))
         let answer: NotificationAnswer
         do {
             answer = try await service.records.put(
@@ -103,6 +110,17 @@ struct NotificationSubmitting: Sendable {
         }
     }
 
+    /// While media are prepared for one firing, another must not be due for which they would have to be as well.
+    private func checkLead(_ wording: NotificationRequest, at now: Instant) throws {
+        guard let trigger = wording.trigger, let lead = wording.lead,
+            let gap = try? trigger.shortestGap(accepted: now, in: service.timeZones), gap.inSeconds < 2 * lead
+        else { return }
+        let detail =
+            "The trigger is met every \(PlainValue.number(gap.inSeconds).text) s, and 'lead' may be at most half of that. Give a shorter one, or let it be met less often."
+        throw Problem(
+            .unprocessableContent, "lead_too_long", detail, errors: [Problem.Field(pointer: "/lead", detail: detail)])
+    }
+
     private func checkPrepared(_ wording: NotificationRequest) async throws {
         let errors = ValidationErrors()
         for (identifier, id) in wording.prepared where try await service.records.attachment(id, of: tenant) == nil {
@@ -122,11 +140,11 @@ struct NotificationSubmitting: Sendable {
 
     // MARK: Its media
 
-    /// Submits what is to be prepared. The job's id is made of what it prepares: of a notification whose media didn't change
-    /// it is the same job.
-    private func job(
+    /// What is to be prepared, as a job; nil for nothing. Its id is made of what it prepares: of a notification whose media
+    /// didn't change it is the same job.
+    private func media(
         of id: NotificationID, _ wording: NotificationRequest, _ payload: PushPayload, _ body: ReceivedBody
-    ) async throws -> (record: JobRecord, keepsSources: Bool)? {
+    ) async throws -> JobSubmission? {
         let submitting = Submitting(service: service)
         let own = wording.attachments.compactMap { submitting.attachment($0, body) }
         let attachments =
@@ -137,12 +155,23 @@ struct NotificationSubmitting: Sendable {
             named: wording.profile, category: payload.category, of: tenant)
         let digest = try Self.digest(
             of: Media(id: id.rawValue, profile: profile, attachments: wording.attachments, body, payload))
-        let submission = JobSubmission(
+        return JobSubmission(
             tenant: tenant, id: JobID(rawValue: "notification-\(digest.prefix(32))"), profile: profile, mode: .lenient,
             priority: .interactive,
             // What is only due later may be tried again for longer.
             deadline: wording.trigger == nil ? wording.deadline : nil, bodyDigest: digest, delivery: wording.delivery,
             traceparent: traceparent, attachments: attachments)
+    }
+
+    /// What is kept of it: what is prepared ahead of each firing, or may be tried again. What was sent along is here once.
+    private func sources(_ media: JobSubmission?, _ wording: NotificationRequest) -> JobSubmission? {
+        guard var media, wording.preparation == .each || wording.trigger != nil else { return nil }
+        media.deadline = nil
+        media.attachments.removeAll { if case .url = $0.location { false } else { true } }
+        return media.attachments.isEmpty ? nil : media
+    }
+
+    private func job(_ submission: JobSubmission) async throws -> (record: JobRecord, keepsSources: Bool) {
         switch try await service.jobs.submit(submission, service.settings.submissions) {
         case .accepted(let record), .claimed(let record, _), .adopted(let record): return (record, true)
         case .unchanged(let record):

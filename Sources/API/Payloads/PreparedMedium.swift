@@ -24,6 +24,13 @@ struct PreparedMedium: Hashable, Sendable {
     /// What a link has to open.
     var roles: [RenditionRole] { [best] + [preview].compactMap(\.self) }
 
+    /// What warnings are made of.
+    ///
+    /// - Parameter identifier: The payload's.
+    func facts(_ identifier: String) -> NotificationFacts.Medium {
+        NotificationFacts.Medium(identifier, rendition.mediaType, width: rendition.width, height: rendition.height)
+    }
+
     /// As it is in a payload, with links that `token` opens.
     func delivered(by token: AccessToken, _ service: Service) -> DeliveredMedium {
         var options = attachment.options

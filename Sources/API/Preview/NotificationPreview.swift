@@ -29,12 +29,36 @@ struct NotificationPreview: Sendable {
 
     /// What warnings are made of.
     var facts: NotificationFacts {
-        let aps = document["aps"]
+        var facts = NotificationFacts(
+            of: document, type: type, category: category, media: media.map(\.facts), dropped: dropped)
+        facts.linksEnd = linksEnd
+        facts.pushEnds = pushEnds
+        return facts
+    }
+}
+
+extension NotificationFacts {
+    /// - Parameters:
+    ///   - payload: As it is handed over, or as it came.
+    ///   - category: The one that it names; nil where there is none.
+    init(of payload: JSONValue, type: PushType, category: Category?, media: [Medium], dropped: [String]) {
+        let aps = payload["aps"]
         let alert = aps?["alert"].map { !$0.isNull } ?? false
-        return NotificationFacts(
+        self.init(
             hasAlert: alert && (type == .alert || type == .voip), isMutable: aps?["mutable-content"]?.number == 1,
-            categoryID: aps?["category"]?.text, category: category, media: media.map(\.facts), linksEnd: linksEnd,
-            pushEnds: pushEnds, dropped: dropped, payloadLimit: type.limit)
+            categoryID: aps?["category"]?.text, category: category, media: media, dropped: dropped,
+            payloadLimit: type.limit)
+    }
+}
+
+extension NotificationFacts.Medium {
+    init(_ identifier: String, _ type: MediaType, width: Int?, height: Int?) {
+        let size = width.flatMap { width in height.map { PixelSize(width: width, height: $0) } }
+        self.init(identifier: identifier, size: size, isPicture: type.format.picture != nil)
+    }
+
+    init(_ identifier: String, _ failure: MediumFailure) {
+        self.init(identifier: identifier, failure: .init(code: failure.code, message: failure.message))
     }
 }
 
@@ -43,12 +67,8 @@ extension EnrichedMedium {
     var facts: NotificationFacts.Medium {
         switch outcome {
         case .success(let medium):
-            let size = medium.width.flatMap { width in medium.height.map { PixelSize(width: width, height: $0) } }
-            return NotificationFacts.Medium(
-                identifier: identifier, size: size, isPicture: medium.type.format.picture != nil)
-        case .failure(let failure):
-            return NotificationFacts.Medium(
-                identifier: identifier, failure: .init(code: failure.code, message: failure.message))
+            NotificationFacts.Medium(identifier, medium.type, width: medium.width, height: medium.height)
+        case .failure(let failure): NotificationFacts.Medium(identifier, failure)
         }
     }
 }

@@ -79,7 +79,8 @@ struct PreviewRoutes: Sendable {
         var job: JobRecord?
         if let id = record.job { job = try await service.records.job(id, of: record.tenant) }
         let payload = try NotificationPayload(record.submission, of: record.tenant, service)
-        let made = try await payload.made(from: job, at: now, for: .init(record, preview: life))
+        let made = try await payload.made(
+            from: job, ready: record.media.ready, at: now, for: .init(record, preview: life))
         let preview = SavedPreview(
             payload: TokenTemplate(Data(made.payload), hiding: made.tokens), pushType: record.submission.pushType,
             category: made.category, media: made.media.map(\.record), dropped: made.dropped, linksEnd: made.linksEnd,

@@ -25,7 +25,11 @@ public struct Backoff: Hashable, Sendable {
     ) -> Duration? {
         guard error.isRetryable else { return nil }
         let allowed = error.code == .codecCrashed ? min(2, attempts) : attempts
-        guard attempt < allowed else { return nil }
+        return attempt < allowed ? wait(after: attempt, using: &generator) : nil
+    }
+
+    /// How long to wait after attempt `attempt`, whatever it came to.
+    public func wait(after attempt: Int, using generator: inout some RandomNumberGenerator) -> Duration {
         var bound = base
         for _ in 1..<max(attempt, 1) where bound < limit { bound = min(bound * 2, limit) }
         return .milliseconds(Int64.random(in: 0...bound.wholeMilliseconds, using: &generator))

@@ -5,18 +5,18 @@ public struct DecidedFiring: Hashable, Sendable {
     public var notification: NotificationRecord
     /// The notification as it was decided from: a store that has another revision has nothing of this carried out.
     public let read: NotificationRecord
-    /// What begins with it: links and calls.
-    private let begins: [NotificationChange]
+    /// What begins and ends with it: links, calls, and what media are made of.
+    let effects: [NotificationChange]
     private let isListed: Bool
 
     init(
         _ firing: FiringRecord, of notification: NotificationRecord, from read: NotificationRecord,
-        begins: [NotificationChange] = [], isListed: Bool = false
+        effects: [NotificationChange] = [], isListed: Bool = false
     ) {
         self.firing = firing
         self.notification = notification
         self.read = read
-        self.begins = begins
+        self.effects = effects
         self.isListed = isListed
     }
 
@@ -28,7 +28,7 @@ public struct DecidedFiring: Hashable, Sendable {
     }
 
     public var changes: [NotificationChange] {
-        [.save(notification, over: read), .saveFiring(firing)] + begins
+        [.save(notification, over: read), .saveFiring(firing)] + effects
             + (isListed ? [.list(firing.id, of: firing.tenant)] : [])
     }
 }

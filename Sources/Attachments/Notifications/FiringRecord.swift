@@ -43,6 +43,10 @@ public struct FiringRecord: Hashable, Sendable, Codable {
     public var coalesced: Int
     /// Whom to tell; nil where the sender reads it.
     @Nullable public var handover: String?
+    /// Prepares its media; nil where it has none.
+    @Nullable public var job: JobID?
+    /// What was prepared of them before, by identifier.
+    public var ready: [String: AttachmentID] = [:]
     /// When it stops waiting for its media.
     public var waitsUntil: Instant
     /// When its payload was made.

@@ -19,6 +19,8 @@ public enum NotificationChange: Hashable, Sendable {
     case call(OutgoingCall)
     /// Nobody is to be told any more: the calls of this firing that aren't through.
     case cancelCalls(FiringID, of: TenantID)
+    /// What its media are made of isn't needed any more.
+    case forgetSources(NotificationID, of: TenantID)
 
     /// Why, as a record says it.
     public static let calledOff = "the notification was changed or removed"
@@ -50,10 +52,14 @@ public struct NewNotification: Hashable, Sendable {
     public var rules: TimeZoneRulesVersion?
     /// When it was accepted, by the store's clock: what ``next`` was counted from.
     public var acceptedAt: Instant
+    /// What is made of URLs, as a job of which others are made: for what is prepared or tried again later. Nil where nothing
+    /// is. A store keeps the headers for origins sealed.
+    public var sources: JobSubmission?
 
     public init(
         id: NotificationID, tenant: TenantID, bodyDigest: String, submission: NotificationSubmission, job: JobID?,
-        attachments: [AttachmentID], next: Occurrence?, rules: TimeZoneRulesVersion?, acceptedAt: Instant
+        attachments: [AttachmentID], next: Occurrence?, rules: TimeZoneRulesVersion?, acceptedAt: Instant,
+        sources: JobSubmission? = nil
     ) {
         self.id = id
         self.tenant = tenant
@@ -64,6 +70,7 @@ public struct NewNotification: Hashable, Sendable {
         self.next = next
         self.rules = rules
         self.acceptedAt = acceptedAt
+        self.sources = sources
     }
 }
 

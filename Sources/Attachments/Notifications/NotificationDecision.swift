@@ -13,12 +13,17 @@ public enum NotificationDecision {
             id: new.id, tenant: new.tenant, generation: (existing?.generation ?? 0) + 1, bodyDigest: new.bodyDigest,
             submission: new.submission, job: new.job, attachments: new.attachments, next: new.next, rules: new.rules,
             createdAt: existing?.createdAt ?? now, acceptedAt: new.acceptedAt)
+        record.media = MediaDecision.beginning(of: new, after: existing)
+        record.attachments += record.media.ready.values
         guard let existing else { return (.created(record), [.save(record, over: nil)]) }
         record.revision = existing.revision + 1
         record.fired = existing.fired
         record.counts = existing.counts
         record.shownAt = existing.shownAt
-        return (.replaced(record), supersede(open) + [.save(record, over: existing)])
+        return (
+            .replaced(record),
+            supersede(open) + [.forgetSources(record.id, of: record.tenant), .save(record, over: existing)]
+        )
     }
 
     /// What is under way comes to nothing: it waits for media or for another attempt. One that began may still arrive.
@@ -45,7 +50,7 @@ public enum NotificationDecision {
         record.revision += 1
         var changes: [NotificationChange] = []
         if list != .delivered {
-            changes += supersede(open)
+            changes += supersede(open) + [.forgetSources(record.id, of: record.tenant)]
             record.state = .cancelled
             record.next = nil
             record.finishedAt = record.finishedAt ?? now
@@ -74,6 +79,10 @@ public enum NotificationDecision {
         guard read.state != .cancelled else { return nil }
         var record = read
         record.revision += 1
+        let preparesEach = record.submission.lead != nil
+        var job = preparesEach ? request.id.job : record.job
+        var ready = preparesEach ? [:] : record.media.ready
+        var effects: [NotificationChange] = []
         record.fired += 1
         let handover: String?
         let occurrence: Instant
@@ -94,6 +103,13 @@ public enum NotificationDecision {
                 record.state = .done
                 record.finishedAt = now
             }
+            if preparesEach {
+                (job, ready) = (record.job ?? job, record.media.ready)
+                record.job = nil
+                record.media = MediaDecision.progress(for: decision.next, of: record.submission)
+            } else if decision.next == nil, record.media.lookAt != nil {
+                effects.append(.forgetSources(record.id, of: record.tenant))
+            }
         case .manual(let idempotencyKey, let hasHandover):
             (occurrence, key, isManual) = (now, idempotencyKey, true)
             handover = hasHandover ? record.submission.handover : nil
@@ -103,11 +119,13 @@ public enum NotificationDecision {
             number: record.fired, scheduledAt: occurrence, isManual: isManual, idempotencyKey: key,
             coalesced: coalesced, handover: handover,
             waitsUntil: now + .seconds(fraction: record.submission.deadline), createdAt: now)
-        guard isMissed else { return DecidedFiring(firing, of: record, from: read) }
+        (firing.job, firing.ready) = (job, ready)
+        guard isMissed else { return DecidedFiring(firing, of: record, from: read, effects: effects) }
         firing.state = .missed
         record.counts.missed += 1
-        let call = request.missedCall.map { [NotificationChange.call($0)] } ?? []
-        return DecidedFiring(firing, of: record, from: read, begins: call, isListed: true)
+        if preparesEach { record.attachments = record.preparedBefore }
+        effects += request.missedCall.map { [.call($0)] } ?? []
+        return DecidedFiring(firing, of: record, from: read, effects: effects, isListed: true)
     }
 
     /// - Parameter decided: The firing of a transaction before, or one that this transaction makes.
@@ -115,7 +133,9 @@ public enum NotificationDecision {
     public static func complete(_ completion: FiringCompletion, _ decided: DecidedFiring) -> DecidedFiring? {
         guard decided.firing.isWaiting else { return nil }
         var (firing, record) = (decided.firing, decided.notification)
-        var changes: [NotificationChange] = []
+        var effects = decided.effects
+        // From now on its links hold what was prepared for it alone.
+        if record.submission.lead != nil, record.job == nil { record.attachments = record.preparedBefore }
         firing.firedAt = completion.at
         switch completion.outcome {
         case .finished(let finished):
@@ -124,10 +144,10 @@ public enum NotificationDecision {
             firing.ticket = finished.ticket?.id
             firing.dropped = finished.dropped
             record.shownAt = completion.at
-            changes += finished.links.map { .open($0) }
-            if let ticket = finished.ticket { changes.append(.openTicket(ticket)) }
+            effects += finished.links.map { .open($0) }
+            if let ticket = finished.ticket { effects.append(.openTicket(ticket)) }
             if let call = finished.call {
-                changes.append(.call(call))
+                effects.append(.call(call))
             } else {
                 firing.state = .delivered
                 record.counts.delivered += 1
@@ -136,9 +156,9 @@ public enum NotificationDecision {
             firing.state = .failed
             firing.error = error
             record.counts.failed += 1
-            if let call { changes.append(.call(call)) }
+            if let call { effects.append(.call(call)) }
         }
-        return DecidedFiring(firing, of: record, from: decided.read, begins: changes, isListed: true)
+        return DecidedFiring(firing, of: record, from: decided.read, effects: effects, isListed: true)
     }
 
     /// How the handover of a firing ended.
@@ -172,6 +192,9 @@ public enum NotificationDecision {
                 record.next = nil
                 record.finishedAt = now
                 record.error = firing.error
+                return [
+                    .forgetSources(record.id, of: record.tenant), .save(record, over: read), .saveFiring(firing),
+                ]
             }
         }
         return [.save(record, over: read), .saveFiring(firing)]
@@ -190,6 +213,10 @@ public enum NotificationDecision {
         record.revision += 1
         record.next = next
         record.rules = rules
+        // What has begun serves as well.
+        if record.submission.lead != nil, record.job == nil {
+            record.media = MediaDecision.progress(for: next, of: record.submission)
+        }
         return [.save(record, over: found)]
     }
 }

@@ -28,8 +28,10 @@ public struct NotificationRecord: Hashable, Sendable, Codable {
     public var bodyDigest: String
     public var state: State
     public var submission: NotificationSubmission
-    /// Prepares its media; nil where it has none of its own.
+    /// Prepares its media, or prepared the last of them; nil where it has none of its own, and where nothing has been begun for
+    /// the firing that comes next.
     @Nullable public var job: JobID?
+    public var media = MediaProgress()
     /// What its firings need, and retention leaves alone while it is pending.
     public var attachments: [AttachmentID]
     /// When its trigger is met next; nil where it isn't any more, or only by hand.

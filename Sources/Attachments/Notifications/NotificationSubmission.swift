@@ -49,11 +49,14 @@ public struct NotificationSubmission: Hashable, Sendable, Codable {
     public var category: String?
     /// Where the submission stands in a trace: W3C Trace Context.
     public var traceparent: String?
+    /// Seconds before each firing at which its media are prepared anew; nil where they are once, at acceptance, for all.
+    public var lead: Double?
 
     public init(
         payload: String, pushType: PushType, expiresIn: Double, delivery: DeliveryMode, profile: String?,
         onFailure: FailureMode, deadline: Double, media: [Medium], trigger: Trigger?, lateLimit: Double,
-        handover: String?, metadata: [String: String], category: String?, traceparent: String?
+        handover: String?, metadata: [String: String], category: String?, traceparent: String?,
+        lead: Double? = nil
     ) {
         self.payload = payload
         self.pushType = pushType
@@ -69,5 +72,6 @@ public struct NotificationSubmission: Hashable, Sendable, Codable {
         self.metadata = metadata
         self.category = category
         self.traceparent = traceparent
+        self.lead = lead
     }
 }

@@ -14,12 +14,15 @@ public struct CallType: Hashable, Sendable, RawRepresentable, CaseIterable {
     public static let notificationFailed = CallType(rawValue: "notification.failed")
     /// A response, which is the app's.
     public static let notificationResponse = CallType(rawValue: "notification.response")
+    /// Media of a notification that failed before it fires.
+    public static let notificationMediaFailed = CallType(rawValue: "notification.media_failed")
     /// An instant that passed while nobody was there.
     public static let notificationMissed = CallType(rawValue: "notification.missed")
 
     /// Those that this program makes.
     public static let allCases: [CallType] = [
-        .jobFinished, .notificationFired, .notificationFailed, .notificationMissed, .notificationResponse,
+        .jobFinished, .notificationFired, .notificationFailed, .notificationMissed, .notificationMediaFailed,
+        .notificationResponse,
     ]
 }
 

@@ -15,6 +15,11 @@ public protocol FiringRenderer: Sendable {
     func missedCall(
         _ notification: NotificationRecord, _ id: FiringID, _ occurrence: Occurrence, _ now: Instant
     ) -> OutgoingCall?
+
+    /// The call that tells the receiver before the firing of media that failed; nil where nobody is told.
+    func mediaFailedCall(
+        _ notification: NotificationRecord, _ failures: [MediaFailure], _ now: Instant
+    ) -> OutgoingCall?
 }
 
 /// Fires notifications as their triggers are met, until it is cancelled.
@@ -28,25 +33,29 @@ public final class NotificationService: Sendable {
     /// Looked for at once: while one group is written, others are made.
     static let look = 4 * group
     /// Between two looks, where nothing happens here: what another process did.
-    private static let interval: Duration = .seconds(1)
+    static let interval: Duration = .seconds(1)
     /// How long after its time for it is over a firing is left to who began it.
     private static let patience: Duration = .seconds(5)
     /// Between two looks at the zone rules' files.
     private static let rulesInterval: Duration = .seconds(600)
 
-    private let records: any NotificationRecords & JobQueue & JobRecords
-    private let jobs: JobService
+    let records: any NotificationRecords & NotificationMediaRecords & JobQueue & JobRecords
+    let jobs: JobService
+    /// Of jobs that are made for firings.
+    let quotas: Quotas
     private let zones: TimeZoneDatabase
     private let signal = AsyncSignal()
-    private let health = StoreHealth()
+    let health = StoreHealth()
     private let clock = Mutex(ClockWatch())
     private let underway = Mutex<Set<FiringID>>([])
 
     package init(
-        records: any NotificationRecords & JobQueue & JobRecords, jobs: JobService, zones: TimeZoneDatabase
+        records: any NotificationRecords & NotificationMediaRecords & JobQueue & JobRecords, jobs: JobService,
+        zones: TimeZoneDatabase, quotas: Quotas = Quotas()
     ) {
         self.records = records
         self.jobs = jobs
+        self.quotas = quotas
         self.zones = zones
     }
 
@@ -92,6 +101,7 @@ public final class NotificationService: Sendable {
     /// Works until the task is cancelled. A failing store doesn't end it.
     public func run(by renderer: some FiringRenderer) async {
         await withDiscardingTaskGroup { group in
+            group.addTask { await self.tendMedia(by: renderer) }
             var rulesCheckedAt: ContinuousClock.Instant?
             var strandedAt: ContinuousClock.Instant?
             while !Task.isCancelled {
@@ -259,14 +269,13 @@ public final class NotificationService: Sendable {
     private func completion(
         of firing: Firing, by renderer: some FiringRenderer, at now: Instant?
     ) async throws(AttachmentError) -> FiringCompletion? {
-        var job: JobRecord?
-        if let id = firing.notification.job {
-            job = try await records.job(id, of: firing.notification.tenant)
-            if let known = job, !known.state.isFinished {
-                guard now == nil else { return nil }
-                let left = firing.record.waitsUntil - (try await records.now())
-                job = try await jobs.finished(id, of: known.tenant, within: max(left, .zero), known: known)
-            }
+        // A job of its own is begun when the firing is there, not before.
+        guard now == nil || firing.record.job != firing.record.id.job else { return nil }
+        var job = try await job(of: firing)
+        if let known = job, !known.state.isFinished {
+            guard now == nil else { return nil }
+            let left = firing.record.waitsUntil - (try await records.now())
+            job = try await jobs.finished(known.id, of: known.tenant, within: max(left, .zero), known: known)
         }
         let instant = if let now { now } else { try await records.now() }
         return try await renderer.completion(of: firing, job, at: instant)

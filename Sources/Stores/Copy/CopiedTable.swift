@@ -174,7 +174,14 @@ struct CopiedTable: Sendable {
                 CopiedColumn("revision", .int), CopiedColumn("generation", .int), CopiedColumn("state", .text),
                 CopiedColumn("category", .text),
                 CopiedColumn("next_at", .int), CopiedColumn("rules", .text), CopiedColumn("shown_at", .int),
-                CopiedColumn("finished_at", .int), CopiedColumn("record", .text),
+                CopiedColumn("finished_at", .int), CopiedColumn("media_at", .int), CopiedColumn("media_job", .text),
+                CopiedColumn("record", .text),
+            ]),
+        CopiedTable(
+            name: "notification_sources", source: "notification_sources", key: [.number("notification")],
+            columns: [
+                CopiedColumn("notification", .int), CopiedColumn("profile", .int), CopiedColumn("submission", .text),
+                CopiedColumn("headers", .bytes), CopiedColumn("headers_kid", .text),
             ]),
         CopiedTable(
             name: "notification_media", source: "notification_media",

@@ -12,6 +12,7 @@ extension MemoryRecordStore {
                 guard pending < limit else { throw AttachmentError.quotaExceeded(what: "pending notifications") }
             }
             tables.apply(changes, at: now)
+            if !changes.isEmpty { tables.notificationSources[.init(tenant: new.tenant, id: new.id)] = new.sources }
             return answer
         }
     }
@@ -165,7 +166,7 @@ extension MemoryRecordStore {
 }
 
 extension MemoryTables {
-    fileprivate func notification(_ id: NotificationID, of tenant: TenantID) -> NotificationRecord? {
+    func notification(_ id: NotificationID, of tenant: TenantID) -> NotificationRecord? {
         notifications[Owned(tenant: tenant, id: id)]
     }
 
@@ -201,11 +202,12 @@ extension MemoryTables {
             forgetResponses(to: record.id, of: record.tenant)
             notifications[Owned(tenant: record.tenant, id: record.id)] = nil
             notificationKeys[Owned(tenant: record.tenant, id: record.id)] = nil
+            notificationSources[Owned(tenant: record.tenant, id: record.id)] = nil
         }
         return max(old.count, finished.count) < limit
     }
 
-    fileprivate mutating func apply(_ changes: [NotificationChange], at now: Instant) {
+    mutating func apply(_ changes: [NotificationChange], at now: Instant) {
         for change in changes {
             switch change {
             case .save(let record, _):
@@ -226,6 +228,8 @@ extension MemoryTables {
             case .call(let call): enqueue(call, at: now)
             case .cancelCalls(let firing, let tenant):
                 cancelCalls(of: firing.rawValue, tenant: tenant, reason: NotificationChange.calledOff, at: now)
+            case .forgetSources(let notification, let tenant):
+                notificationSources[Owned(tenant: tenant, id: notification)] = nil
             }
         }
     }

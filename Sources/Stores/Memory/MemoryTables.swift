@@ -186,6 +186,8 @@ struct MemoryTables: Sendable {
     var leasesLeftToExpire = 0
     var notifications = TreeDictionary<Owned<NotificationID>, NotificationRecord>()
     var notificationKeys = TreeDictionary<Owned<NotificationID>, Int64>()
+    /// What media are made of that are prepared or tried again later.
+    var notificationSources = TreeDictionary<Owned<NotificationID>, JobSubmission>()
     var firings = TreeDictionary<FiringID, FiringRecord>()
     /// In each tenant's list of firings.
     var lastPlaces = TreeDictionary<TenantID, Int64>()

@@ -73,6 +73,7 @@ extension PostgresRecordStore {
                     SELECT DISTINCT kid FROM access WHERE expires_at > $1 AND ended_at IS NULL
                     UNION SELECT DISTINCT kid FROM tickets WHERE expires_at > $1 AND ended_at IS NULL
                     UNION SELECT DISTINCT headers_kid FROM queue WHERE headers_kid IS NOT NULL
+                    UNION SELECT DISTINCT headers_kid FROM notification_sources WHERE headers_kid IS NOT NULL
                     """, [.int(work.now.milliseconds)]
                 ).map { try $0.text("kid") })
         }

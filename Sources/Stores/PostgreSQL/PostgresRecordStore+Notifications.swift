@@ -3,7 +3,7 @@ internal import Postgres
 
 extension PostgresRecordStore {
     public func put(_ new: NewNotification, limit: Int?) async throws(AttachmentError) -> NotificationAnswer {
-        try await write { work in
+        try await write { [keys] work in
             let existing = try await work.lockNotification(new.id, of: new.tenant)
             let open = try await work.firings(of: existing?.key, isOpen: true)
             let (answer, changes) = NotificationDecision.put(
@@ -14,6 +14,7 @@ extension PostgresRecordStore {
                 }
             }
             try await work.apply(changes)
+            if !changes.isEmpty { try await work.keep(new.sources, of: new, keys) }
             return answer
         }
     }
@@ -217,7 +218,7 @@ extension PostgresWork {
         try await found("SELECT key, record FROM notifications WHERE tenant = $1 AND id = $2", id, tenant)
     }
 
-    fileprivate func lockNotification(_ id: NotificationID, of tenant: TenantID) async throws -> FoundNotification? {
+    func lockNotification(_ id: NotificationID, of tenant: TenantID) async throws -> FoundNotification? {
         try await found("SELECT key, record FROM notifications WHERE tenant = $1 AND id = $2 FOR UPDATE", id, tenant)
     }
 
@@ -291,7 +292,7 @@ extension PostgresWork {
 
     /// All in one round trip, but for what ends access. What many want comes last, and in one order: the tenants' lists and
     /// counts.
-    fileprivate func apply(_ changes: [NotificationChange]) async throws {
+    func apply(_ changes: [NotificationChange]) async throws {
         let openable = try await openable(changes)
         var statements: [PostgresStatement] = []
         /// Which of the statements save a notification.
@@ -317,6 +318,8 @@ extension PostgresWork {
             case .cancelCalls(let firing, let tenant):
                 statements.append(
                     cancelling(callsOf: firing.rawValue, tenant: tenant, reason: NotificationChange.calledOff))
+            case .forgetSources(let notification, let tenant):
+                statements.append(forgetting(sourcesOf: notification, tenant))
             }
         }
         for (tenant, firings) in listed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -363,11 +366,12 @@ extension PostgresWork {
         PostgresStatement(
             """
             INSERT INTO notifications (tenant, id, revision, generation, state, category, next_at, rules, shown_at,
-                finished_at, record)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                finished_at, media_at, media_job, record)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
             ON CONFLICT (tenant, id) DO UPDATE SET revision = excluded.revision, generation = excluded.generation,
                 state = excluded.state, category = excluded.category, next_at = excluded.next_at, rules = excluded.rules,
-                shown_at = excluded.shown_at, finished_at = excluded.finished_at, record = excluded.record
+                shown_at = excluded.shown_at, finished_at = excluded.finished_at,
+                media_at = excluded.media_at, media_job = excluded.media_job, record = excluded.record
             WHERE notifications.revision = excluded.revision - 1
             """,
             [
@@ -375,7 +379,8 @@ extension PostgresWork {
                 .int(record.generation),
                 .text(record.state.rawValue), .text(record.submission.category),
                 .int(record.next?.at.milliseconds), .text(record.rules?.rawValue), .int(record.shownAt?.milliseconds),
-                .int(record.finishedAt?.milliseconds), .text(try Column.text(record)),
+                .int(record.finishedAt?.milliseconds), .int(record.mediaDueAt?.milliseconds),
+                .text(record.awaitedJob?.rawValue), .text(try Column.text(record)),
             ])
     }
 

@@ -10,7 +10,9 @@ extension PostgresSchema {
             generation int NOT NULL CHECK (generation >= 1),
             state text NOT NULL CHECK (state IN ('pending', 'done', 'cancelled')), category text,
             next_at bigint CHECK (next_at IS NULL OR state = 'pending'), rules text, shown_at bigint, finished_at bigint,
-            record text NOT NULL, UNIQUE (tenant, id), CHECK ((state = 'pending') = (finished_at IS NULL)))
+            media_at bigint CHECK (media_at IS NULL OR state = 'pending'),
+            media_job text CHECK (media_job IS NULL OR media_at IS NOT NULL), record text NOT NULL,
+            UNIQUE (tenant, id), CHECK ((state = 'pending') = (finished_at IS NULL)))
             WITH (fillfactor = 70)
         """,
         "CREATE INDEX notifications_due ON notifications (next_at) WHERE next_at IS NOT NULL",
@@ -23,6 +25,7 @@ extension PostgresSchema {
         CREATE INDEX notifications_by_rules ON notifications (rules)
             WHERE next_at IS NOT NULL AND rules IS NOT NULL
         """,
+        "CREATE INDEX notifications_media_due ON notifications (media_at) WHERE media_at IS NOT NULL",
         "CREATE INDEX notifications_by_end ON notifications (finished_at) WHERE finished_at IS NOT NULL",
         // What retention leaves alone.
         """
@@ -31,6 +34,17 @@ extension PostgresSchema {
             PRIMARY KEY (notification, attachment))
         """,
         "CREATE INDEX notification_media_by_attachment ON notification_media (tenant, attachment)",
+        // What media are made of that are prepared or tried again later; the headers for origins are encrypted.
+        """
+        CREATE TABLE notification_sources (
+            notification bigint PRIMARY KEY REFERENCES notifications ON DELETE CASCADE,
+            profile bigint NOT NULL REFERENCES profiles, submission text NOT NULL, headers bytea, headers_kid text,
+            CHECK ((headers IS NULL) = (headers_kid IS NULL)))
+        """,
+        """
+        CREATE INDEX notification_sources_by_headers ON notification_sources (headers_kid)
+            WHERE headers_kid IS NOT NULL
+        """,
         """
         CREATE TABLE firings (
             id uuid PRIMARY KEY, tenant text NOT NULL,

@@ -76,6 +76,7 @@ extension Database {
                 SELECT DISTINCT kid FROM access WHERE expires_at > ? AND ended_at IS NULL
                 UNION SELECT DISTINCT kid FROM tickets WHERE expires_at > ? AND ended_at IS NULL
                 UNION SELECT DISTINCT headers_kid FROM jobs WHERE headers_kid IS NOT NULL
+                UNION SELECT DISTINCT headers_kid FROM notification_sources WHERE headers_kid IS NOT NULL
                 """, [now.milliseconds, now.milliseconds]))
     }
 

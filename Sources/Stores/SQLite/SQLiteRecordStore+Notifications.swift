@@ -3,7 +3,7 @@ internal import GRDB
 
 extension SQLiteRecordStore {
     public func put(_ new: NewNotification, limit: Int?) async throws(AttachmentError) -> NotificationAnswer {
-        try await write { database, now in
+        try await write { [keys] database, now in
             let existing = try database.notification(new.id, of: new.tenant)
             let open = try existing.map { try database.firings(of: $0.key, isOpen: true) } ?? []
             let (answer, changes) = NotificationDecision.put(new, existing: existing?.record, open: open, at: now)
@@ -13,6 +13,7 @@ extension SQLiteRecordStore {
                 }
             }
             try database.apply(changes, at: now)
+            if !changes.isEmpty { try database.keep(new.sources, of: new, keys) }
             return answer
         }
     }
@@ -266,7 +267,7 @@ extension Database {
         try apply(NotificationDecision.settle(end, of: firing, of: found.record, at: now), at: now)
     }
 
-    fileprivate func apply(_ changes: [NotificationChange], at now: Instant) throws {
+    func apply(_ changes: [NotificationChange], at now: Instant) throws {
         try apply(changes.map(WrittenChange.init), at: now)
     }
 
@@ -285,6 +286,7 @@ extension Database {
             case .call(let call): try enqueue(call, at: now)
             case .cancelCalls(let firing, let tenant):
                 try cancelCalls(of: firing.rawValue, tenant: tenant, reason: NotificationChange.calledOff, at: now)
+            case .forgetSources(let notification, let tenant): try forgetSources(of: notification, tenant)
             }
         }
         for (tenant, firings) in listed { try list(firings, of: tenant) }
@@ -294,18 +296,19 @@ extension Database {
         try run(
             """
             INSERT INTO notifications (tenant, id, revision, generation, state, category, next_at, rules, shown_at,
-                finished_at, record)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                finished_at, media_at, media_job, record)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (tenant, id) DO UPDATE SET revision = excluded.revision, generation = excluded.generation,
                 state = excluded.state, category = excluded.category, next_at = excluded.next_at,
                 rules = excluded.rules, shown_at = excluded.shown_at, finished_at = excluded.finished_at,
-                record = excluded.record
+                media_at = excluded.media_at, media_job = excluded.media_job, record = excluded.record
             WHERE revision = excluded.revision - 1
             """,
             [
                 record.tenant.rawValue, record.id.rawValue, record.revision, record.generation, record.state.rawValue,
                 record.submission.category, record.next?.at.milliseconds, record.rules?.rawValue,
-                record.shownAt?.milliseconds, record.finishedAt?.milliseconds, json,
+                record.shownAt?.milliseconds, record.finishedAt?.milliseconds, record.mediaDueAt?.milliseconds,
+                record.awaitedJob?.rawValue, json,
             ])
         guard changesCount == 1 else {
             throw DatabaseError(message: "a notification was changed by whoever didn't know what it was")

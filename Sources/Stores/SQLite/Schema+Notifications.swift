@@ -16,6 +16,9 @@ extension Schema {
             -- Of its latest firing that is in the list of delivered ones.
             shown_at INTEGER,
             finished_at INTEGER,
+            -- When something is to be done about its media, and the job that has to end first.
+            media_at INTEGER CHECK (media_at IS NULL OR state = 'pending'),
+            media_job TEXT CHECK (media_job IS NULL OR media_at IS NOT NULL),
             record TEXT NOT NULL,
             UNIQUE (tenant, id),
             CHECK ((state = 'pending') = (finished_at IS NULL))
@@ -25,6 +28,7 @@ extension Schema {
             WHERE state = 'pending';
         CREATE INDEX notifications_shown ON notifications(tenant, shown_at, key) WHERE shown_at IS NOT NULL;
         CREATE INDEX notifications_by_rules ON notifications(rules) WHERE next_at IS NOT NULL AND rules IS NOT NULL;
+        CREATE INDEX notifications_media_due ON notifications(media_at) WHERE media_at IS NOT NULL;
         CREATE INDEX notifications_by_end ON notifications(finished_at) WHERE finished_at IS NOT NULL;
 
         -- What retention leaves alone.
@@ -35,6 +39,16 @@ extension Schema {
             PRIMARY KEY (notification, attachment)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX notification_media_by_attachment ON notification_media(tenant, attachment);
+
+        -- What media are made of that are prepared or tried again later; the headers for origins are encrypted.
+        CREATE TABLE notification_sources (
+            notification INTEGER PRIMARY KEY REFERENCES notifications(key) ON DELETE CASCADE,
+            profile INTEGER NOT NULL REFERENCES profiles(key),
+            submission TEXT NOT NULL,
+            headers BLOB,
+            headers_kid TEXT CHECK ((headers IS NULL) = (headers_kid IS NULL))
+        ) STRICT;
+        CREATE INDEX notification_sources_by_headers ON notification_sources(headers_kid) WHERE headers_kid IS NOT NULL;
 
         CREATE TABLE firings (
             id TEXT PRIMARY KEY CHECK (id <> ''),

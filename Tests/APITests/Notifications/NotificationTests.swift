@@ -243,7 +243,7 @@ import Testing
                 (#"{"trigger":null}"#, 400, "invalid_request", "/payload"),
                 (#"{"payload":"text"}"#, 400, "invalid_request", "/payload"),
                 (#"{"payload":{},"colour":"red"}"#, 400, "invalid_request", "/colour"),
-                (#"{"payload":{},"prepare":"each"}"#, 400, "invalid_request", "/prepare"),
+                (#"{"payload":{},"prepare":"never"}"#, 400, "invalid_request", "/prepare"),
                 (#"{"payload":{},"late_limit":0}"#, 400, "invalid_request", "/late_limit"),
                 (#"{"payload":{},"handover":{}}"#, 400, "invalid_request", "/handover/url"),
                 (

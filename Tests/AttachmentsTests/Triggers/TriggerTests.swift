@@ -33,6 +33,20 @@ import Testing
         #expect(try Trigger.manual.first(accepted: accepted, in: ZoneFiles.system) == nil)
     }
 
+    @Test func `the shortest time between two occurrences is known ahead`() throws {
+        func gap(_ trigger: Trigger) throws -> Duration? {
+            try trigger.shortestGap(accepted: accepted, in: ZoneFiles.system)
+        }
+        func berlin(_ components: CalendarComponents) -> Trigger {
+            .calendar(timeZone: "Europe/Berlin", components: components, repeats: true)
+        }
+        #expect(try gap(.interval(seconds: 90, repeats: true)) == .seconds(90))
+        #expect(try gap(berlin(CalendarComponents(minute: 5))) == .seconds(3600))
+        #expect(try gap(berlin(CalendarComponents(weekday: .any([.monday, .friday, .saturday])))) == .seconds(86_400))
+        #expect(try gap(.interval(seconds: 90, repeats: false)) == nil)
+        #expect(try gap(.manual) == nil)
+    }
+
     @Test(arguments: [
         ("2026-12-24T18:00:00+01:00", nil, "2026-12-24T17:00:00.000Z", "2026-12-24T18:00:00+01:00"),
         ("2026-12-24T18:00:00.25Z", nil, "2026-12-24T18:00:00.250Z", "2026-12-24T18:00:00.250+00:00"),

@@ -34,9 +34,18 @@ import Testing
         ) -> OutgoingCall? {
             nil
         }
+
+        func mediaFailedCall(
+            _ notification: NotificationRecord, _ failures: [MediaFailure], _ now: Instant
+        ) -> OutgoingCall? {
+            nil
+        }
     }
 
-    private static func put(_ id: NotificationID, at instant: Instant?, in bench: JobBench) async throws {
+    /// - Parameter source: Of a medium that is prepared anew for each firing; nil for none.
+    private static func put(
+        _ id: NotificationID, at instant: Instant?, from source: String? = nil, in bench: JobBench
+    ) async throws {
         let now = try await bench.store.records.now()
         _ = try await bench.store.records.put(
             NewNotification(
@@ -44,10 +53,16 @@ import Testing
                 submission: NotificationSubmission(
                     payload: "{}", pushType: .alert, expiresIn: 3600, delivery: .private, profile: nil,
                     onFailure: .drop, deadline: 10, media: [], trigger: instant == nil ? .manual : nil, lateLimit: 3600,
-                    handover: nil, metadata: [:], category: nil, traceparent: nil),
+                    handover: nil, metadata: [:], category: nil, traceparent: nil,
+                    lead: source == nil ? nil : 120),
                 job: nil, attachments: [],
                 next: instant.map { Occurrence(at: $0, local: nil, note: nil, position: .instant($0)) }, rules: nil,
-                acceptedAt: now), limit: nil)
+                acceptedAt: now,
+                sources: source.map { url in
+                    JobSubmission(
+                        tenant: JobBench.tenant, id: JobID(rawValue: "media"), profile: .notification,
+                        attachments: [AttachmentSubmission(location: .url(url, headers: [:]))])
+                }), limit: nil)
     }
 
     private static func service(of bench: JobBench) -> NotificationService {
@@ -75,6 +90,31 @@ import Testing
             #expect(try await fire(1, key: "k") == [1])
             let record = try #require(try await bench.store.records.notification(id, of: JobBench.tenant))
             #expect(record.fired == 9 && record.counts.delivered == 9)
+        }
+    }
+
+    @Test func `media that are prepared anew are once for each firing, however many are asked for at once`()
+        async throws
+    {
+        try await JobBench.run(codecs: 1) { bench in
+            let (id, service) = (NotificationID(rawValue: "a"), Self.service(of: bench))
+            // No address that may be asked.
+            try await Self.put(id, at: nil, from: "http://10.0.0.1/photo.jpg", in: bench)
+            let renderer = Renderer(failing: nil, failures: Recorder())
+            let firings = try await withThrowingTaskGroup(of: FiringRecord?.self) { group in
+                for _ in 0..<6 {
+                    group.addTask {
+                        try await service.fire(
+                            id, of: JobBench.tenant, idempotencyKey: nil, hasHandover: true, by: renderer)
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append(try #require($1)) }
+            }
+            #expect(firings.allSatisfy { $0.state == .delivered && $0.job == $0.id.job })
+            let jobs = try await bench.store.records.jobs(
+                of: JobBench.tenant, where: RecordFilter(), after: nil, limit: 100
+            ).elements
+            #expect(Set(jobs.map(\.id)) == Set(firings.map(\.id.job)))
         }
     }
 
