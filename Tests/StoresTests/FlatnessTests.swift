@@ -291,7 +291,7 @@ struct FilledStore: ~Copyable {
     let attachments: [AttachmentID]
     let leases: [AccessToken]
     let grant: AccessToken
-    /// Of one notification, each with a response.
+    /// Of one notification's firings, in their order, each with a response.
     let tickets: [(Ticket, AccessToken)]
 
     var store: Store { fixture.store }
@@ -348,6 +348,7 @@ struct FilledStore: ~Copyable {
                 }
             }
             return try await group.reduce(into: [(Ticket, AccessToken)]()) { $0.append($1) }
+                .sorted { ($0.0.firing ?? 0) < ($1.0.firing ?? 0) }
         }
         return FilledStore(
             fixture: fixture, size: size, attachments: attachments, leases: leases, grant: grant, tickets: tickets)
