@@ -5,7 +5,8 @@ import Testing
 
 /// A preview that the service keeps, in Chromium.
 @Suite(.timeLimit(.minutes(5))) struct StoredPreviewTests {
-    @Test func `whoever has its URL sees the picture and turns it, and nothing is asked of anybody else`() async throws {
+    @Test func `whoever has its URL sees the picture and turns it, and nothing is asked of anybody else`() async throws
+    {
         let harness = try ServiceHarness(.directory)
         let directory = Repository.media.appending(path: "notifications")
         let handler = try Program.tool("python3").start(
@@ -55,7 +56,8 @@ import Testing
             "return [...document.querySelectorAll('#actions button')].map(button => button.textContent)")
         #expect(actions == ["Rotate 20°", "Reset rotation"])
         #expect(try await browser.complaints() == [])
-        let home = try #require(URL(string: page)).deletingLastPathComponent().deletingLastPathComponent().absoluteString
+        let address = try #require(URL(string: page))
+        let home = address.deletingLastPathComponent().deletingLastPathComponent().absoluteString
         #expect(try await browser.requests().filter { !$0.hasPrefix(home) && !$0.hasPrefix("data:") } == [])
         let listed = try await server.get("/v1/responses").json
         #expect((listed["responses"] as? [[String: Any]])?.map { $0["preview"] as? Bool } == [true, true])

@@ -144,7 +144,8 @@ import Testing
         #expect(try await fixture.list().map(\.place) == [1, 2])
         for (name, link) in zip(due.map(\.id), links) {
             let kept = try #require(try await fixture.firing(name.rawValue, 1))
-            #expect(kept.state == .pending && kept.media.compactMap(\.link) == [link.id] && kept.firedAt == fixture.clock.now)
+            #expect(kept.state == .pending && kept.firedAt == fixture.clock.now)
+            #expect(kept.media.compactMap(\.link) == [link.id])
             #expect(try await fixture.records.open(link.token, role: .main)?.attachment == attachment.id)
         }
         #expect(try await Set(fixture.ids(.delivered)) == ["a", "b"])

@@ -69,7 +69,8 @@ public struct MetricDescription: Hashable, Sendable {
             "firing_late_seconds", .histogram(buckets: seconds),
             "From the instant of a firing until its payload was made."),
         .init(
-            "responses_total", .counter, "Responses to notifications, by what was said and by whom.", "then", "decided_by"),
+            "responses_total", .counter, "Responses to notifications, by what was said and by whom.", "then",
+            "decided_by"),
         .init("clock_steps_total", .counter, "How often the clock was set while it was being watched."),
         .init("calls_total", .counter, "Calls to receivers, such as callbacks.", "type", "result"),
 

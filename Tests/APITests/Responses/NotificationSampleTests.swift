@@ -57,7 +57,8 @@ import Testing
             #expect(going["then"].string == "dismiss" && going["view"]["label"]["text"].string == "Going!")
             #expect(going["view"]["label"]["color"].string == "green")
             let not = try await fired.respond("decline", session: UUID()).json
-            #expect(not["view"]["label"]["text"].string == "Not Going." && not["view"]["label"]["color"].string == "red")
+            #expect(not["view"]["label"]["text"].string == "Not Going.")
+            #expect(not["view"]["label"]["color"].string == "red")
             let comment = try await fired.respond("comment", session: UUID(), ["text": "Bringing dessert"]).json
             #expect(comment["then"].string == "forward" && comment["decided_by"].string == "handler")
             try await eventually("the app's back end has it") {
