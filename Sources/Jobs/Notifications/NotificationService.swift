@@ -265,7 +265,7 @@ public final class NotificationService: Sendable {
     }
 
     /// - Parameter now: Nil where it waits until its media are ready or its time is over.
-    /// - Returns: Nil where they aren't ready, and it doesn't wait.
+    /// - Returns: Nil where they aren't ready, and it doesn't wait, or not any more as the task was cancelled.
     private func completion(
         of firing: Firing, by renderer: some FiringRenderer, at now: Instant?
     ) async throws(AttachmentError) -> FiringCompletion? {
@@ -276,6 +276,8 @@ public final class NotificationService: Sendable {
             guard now == nil else { return nil }
             let left = firing.record.waitsUntil - (try await records.now())
             job = try await jobs.finished(known.id, of: known.tenant, within: max(left, .zero), known: known)
+            // Who was stopped as it waited leaves the rest to whoever looks next.
+            if Task.isCancelled, job?.state.isFinished == false { return nil }
         }
         let instant = if let now { now } else { try await records.now() }
         return try await renderer.completion(of: firing, job, at: instant)

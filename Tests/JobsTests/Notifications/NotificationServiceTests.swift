@@ -44,7 +44,7 @@ import Testing
 
     /// - Parameter source: Of a medium that is prepared anew for each firing; nil for none.
     private static func put(
-        _ id: NotificationID, at instant: Instant?, from source: String? = nil, in bench: JobBench
+        _ id: NotificationID, at instant: Instant?, job: JobID? = nil, from source: String? = nil, in bench: JobBench
     ) async throws {
         let now = try await bench.store.records.now()
         _ = try await bench.store.records.put(
@@ -55,7 +55,7 @@ import Testing
                     onFailure: .drop, deadline: 10, media: [], trigger: instant == nil ? .manual : nil, lateLimit: 3600,
                     handover: nil, metadata: [:], category: nil, traceparent: nil,
                     lead: source == nil ? nil : 120),
-                job: nil, attachments: [],
+                job: job, attachments: [],
                 next: instant.map { Occurrence(at: $0, local: nil, note: nil, position: .instant($0)) }, rules: nil,
                 acceptedAt: now,
                 sources: source.map { url in
@@ -134,6 +134,26 @@ import Testing
             let list = try await bench.store.records.firings(of: JobBench.tenant, after: 0, limit: 9)
             #expect(list.map(\.place) == [1, 2, 3] && list.last?.notification == ids[1])
             #expect(renderer.failures.list == [list.last?.id])
+        }
+    }
+
+    @Test func `who is stopped as it waits for media leaves the firing to whoever looks next`() async throws {
+        try await JobBench.run(codecs: 1) { bench in
+            let (id, service) = (NotificationID(rawValue: "a"), Self.service(of: bench))
+            let job = try await bench.submit([try await bench.upload("fault: sleep")])
+            try await Self.put(id, at: nil, job: job, in: bench)
+            let renderer = Renderer(failing: nil, failures: Recorder())
+            let firing = Task {
+                try await service.fire(
+                    id, of: JobBench.tenant, idempotencyKey: nil, hasHandover: true, by: renderer)
+            }
+            try await eventually("it waits") {
+                try await bench.store.records.firing(1, of: id, tenant: JobBench.tenant) != nil
+            }
+            firing.cancel()
+            _ = await firing.result
+            let left = try await bench.store.records.firing(1, of: id, tenant: JobBench.tenant)
+            #expect(left?.isWaiting == true)
         }
     }
 }
