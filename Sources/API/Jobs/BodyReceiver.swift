@@ -145,15 +145,10 @@ struct BodyReceiver {
         case .raw: body = try IncomingBody(request, limit: limits.limits.clipBytes)
         }
         return try await service.intake.receiving(announced) { place in
-            var received = ReceivedBody()
-            do {
+            try await service.taking { received in
                 try await receive(body, as: kind, place: place, into: &received)
-                let (result, keepsSources) = try await use(received)
-                if !keepsSources { await discard(received.parts.values) }
-                return result
-            } catch {
-                await discard(received.parts.values)
-                throw error
+            } use: { received in
+                try await use(received)
             }
         }
     }
@@ -236,9 +231,30 @@ struct BodyReceiver {
                 "A multipart body has a part '\(descriptionPart)' with the JSON of what is wanted.")
         }
     }
+}
+
+extension Service {
+    /// Receives sources, and hands them to `use`; what that doesn't keep is removed.
+    ///
+    /// - Parameter use: Tells whether the sources in the body are now the store's.
+    func taking<Result>(
+        _ receive: (inout ReceivedBody) async throws -> Void,
+        use: (ReceivedBody) async throws -> (Result, keepsSources: Bool)
+    ) async throws -> Result {
+        var received = ReceivedBody()
+        do {
+            try await receive(&received)
+            let (result, keepsSources) = try await use(received)
+            if !keepsSources { await discard(received.parts.values) }
+            return result
+        } catch {
+            await discard(received.parts.values)
+            throw error
+        }
+    }
 
     private func discard(_ parts: some Sequence<ReceivedPart>) async {
         // What stays behind is found by the next sweep.
-        try? await service.store.sources.remove(parts.map(\.source))
+        try? await store.sources.remove(parts.map(\.source))
     }
 }

@@ -11,7 +11,8 @@ import Platform
 struct NotificationSubmitting: Sendable {
     let service: Service
     let tenant: TenantID
-    let traceparent: String
+    /// Of the request; nil where there is none.
+    let traceparent: String?
 
     /// - Parameter id: The client's; nil for one of ours, or of an idempotency key.
     func submit(_ request: Request, id: NotificationID?) async throws -> NotificationAnswer {
@@ -25,20 +26,31 @@ struct NotificationSubmitting: Sendable {
                     "A notification is described as application/json, or in the part 'notification' of multipart/form-data."
                 )
             }
-            let wording = try NotificationReader(service).notification(description, hasParts: !body.parts.isEmpty)
-            try checkParts(body, wording)
-            let digest = try Self.digest(of: wording, body)
-            let id = id ?? key.map { Self.id(of: $0, tenant) } ?? .generate()
-            if let known = try await service.records.notification(id, of: tenant), known.state != .cancelled {
-                if known.bodyDigest == digest { return (.unchanged(known), keepsSources: false) }
-                if key != nil {
-                    throw Problem(
-                        .unprocessableContent, "idempotency_conflict",
-                        "This Idempotency-Key came with another body before. Use a new key for new work.")
-                }
-            }
-            return try await put(id, wording, body, digest: digest)
+            let named = id ?? key.map { Self.id(of: $0, tenant) }
+            return try await submit(description, body, id: named ?? .generate(), isOfKey: key != nil)
         }
+    }
+
+    /// Takes in what was received.
+    ///
+    /// - Parameters:
+    ///   - isOfKey: Whether the id stands for an idempotency key, so that another body is refused and takes no other's place.
+    /// - Returns: Also whether the sources in the body are now the store's.
+    func submit(
+        _ description: [UInt8], _ body: ReceivedBody, id: NotificationID, isOfKey: Bool = false
+    ) async throws -> (NotificationAnswer, keepsSources: Bool) {
+        let wording = try NotificationReader(service).notification(description, hasParts: !body.parts.isEmpty)
+        try checkParts(body, wording)
+        let digest = try Self.digest(of: wording, body)
+        if let known = try await service.records.notification(id, of: tenant), known.state != .cancelled {
+            if known.bodyDigest == digest { return (.unchanged(known), keepsSources: false) }
+            if isOfKey {
+                throw Problem(
+                    .unprocessableContent, "idempotency_conflict",
+                    "This Idempotency-Key came with another body before. Use a new key for new work.")
+            }
+        }
+        return try await put(id, wording, body, digest: digest)
     }
 
     private func put(
