@@ -1,3 +1,4 @@
+import API
 import ArgumentParser
 import Attachments
 import Foundation
@@ -123,5 +124,12 @@ struct CommandFailure: Error {
     init(_ sentence: String, status: Int32 = 1) {
         self.sentence = sentence
         self.status = status
+    }
+
+    /// A line for each problem of a file.
+    init(_ problems: FileProblems, in path: String) {
+        let lines = problems.lines.map { "  \($0.showingInvisible())" }
+        self.init(
+            "\(path) has \(Quantity.count(lines.count, "problem")):\n\(lines.joined(separator: "\n"))", status: 2)
     }
 }

@@ -60,10 +60,7 @@ struct CategoryCommand: AsyncParsableCommand {
             do {
                 return try reader.category(file: contents)
             } catch {
-                let lines = error.lines.map { "  \($0.showingInvisible())" }
-                throw CommandFailure(
-                    "\(path) has \(Quantity.count(lines.count, "problem")):\n\(lines.joined(separator: "\n"))",
-                    status: 2)
+                throw CommandFailure(error, in: path)
             }
         }
     }

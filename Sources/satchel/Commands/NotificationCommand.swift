@@ -9,15 +9,19 @@ struct NotificationCommand: AsyncParsableCommand {
         commandName: "notification",
         abstract: "The notifications that are to fire, and those that have.",
         discussion: """
-            They are added over HTTP (PUT /v1/notifications/ID), and fired by a running service, which notices within a
-            second what is removed here.
+            A running service prepares their media and fires them, and notices within a second what is done here.
 
+              satchel notification add push.json --attach photo=x.jpg --in 30m
               satchel notification list --tenant default
               satchel notification list --delivered --format jsonl
               satchel notification show order-88213
+              satchel notification fire order-88213
               satchel notification rm order-88213 --from pending
             """,
-        subcommands: [ListNotifications.self, ShowNotification.self, RemoveNotification.self])
+        subcommands: [
+            AddNotification.self, ListNotifications.self, ShowNotification.self, FireNotification.self,
+            RemoveNotification.self,
+        ])
 
     struct ListNotifications: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -78,7 +82,7 @@ struct NotificationCommand: AsyncParsableCommand {
                     try await store.records.firings(of: name, tenant: tenant.id, after: nil, limit: 20)
                 )
             }
-            guard let record else { throw CommandFailure.unknown(id) }
+            guard let record else { throw CommandFailure.unknownNotification(id) }
             print(
                 try JSON.text(
                     Shown(
@@ -113,13 +117,13 @@ struct NotificationCommand: AsyncParsableCommand {
                 }
                 if !isKnown { unknown.append(id) }
             }
-            if let first = unknown.first { throw CommandFailure.unknown(first) }
+            if let first = unknown.first { throw CommandFailure.unknownNotification(first) }
         }
     }
 }
 
 /// A notification as the commands write it.
-private struct NotificationLine: Encodable {
+struct NotificationLine: Encodable {
     var id: String
     var state: NotificationRecord.State
     var generation: Int
@@ -150,7 +154,7 @@ private struct NotificationLine: Encodable {
 }
 
 /// A firing as the commands write it: what it gave out isn't shown.
-private struct FiringLine: Encodable {
+struct FiringLine: Encodable {
     var number: Int
     var id: String
     var state: FiringRecord.State
@@ -194,5 +198,13 @@ extension NotificationRecord {
             Data(id.rawValue.utf8).displayPath, state.rawValue, next?.at.description ?? "-", "\(fired)",
             submission.category.map { Data($0.utf8).displayPath } ?? "-",
         ]
+    }
+}
+
+extension CommandFailure {
+    static func unknownNotification(_ id: String) -> CommandFailure {
+        CommandFailure(
+            "there is no notification '\(Data(id.utf8).displayPath)' in the store; 'satchel notification list' shows what there is."
+        )
     }
 }

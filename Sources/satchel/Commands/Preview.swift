@@ -33,12 +33,7 @@ struct Preview: AsyncParsableCommand {
         completion: .json)
     var category: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "A file that comes with the payload, under an identifier; several with commas, or repeated.",
-            valueName: "id=file"),
-        completion: .file())
-    var attach: [Several<String>] = []
+    @OptionGroup var attached: AttachOptions
 
     @Option(help: ArgumentHelp("Who is asked what becomes of responses. Nobody else is.", valueName: "url"))
     var handler: String?
@@ -55,17 +50,6 @@ struct Preview: AsyncParsableCommand {
     private static let settling: Duration = .milliseconds(100)
 
     func validate() throws {
-        for text in attach.all() where PreviewFiles.Attachment(text) == nil {
-            throw ValidationError("--attach '\(text)' is no identifier with a file: photo=x.jpg.")
-        }
-        let identifiers = attach.all().compactMap(PreviewFiles.Attachment.init).map(\.identifier)
-        if Set(identifiers).count != identifiers.count {
-            throw ValidationError("Two --attach have the same identifier.")
-        }
-        if identifiers.count > JobSubmission.maximumAttachments {
-            throw ValidationError(
-                "A notification takes at most \(JobSubmission.maximumAttachments) --attach, not \(identifiers.count).")
-        }
         if let port, !(1...65_535).contains(port) {
             throw ValidationError("--port must be between 1 and 65535, not \(port).")
         }
@@ -85,8 +69,7 @@ struct Preview: AsyncParsableCommand {
 
     func run() async throws {
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
-        let files = PreviewFiles(
-            payload: payload, category: category, attachments: attach.all().compactMap(PreviewFiles.Attachment.init))
+        let files = PreviewFiles(payload: payload, category: category, attachments: attached.files)
         let contents = try files.contents()
         let url = try handlerURL
         let allowed = try FetchAllowance.list(

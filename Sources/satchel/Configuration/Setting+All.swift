@@ -249,6 +249,12 @@ extension ServiceConfiguration {
         get { settings.publicURL.isEmpty ? nil : settings.publicURL }
         set { settings.publicURL = newValue ?? "" }
     }
+
+    /// Where none was given, takes the address that is listened on.
+    mutating func completePublicURL() {
+        guard publicURL == nil, let address = firstAddress else { return }
+        publicURL = "\(tlsCertificate == nil ? "http" : "https")://\(address)"
+    }
 }
 
 extension SettingKind<String> {

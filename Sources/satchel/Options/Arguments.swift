@@ -19,6 +19,14 @@ extension Instant: ExpressibleByArgument {
     }
 }
 
+extension WrittenTime: ExpressibleByArgument {
+    /// A time with an offset, as it was given.
+    public init?(argument: String) {
+        self.init(argument)
+        guard instant != nil else { return nil }
+    }
+}
+
 extension Crop: ExpressibleByArgument {
     public init?(argument: String) {
         switch argument {

@@ -7,20 +7,7 @@ struct PreviewFiles: Sendable {
     let payload: String
     let category: String?
     /// By identifier.
-    let attachments: [Attachment]
-
-    struct Attachment: Sendable {
-        var identifier: String
-        var path: String
-
-        /// Reads `photo=x.jpg`; nil for what isn't written so.
-        init?(_ text: String) {
-            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
-            identifier = String(text[..<equals])
-            path = String(text[text.index(after: equals)...])
-            guard !path.isEmpty, identifier.utf8.count <= 128 else { return nil }
-        }
-    }
+    let attachments: [AttachedFile]
 
     /// Bytes of a payload or a category that are worth reading: more than either may have.
     private static let limit = 1 << 20
@@ -34,7 +21,7 @@ struct PreviewFiles: Sendable {
     func contents() throws -> LivePreview.Contents {
         LivePreview.Contents(
             payload: try Self.bytes(of: payload), category: try category.map(Self.bytes),
-            attachments: try attachments.map { try .file($0.path, identifier: $0.identifier) })
+            attachments: try attachments.map { try $0.submission })
     }
 
     private static func bytes(of path: String) throws -> [UInt8] {

@@ -39,23 +39,8 @@ struct ServiceComposition: Sendable {
         if configuration.sockets.isEmpty, configuration.listen.port == 0 {
             configuration.listen.port = try FreePort.find(on: configuration.listen.host)
         }
-        if configuration.publicURL == nil, let address = configuration.firstAddress {
-            let scheme = configuration.tlsCertificate == nil ? "http" : "https"
-            configuration.publicURL = "\(scheme)://\(address)"
-        }
-        let executables = try CodecExecutables.located()
-        var pool = CodecPoolConfiguration(
-            executable: executables.codec, stills: executables.stills, codecs: configuration.codecs,
-            memory: configuration.memory)
-        pool.fastHuffman = configuration.fastHuffman
-        switch configuration.sandbox {
-        case .standard: break
-        case .full: pool.sandbox = .full
-        case .none: pool.sandbox = .allowUnsandboxed
-        }
-        configuration.codecs = pool.codecs
-        configuration.memory = pool.memory
-        let codecs = CodecPool(pool)
+        configuration.completePublicURL()
+        let codecs = try Self.codecs(for: &configuration)
         do {
             // Both, so that the first clip doesn't wait for it, and what is missing shows at the start.
             var sandbox: SandboxReport?
@@ -63,29 +48,9 @@ struct ServiceComposition: Sendable {
                 sandbox = try await codecs.start(.common)
                 try await codecs.start(.full)
             }
-            let spool = try Spool(at: store.scratch)
-            let fetcher = Fetcher(
-                guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)), into: spool,
-                userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins)
-            let pipeline = Pipeline(
-                records: store.records, blobs: store.blobs, staging: store.staging, codecs: codecs,
-                sources: SourceOpener(sources: store.sources, fetcher: fetcher),
-                configuration: Pipeline.Configuration(limits: configuration.settings.limits))
-            let ends = JobEnds(logger: logger)
-            let jobs = JobService(
-                records: store.records, pipeline: pipeline, events: JobEvents(),
-                worker: WorkerID(rawValue: RunID.generate().rawValue),
-                widths: JobService.Widths(codecs: pool.codecs), onFinished: { ends.ended($0) })
-            let health = ServiceHealth(
-                checks: HealthChecks.all(of: store, spool: spool, codecs: codecs, configuration.settings))
-            let webhookGuard = FetchGuard(allowing: try FetchAllowance.list(configuration.webhookAllow))
-            let service = API.Service(
-                store: store, records: store.records, spool: spool, jobs: jobs,
-                profiles: try ProfileFileOptions.all(in: configuration.profiles), settings: configuration.settings,
-                logger: logger, health: health, metrics: metrics,
-                webhooks: webhookGuard, userAgent: "Satchel/\(Version.current)")
+            let service = try service(configuration, store: store, codecs: codecs, logger: logger, metrics: metrics)
             let webhooks = WebhookSender(
-                records: store.records, guardedBy: webhookGuard, userAgent: "Satchel/\(Version.current)",
+                records: store.records, guardedBy: service.webhooks, userAgent: "Satchel/\(Version.current)",
                 secrets: { try store.webhookSecrets(of: $0) },
                 content: { tenant, job in try await service.jobDocument(job, of: tenant) })
             let tls = configuration.tlsCertificate.flatMap { certificate in
@@ -102,8 +67,9 @@ struct ServiceComposition: Sendable {
                     onListening()
                 })
             return ServiceComposition(
-                configuration: configuration, logger: logger, store: store, codecs: codecs, jobs: jobs,
-                webhooks: webhooks, notifications: NotificationWork(service: service), health: health, server: server,
+                configuration: configuration, logger: logger, store: store, codecs: codecs, jobs: service.jobs,
+                webhooks: webhooks, notifications: NotificationWork(service: service), health: service.health,
+                server: server,
                 manager: manager, preview: preview)
         } catch {
             await codecs.shutdown()
@@ -114,6 +80,53 @@ struct ServiceComposition: Sendable {
             default: throw error
             }
         }
+    }
+
+    /// The pool that the settings ask for, and completes those that leave it to the machine. Nothing is started yet.
+    static func codecs(for configuration: inout ServiceConfiguration) throws -> CodecPool {
+        let executables = try CodecExecutables.located()
+        var pool = CodecPoolConfiguration(
+            executable: executables.codec, stills: executables.stills, codecs: configuration.codecs,
+            memory: configuration.memory)
+        pool.fastHuffman = configuration.fastHuffman
+        switch configuration.sandbox {
+        case .standard: break
+        case .full: pool.sandbox = .full
+        case .none: pool.sandbox = .allowUnsandboxed
+        }
+        configuration.codecs = pool.codecs
+        configuration.memory = pool.memory
+        return CodecPool(pool)
+    }
+
+    /// What answers requests; nothing of it works by itself.
+    ///
+    /// - Parameter codecs: Of the same settings.
+    static func service(
+        _ configuration: ServiceConfiguration, store: Store, codecs: CodecPool, logger: Logger,
+        metrics: MetricsRegistry
+    ) throws -> API.Service {
+        let spool = try Spool(at: store.scratch)
+        let fetcher = Fetcher(
+            guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)), into: spool,
+            userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins)
+        let pipeline = Pipeline(
+            records: store.records, blobs: store.blobs, staging: store.staging, codecs: codecs,
+            sources: SourceOpener(sources: store.sources, fetcher: fetcher),
+            configuration: Pipeline.Configuration(limits: configuration.settings.limits))
+        let ends = JobEnds(logger: logger)
+        let jobs = JobService(
+            records: store.records, pipeline: pipeline, events: JobEvents(),
+            worker: WorkerID(rawValue: RunID.generate().rawValue),
+            widths: JobService.Widths(codecs: configuration.codecs ?? 1), onFinished: { ends.ended($0) })
+        let health = ServiceHealth(
+            checks: HealthChecks.all(of: store, spool: spool, codecs: codecs, configuration.settings))
+        return API.Service(
+            store: store, records: store.records, spool: spool, jobs: jobs,
+            profiles: try ProfileFileOptions.all(in: configuration.profiles), settings: configuration.settings,
+            logger: logger, health: health, metrics: metrics,
+            webhooks: FetchGuard(allowing: try FetchAllowance.list(configuration.webhookAllow)),
+            userAgent: "Satchel/\(Version.current)")
     }
 
     /// Serves until the process is told to end.

@@ -83,4 +83,13 @@ import Testing
         let listed = try user.run("list", "--format", "jsonl").outputText
         for name in ["one", "two", "three"] { #expect(listed.contains("\"identifier\":\"\(name)\"")) }
     }
+
+    @Test(arguments: [["--attach", "a=x.jpg,b=y.jpg"], ["--attach", "a=x.jpg", "--attach", "b=y.jpg"]])
+    func `files of a notification come one by one or together`(flags: [String]) throws {
+        let user = try CommandLineUser()
+        for name in ["x.jpg", "y.jpg"] { try user.sample("jpeg/coffee.jpg", as: name) }
+        let body = Data(#"{"payload": {"aps": {"alert": "A"}, "media": ["cid:a", "cid:b"]}}"#.utf8)
+        let added = try user.satchel.run(["notification", "add", "-"] + flags, input: body)
+        #expect(added.status == 0, "\(added.errorText)")
+    }
 }

@@ -1,0 +1,58 @@
+import API
+import ArgumentParser
+import Attachments
+import Foundation
+import Ingest
+import Jobs
+import Stores
+
+extension NotificationCommand {
+    struct FireNotification: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "fire",
+            abstract: "Fire a notification now, beside its schedule, and show the firing as JSON.",
+            discussion: """
+                While a service prepares its media, this waits for them, up to the notification's deadline. A running \
+                service hands it over. Its links begin with public_url of the configuration.
+                """)
+
+        @Argument(help: ArgumentHelp("The notification's id.", valueName: "id"))
+        var id: String
+
+        @Flag(help: "Hand it over to nobody.")
+        var noHandover = false
+
+        @OptionGroup(title: "Where") var store: StoreOptions
+        @OptionGroup(title: "Where") var tenant: TenantOptions
+
+        func run() async throws {
+            let store = try await openStore(store)
+            let name = NotificationID(rawValue: id)
+            let shown = Data(id.utf8).displayPath
+            guard try await store.records.notification(name, of: tenant.id) != nil else {
+                throw CommandFailure.unknownNotification(id)
+            }
+            let fired = try await store.withService { service, configuration in
+                if StoreOptions.configured.publicURL == nil {
+                    Console.printError(
+                        "Warning: public_url is not configured, so links begin with \(configuration.settings.publicURL)."
+                    )
+                }
+                return try await service.notifications.fire(
+                    name, of: tenant.id, idempotencyKey: nil, hasHandover: !noHandover, by: service)
+            }
+            guard let firing = fired else {
+                throw CommandFailure("'\(shown)' was taken back. Add it again, then fire it.")
+            }
+            print(try JSON.text(FiringLine(firing), pretty: true))
+            if firing.isWaiting {
+                Console.printError("\(shown): its media are not ready. A running service completes the firing.")
+                throw ExitCode(130)
+            }
+            if let error = firing.error {
+                Console.printError("\(shown): \(error.code.rawValue). \(error.message)")
+                throw ExitCode(1)
+            }
+        }
+    }
+}

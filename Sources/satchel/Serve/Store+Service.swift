@@ -1,0 +1,26 @@
+import API
+import Logging
+import Stores
+
+extension Store {
+    /// Runs `body` with the service's code on this store, by the same configuration: nothing listens, is prepared or fires by
+    /// itself here.
+    func withService<Result>(
+        _ body: (API.Service, ServiceConfiguration) async throws -> Result
+    ) async throws -> Result {
+        var configuration = StoreOptions.configured
+        configuration.completePublicURL()
+        let codecs = try ServiceComposition.codecs(for: &configuration)
+        let service = try ServiceComposition.service(
+            configuration, store: self, codecs: codecs,
+            logger: Logger(label: "satchel") { _ in SwiftLogNoOpLogHandler() }, metrics: MetricsRegistry())
+        do {
+            let result = try await body(service, configuration)
+            await service.end()
+            return result
+        } catch {
+            await service.end()
+            throw error
+        }
+    }
+}
