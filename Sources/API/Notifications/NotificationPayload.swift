@@ -115,7 +115,7 @@ struct NotificationPayload: Sendable {
         }
         var facts = NotificationFacts(
             of: try JSONDocument.read(payload.bytes, .passedOn).root, type: submission.pushType,
-            category: try await category(), media: media, dropped: [])
+            category: try await service.category(named: submission.category, of: tenant), media: media, dropped: [])
         // With a medium that is there it will be.
         if isPreparing { facts.isMutable = true }
         return facts
@@ -135,7 +135,7 @@ struct NotificationPayload: Sendable {
         for ((medium, link), attachment) in zip(zip(payload.media, fresh), try await attachments(job, ready)) {
             media.append(self.medium(medium.identifier, attachment, link, from: now, to: end, purpose))
         }
-        let category = try await category()
+        let category = try await service.category(named: submission.category, of: tenant)
         let (ticket, token) = try ticket(of: category, from: now, to: end, purpose)
         let enriched = try payload.enriched(
             with: media.map(\.shown.outcome), onFailure: submission.onFailure, expiresAt: linksEnd,
@@ -168,13 +168,6 @@ struct NotificationPayload: Sendable {
             link: AccessEntry(
                 id: link.id, kind: .link, tenant: tenant, attachment: ready.attachment.id, renditions: opened,
                 kid: link.kid, createdAt: now, expiresAt: end, delivery: submission.delivery))
-    }
-
-    /// The one that the payload names.
-    private func category() async throws -> Category? {
-        // No other text is a category's id.
-        guard let id = submission.category, id.isClientID else { return nil }
-        return try await service.records.category(id, of: tenant)
     }
 
     private func ticket(

@@ -45,6 +45,13 @@ extension Service {
     /// Places of media in payloads, beside the known conventions.
     var payloadPointers: [JSONPointer] { settings.payloadPointers.compactMap(JSONPointer.init) }
 
+    /// The category that a payload names; nil where there is none of that id.
+    func category(named id: String?, of tenant: TenantID) async throws -> Category? {
+        // No other text is a category's id.
+        guard let id, id.isClientID else { return nil }
+        return try await records.category(id, of: tenant)
+    }
+
     /// The profile of a payload's media: the caller's choice, else that of the payload's category, else the one to which the
     /// settings map that.
     func payloadProfile(named name: String?, category id: String?, of tenant: TenantID) async throws -> Profile {
@@ -58,10 +65,7 @@ extension Service {
         var names = [Profile.notification.name]
         if let id {
             if let mapped = settings.categories[id] { names.insert(mapped, at: 0) }
-            // No other text is a category's id.
-            if id.isClientID, let own = try await records.category(id, of: tenant)?.profile {
-                names.insert(own, at: 0)
-            }
+            if let own = try await category(named: id, of: tenant)?.profile { names.insert(own, at: 0) }
         }
         return names.lazy.compactMap(profile).first ?? .notification
     }

@@ -113,10 +113,7 @@ struct PreviewRoutes: Sendable {
                     id: link.id, kind: .link, tenant: record.tenant, attachment: id,
                     renditions: Array(attachment.renditions.keys), kid: link.kid, createdAt: now, expiresAt: end))
         }
-        var category: Category?
-        if let id = record.submission.category, id.isClientID {
-            category = try await service.records.category(id, of: record.tenant)
-        }
+        let category = try await service.category(named: record.submission.category, of: record.tenant)
         var ticket: Ticket?
         if let old = firing.ticket, let category, let token = try service.records.newTokens(.respond, 1).first {
             let context = ResponseContext(

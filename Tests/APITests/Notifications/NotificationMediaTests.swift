@@ -12,17 +12,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct NotificationMediaTests {
     private static let alert = #"{"alert":{"title":"Ada","body":"sent a photo"},"category":"order"}"#
 
-    /// The files of `Media/`, and takes every POST.
-    private static let mediaAndHook: LocalOrigin.Script = { request in
-        request.method == "POST" ? LocalOrigin.Answer(status: 204) : try await LocalOrigin.media(request)
-    }
-
-    private func put(
-        _ id: String, _ json: String, _ live: LiveService, _ headers: [String: String] = [:]
-    ) async throws -> Reply {
-        try await live.send(.put, "/v1/notifications/\(id)", headers, json: json)
-    }
-
     private func record(_ id: String, _ live: LiveService) async throws -> Tree {
         try await live.send(.get, "/v1/notifications/\(id)").json
     }
@@ -40,16 +29,17 @@ import Testing
     @Test func `a record warns of what is known at acceptance, and of its media when they are prepared`()
         async throws
     {
-        try await LocalOrigin.run(Self.mediaAndHook) { origin in
+        try await LocalOrigin.run(LocalOrigin.mediaAndHook) { origin in
             try await LiveService.run({
                 $0.worker = .codec
                 $0.startsWorking = false
             }) { live in
-                let silent = try await put("silent", #"{"payload":{"aps":{}},"trigger":{"type":"manual"}}"#, live)
+                let silent = try await putNotification(
+                    "silent", #"{"payload":{"aps":{}},"trigger":{"type":"manual"}}"#, live)
                 #expect(try codes(silent.json) == ["no_alert"])
                 let media =
                     #"[{"identifier":"photo","url":"\#(origin.url("/jpeg/coffee.jpg"))"},{"identifier":"gone","url":"\#(origin.url("/none.jpg"))"}]"#
-                let reply = try await put(
+                let reply = try await putNotification(
                     "order",
                     #"{"payload":{"aps":\#(Self.alert)},"attachments":\#(media),"trigger":{"type":"manual"}}"#, live)
                 try #require(reply.status == 201, "\(reply.text)")
@@ -73,11 +63,11 @@ import Testing
     // MARK: Failures
 
     @Test func `media that failed are told to the receiver before it fires, with what to do, and once`() async throws {
-        try await LocalOrigin.run(Self.mediaAndHook) { origin in
+        try await LocalOrigin.run(LocalOrigin.mediaAndHook) { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
                 let body =
                     #"{"payload":{"aps":\#(Self.alert),"my-attachment":"\#(origin.url("/none.jpg"))"},"trigger":{"type":"interval","seconds":3600},"handover":{"url":"\#(origin.url("/hook"))"},"metadata":{"order":"1"}}"#
-                let reply = try await put("order", body, live, ["Prefer": "wait=20"])
+                let reply = try await putNotification("order", body, live, ["Prefer": "wait=20"])
                 try #require(reply.status == 201, "\(reply.text)")
                 try await eventually("the receiver is told") { try !self.events(origin).isEmpty }
                 let event = try events(origin)[0]
@@ -93,7 +83,7 @@ import Testing
                 let record = try await record("order", live)
                 #expect(record["media"].string == "failed" && codes(record).contains("media_failed"))
                 // The same again is the same; what it fires with is told by the firing.
-                _ = try await put("order", body, live)
+                _ = try await putNotification("order", body, live)
                 let calls = try await live.send(.get, "/v1/calls?type=notification.media_failed").json
                 #expect(calls["calls"].array.map { $0["subject"].string } == ["order"])
                 _ = try await live.send(.post, "/v1/notifications/order/fire")
@@ -125,7 +115,7 @@ import Testing
                 func attachment(_ name: String, _ path: String) -> String {
                     #"{"identifier":"\#(name)","url":"\#(origin.url(path))","headers":{"Authorization":"Bearer canary-51c2"}}"#
                 }
-                let reply = try await put(
+                let reply = try await putNotification(
                     "order",
                     #"{"payload":{"aps":\#(Self.alert)},"attachments":[\#(attachment("a", "/jpeg/coffee.jpg")),\#(attachment("b", "/png/alpha.png"))],"trigger":{"type":"interval","seconds":864000},"handover":{"url":"\#(origin.url("/hook"))"}}"#,
                     live, ["Prefer": "wait=20"])
@@ -160,12 +150,12 @@ import Testing
     @Test func `media are prepared anew for each firing, ahead of it, and at once where it is fired by hand`()
         async throws
     {
-        try await LocalOrigin.run(Self.mediaAndHook) { origin in
+        try await LocalOrigin.run(LocalOrigin.mediaAndHook) { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
                 func body(_ trigger: String, _ lead: Int = 120) -> String {
                     #"{"payload":{"aps":\#(Self.alert),"my-attachment":"\#(origin.url("/jpeg/coffee.jpg"))"},"trigger":\#(trigger),"prepare":"each","lead":\#(lead)}"#
                 }
-                let reply = try await put(
+                let reply = try await putNotification(
                     "weekly", body(#"{"type":"interval","seconds":604800,"repeats":true}"#), live,
                     ["Prefer": "wait=20"])
                 try #require(reply.status == 201, "\(reply.text)")
@@ -182,7 +172,7 @@ import Testing
                 #expect(attachments.count == 2)
 
                 // Ahead of its instant.
-                _ = try await put("soon", body(#"{"type":"interval","seconds":2.5}"#), live)
+                _ = try await putNotification("soon", body(#"{"type":"interval","seconds":2.5}"#), live)
                 try await eventually("it is prepared") {
                     try await self.record("soon", live)["media"].string == "ready"
                 }
@@ -196,16 +186,16 @@ import Testing
                 #expect(try await record("soon", live)["media"].string == "ready")
 
                 // Without a trigger, at once.
-                let now = try await put("now", body("null"), live, ["Prefer": "wait=20"])
+                let now = try await putNotification("now", body("null"), live, ["Prefer": "wait=20"])
                 #expect(try now.json["last"]["state"].string == "delivered" && now.json["media"].string == "ready")
             }
         }
     }
 
     @Test func `of each firing's media those that failed are told before it`() async throws {
-        try await LocalOrigin.run(Self.mediaAndHook) { origin in
+        try await LocalOrigin.run(LocalOrigin.mediaAndHook) { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
-                _ = try await put(
+                _ = try await putNotification(
                     "order",
                     #"{"payload":{"aps":\#(Self.alert),"my-attachment":"\#(origin.url("/none.jpg"))"},"trigger":{"type":"interval","seconds":60},"prepare":"each","handover":{"url":"\#(origin.url("/hook"))"}}"#,
                     live)
@@ -237,13 +227,13 @@ import Testing
                 ),
             ]
             for (json, status, code, pointer) in cases {
-                let reply = try await put("a", json, live)
+                let reply = try await putNotification("a", json, live)
                 #expect(reply.status == status, "\(json): \(reply.text)")
                 #expect(try reply.json["code"].string == code, "\(json): \(reply.text)")
                 #expect(try reply.json["errors"].array.map { $0["pointer"].string }.contains(pointer), "\(reply.text)")
             }
             #expect(
-                try await put(
+                try await putNotification(
                     "a", #"{\#(payload),\#(url),"trigger":{"type":"interval","seconds":60,"repeats":true},"lead":30}"#,
                     live
                 ).status == 201)

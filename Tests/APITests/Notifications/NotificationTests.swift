@@ -10,17 +10,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct NotificationTests {
     private static let alert = #"{"alert":{"title":"Ada","body":"sent a photo"},"category":"order"}"#
 
-    /// The files of `Media/`, and takes every POST.
-    private static let mediaAndHook: LocalOrigin.Script = { request in
-        request.method == "POST" ? LocalOrigin.Answer(status: 204) : try await LocalOrigin.media(request)
-    }
-
-    private func put(
-        _ id: String, _ json: String, _ live: LiveService, _ headers: [String: String] = [:]
-    ) async throws -> Reply {
-        try await live.send(.put, "/v1/notifications/\(id)", headers, json: json)
-    }
-
     private func firing(_ id: String, _ number: Int, _ live: LiveService) async throws -> Tree {
         try await live.send(.get, "/v1/notifications/\(id)/firings/\(number)").json
     }
@@ -30,9 +19,9 @@ import Testing
     @Test func `media are prepared ahead, and the payload is handed over with links that live from then on`()
         async throws
     {
-        try await LocalOrigin.run(Self.mediaAndHook) { origin in
+        try await LocalOrigin.run(LocalOrigin.mediaAndHook) { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
-                let reply = try await put(
+                let reply = try await putNotification(
                     "order",
                     """
                     {"payload":{"aps":\(Self.alert),"my-attachment":"\(origin.url("/jpeg/coffee.jpg"))","deep":["cid:cat"]},
@@ -99,10 +88,10 @@ import Testing
             func body(_ seconds: Double) -> String {
                 #"{"payload":{"aps":\#(Self.alert)},"trigger":{"type":"interval","seconds":\#(seconds)}}"#
             }
-            let first = try await put("sampleRequest", body(2), live)
+            let first = try await putNotification("sampleRequest", body(2), live)
             #expect(first.status == 201)
-            #expect(try await put("sampleRequest", body(2), live).json["generation"].int == 1)
-            let second = try await put("sampleRequest", body(2.5), live)
+            #expect(try await putNotification("sampleRequest", body(2), live).json["generation"].int == 1)
+            let second = try await putNotification("sampleRequest", body(2.5), live)
             #expect(second.status == 200)
             #expect(try second.json["generation"].int == 2 && second.json["state"].string == "pending")
             let due = try #require(try second.json["next"]["at"].string)
@@ -128,9 +117,9 @@ import Testing
     @Test func `removed before its time it never fires`() async throws {
         try await LiveService.run { live in
             let body = #"{"payload":{"aps":\#(Self.alert)},"trigger":{"type":"interval","seconds":0.3}}"#
-            _ = try await put("a", body, live)
+            _ = try await putNotification("a", body, live)
             #expect(try await live.send(.delete, "/v1/notifications/a?from=pending").status == 204)
-            _ = try await put("b", body, live)
+            _ = try await putNotification("b", body, live)
             try await eventually("another fires") {
                 try await live.send(.get, "/v1/notifications/b").json["state"].string == "done"
             }
@@ -146,17 +135,17 @@ import Testing
     @Test func `without a trigger it fires at once, a medium that fails is told, and with error nothing goes`()
         async throws
     {
-        try await LocalOrigin.run(Self.mediaAndHook) { origin in
+        try await LocalOrigin.run(LocalOrigin.mediaAndHook) { origin in
             try await LiveService.run({ $0.worker = .codec }) { live in
                 let media = #""payload":{"aps":\#(Self.alert),"my-attachment":"\#(origin.url("/none.jpg"))"}"#
-                let dropped = try await put("dropped", "{\(media)}", live, ["Prefer": "wait=20"])
+                let dropped = try await putNotification("dropped", "{\(media)}", live, ["Prefer": "wait=20"])
                 #expect(try dropped.json["media"].string == "failed")
                 #expect(try dropped.json["last"]["state"].string == "delivered")
                 let firing = try await firing("dropped", 1, live)
                 #expect(firing["failed"][0]["identifier"].string == "my-attachment")
                 #expect(firing["failed"][0]["code"].string == "fetch_failed")
                 #expect(firing["payload"].keys == ["aps"])
-                _ = try await put(
+                _ = try await putNotification(
                     "strict", #"{\#(media),"on_failure":"error","handover":{"url":"\#(origin.url("/hook"))"}}"#, live,
                     ["Prefer": "wait=20"])
                 let failed = try await self.firing("strict", 1, live)
@@ -189,7 +178,7 @@ import Testing
             let job = try #require(try reply.json["job"].string)
             let attachment = try #require(
                 try await live.send(.get, "/v1/jobs/\(job)").json["attachments"][0]["id"].string)
-            let second = try await put(
+            let second = try await putNotification(
                 "second",
                 #"{"payload":{"aps":\#(Self.alert),"photo":"cid:photo"},"attachments":[{"identifier":"photo","attachment_id":"\#(attachment)"}]}"#,
                 live, ["Prefer": "wait=20"])
@@ -209,7 +198,7 @@ import Testing
             for number in 1...3 {
                 let body = #"{"payload":{"aps":{"alert":"\#(number)"}}}"#
                 for _ in 0..<2 {
-                    let reply = try await put("a", body, live, ["Prefer": "wait=20"])
+                    let reply = try await putNotification("a", body, live, ["Prefer": "wait=20"])
                     let last = try reply.json["last"]
                     #expect(last["number"].int == number && last["state"].string == "delivered", "\(reply.text)")
                 }
@@ -221,7 +210,7 @@ import Testing
 
     @Test func `over the quota nothing is left of a notification and its files`() async throws {
         try await LiveService.run({ $0.settings.quotas.pendingNotifications = 1 }) { live in
-            #expect(try await put("a", #"{"payload":{},"trigger":{"type":"manual"}}"#, live).status == 201)
+            #expect(try await putNotification("a", #"{"payload":{},"trigger":{"type":"manual"}}"#, live).status == 201)
             let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
             let head =
                 "--b\r\nContent-Disposition: form-data; name=\"notification\"\r\n\r\n"
@@ -273,17 +262,17 @@ import Testing
                 ),
             ]
             for (json, status, code, pointer) in cases {
-                let reply = try await put("a", json, live)
+                let reply = try await putNotification("a", json, live)
                 #expect(reply.status == status, "\(json): \(reply.text)")
                 #expect(try reply.json["code"].string == code, "\(json): \(reply.text)")
                 #expect(try reply.json["errors"].array.map { $0["pointer"].string }.contains(pointer), "\(reply.text)")
             }
             let long = String(repeating: "a", count: 4097 - #"{"a":""}"#.utf8.count)
-            let reply = try await put("a", #"{"payload":{"a":"\#(long)"}}"#, live)
+            let reply = try await putNotification("a", #"{"payload":{"a":"\#(long)"}}"#, live)
             #expect(reply.status == 413)
             #expect(try reply.json["code"].string == "payload_too_large")
             #expect(try await live.send(.get, "/v1/notifications/a").status == 404)
-            #expect(try await put("a%20b", #"{"payload":{}}"#, live).status == 400)
+            #expect(try await putNotification("a%20b", #"{"payload":{}}"#, live).status == 400)
             #expect(try await live.send(.get, "/v1/firings?cursor=x").status == 400)
         }
     }
