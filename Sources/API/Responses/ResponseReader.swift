@@ -25,11 +25,11 @@ enum ResponseReader {
     }
 
     private static func uuid(_ reader: FieldReader, _ field: String) -> String {
-        guard let uuid = reader.string(field).flatMap(UUID.init(uuidString:)) else {
-            reader.complain(field, "This must be a UUID.")
-            return ""
-        }
-        return uuid.uuidString.lowercased()
+        let text = reader.string(field)
+        if let uuid = text.flatMap(UUID.init(uuidString:)) { return uuid.uuidString.lowercased() }
+        // What is no string was told so.
+        if text != nil || reader.value(field) == nil { reader.complain(field, "This must be a UUID.") }
+        return ""
     }
 
     private static func data(_ reader: FieldReader) -> String? {

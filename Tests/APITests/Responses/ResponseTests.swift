@@ -249,6 +249,8 @@ import Testing
             #expect(needless.status == 400 && needless.text.contains("has no text input"))
             #expect(try await fired.respond("mute", ["data": String(repeating: "x", count: 1100)]).status == 400)
             #expect(try await fired.respond("mute", ["datum": 1]).text.contains("/datum"))
+            let number = try await fired.respond("mute", ["session": 1]).json["errors"].array
+            #expect(number.map { $0["pointer"].string } == ["/session"])
             let preflight = try await live.send(.options, fired.path, ["Origin": "null"])
             #expect(preflight.status == 204 && preflight["access-control-allow-headers"] == "content-type")
         }
