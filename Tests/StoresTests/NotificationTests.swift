@@ -9,6 +9,29 @@ import Testing
     // MARK: Firing
 
     @Test(arguments: Backend.allCases)
+    func `what payloads are made of is read by name, each tenant's own, without what is gone`(backend: Backend)
+        async throws
+    {
+        let fixture = try Fixture(backend)
+        let (acme, other) = (TenantID.local, TenantID(rawValue: "other"))
+        let attachment = try await fixture.store.deliver([.main: "picture"])
+        _ = try await fixture.records.putCategory(Category(id: "known"), of: acme)
+        var names = FiringMaterials.Names()
+        names.attachments = [attachment.id, AttachmentID(rawValue: UUID().uuidString.lowercased())]
+        names.jobs = [attachment.job, JobID(rawValue: "gone")]
+        names.categories = ["known", "unknown"]
+        let found = try await fixture.records.materials([acme: names, other: names])
+        let materials = try #require(found[acme])
+        #expect(materials.attachments.keys.elementsEqual([attachment.id]))
+        #expect(materials.attachments[attachment.id] == attachment)
+        #expect(try await fixture.records.job(attachment.job, of: acme) == materials.jobs[attachment.job])
+        #expect(materials.jobs.count == 1 && materials.categories == ["known": Category(id: "known")])
+        let others = try #require(found[other])
+        #expect(others.jobs.isEmpty && others.attachments.isEmpty && others.categories.isEmpty)
+        #expect(try await fixture.records.materials([acme: FiringMaterials.Names()])[acme]?.jobs.isEmpty == true)
+    }
+
+    @Test(arguments: Backend.allCases)
     func `an instant fires once, whoever looks`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let answer = try await fixture.put("a", in: .seconds(60))

@@ -1,6 +1,6 @@
-import Attachments
+public import Attachments
 import FoundationEssentials
-import Payloads
+public import Payloads
 
 /// A notification as the API shows it.
 struct NotificationBody: Encodable {
@@ -102,17 +102,18 @@ extension Service {
         // One that fires no more shows the media that it fired with last.
         let hasOwn = record.submission.lead == nil || record.state == .pending
         let (id, ready) = hasOwn ? (record.job, record.media.ready) : (last?.job, last?.ready ?? [:])
-        var job: JobRecord?
-        if let id { job = try await records.job(id, of: record.tenant) }
-        let media = NotificationBody.Media(of: record, job, ready: ready)
+        let source = NotificationPayload.MediaSource(
+            job: id, ready: ready,
+            materials: try await records.materials(
+                [record.tenant: .init(record.submission, job: id, ready: ready)])[record.tenant] ?? FiringMaterials())
+        let media = NotificationBody.Media(of: record, id.flatMap { source.materials.jobs[$0] }, ready: ready)
         // What was taken once is taken again, but by other settings.
         let payload = try? NotificationPayload(record.submission, of: record.tenant, self)
         var made: NotificationPayload.Made?
         if media != .none, media != .preparing {
-            made = try? await payload?.made(
-                from: job, ready: ready, at: try await records.now(), for: .init(record))
+            made = try? payload?.made(from: source, at: try await records.now(), for: .init(record))
         }
-        let facts = try await payload?.facts(made, job, ready: ready)
+        let facts = try payload?.facts(made, source)
         return NotificationBody(
             id: record.id.rawValue, generation: record.generation, state: record.state, media: media,
             job: record.job?.rawValue, category: record.submission.category, trigger: record.submission.trigger,
@@ -131,7 +132,7 @@ extension Service {
     }
 
     /// A firing as the API shows it: its payload is byte for byte as it was handed over, with its links as far as they live.
-    func document(_ firing: FiringRecord) async throws -> JSONValue {
+    public func document(_ firing: FiringRecord) async throws -> JSONValue {
         var call: CallRecord?
         if firing.handover != nil { call = try await records.call(firing.id.rawValue, of: firing.tenant) }
         var payload = JSONValue.null

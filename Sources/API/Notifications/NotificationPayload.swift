@@ -69,32 +69,40 @@ struct NotificationPayload: Sendable {
         var failed: [FiringMedium.Failure] { media.compactMap(\.record.failure) }
     }
 
+    /// What a payload's media come from.
+    struct MediaSource {
+        /// Prepares them; nil where no job does.
+        var job: JobID?
+        /// What was prepared before, by identifier.
+        var ready: [String: AttachmentID]
+        /// What is there of what is named.
+        var materials: FiringMaterials
+    }
+
     /// Its media, as far as they are, each in the place of one that the payload names.
-    ///
-    /// - Parameters:
-    ///   - job: That prepares them; nil where there is none.
-    ///   - ready: What was prepared before, by identifier.
-    private func attachments(_ job: JobRecord?, _ ready: [String: AttachmentID]) async throws -> [AttachmentRecord?] {
+    private func attachments(_ source: MediaSource) -> [AttachmentRecord?] {
         let ofJob = Dictionary(
-            (job?.attachments ?? []).map { ($0.identifier, $0) }, uniquingKeysWith: { first, _ in first })
+            (source.job.flatMap { source.materials.jobs[$0] }?.attachments ?? []).map { ($0.identifier, $0) },
+            uniquingKeysWith: { first, _ in first })
         let prepared = Dictionary(
             submission.media.compactMap { medium in medium.attachment.map { (medium.identifier, $0) } },
             uniquingKeysWith: { first, _ in first })
-        var attachments: [AttachmentRecord?] = []
-        for medium in payload.media {
-            if let id = prepared[medium.identifier] ?? ready[medium.identifier] {
-                attachments.append(try await service.records.attachment(id, of: tenant))
-            } else {
-                attachments.append(ofJob[medium.identifier])
+        return payload.media.map { medium in
+            if let id = prepared[medium.identifier] ?? source.ready[medium.identifier] {
+                return source.materials.attachments[id]
             }
+            return ofJob[medium.identifier]
         }
-        return attachments
+    }
+
+    private func category(_ materials: FiringMaterials) -> Category? {
+        submission.category.flatMap { materials.categories[$0] }
     }
 
     /// What warnings are made of, as far as they can be known now.
     ///
     /// - Parameter made: Nil while media are being prepared, and where it can't be made.
-    func facts(_ made: Made?, _ job: JobRecord?, ready: [String: AttachmentID]) async throws -> NotificationFacts {
+    func facts(_ made: Made?, _ source: MediaSource) throws -> NotificationFacts {
         if let made {
             return NotificationFacts(
                 of: try JSONDocument.read(made.payload, .passedOn).root, type: submission.pushType,
@@ -102,7 +110,7 @@ struct NotificationPayload: Sendable {
         }
         var media: [NotificationFacts.Medium] = []
         var isPreparing = false
-        for (medium, attachment) in zip(payload.media, try await attachments(job, ready)) {
+        for (medium, attachment) in zip(payload.media, attachments(source)) {
             if let prepared = attachment.flatMap(PreparedMedium.init) {
                 media.append(prepared.facts(medium.identifier))
             } else if let attachment, attachment.state.isFinished {
@@ -115,27 +123,22 @@ struct NotificationPayload: Sendable {
         }
         var facts = NotificationFacts(
             of: try JSONDocument.read(payload.bytes, .passedOn).root, type: submission.pushType,
-            category: try await service.category(named: submission.category, of: tenant), media: media, dropped: [])
+            category: category(source.materials), media: media, dropped: [])
         // With a medium that is there it will be.
         if isPreparing { facts.isMutable = true }
         return facts
     }
 
-    /// - Parameters:
-    ///   - job: That prepares its media; nil where it has none.
-    ///   - ready: What was prepared of them before, by identifier.
-    /// - Throws: ``PayloadError`` where a medium failed and that was to be an error; an error of the store.
-    func made(
-        from job: JobRecord?, ready: [String: AttachmentID], at now: Instant, for purpose: Purpose
-    ) async throws -> Made {
+    /// - Throws: ``PayloadError`` where a medium failed and that was to be an error; an error of the store's keys.
+    func made(from source: MediaSource, at now: Instant, for purpose: Purpose) throws -> Made {
         let linksEnd = now + .seconds(fraction: submission.expiresIn)
         let end = purpose.preview.map { now + .seconds(fraction: $0) } ?? linksEnd
         var media: [Medium] = []
         let fresh = try service.records.newTokens(.link, payload.media.count)
-        for ((medium, link), attachment) in zip(zip(payload.media, fresh), try await attachments(job, ready)) {
+        for ((medium, link), attachment) in zip(zip(payload.media, fresh), attachments(source)) {
             media.append(self.medium(medium.identifier, attachment, link, from: now, to: end, purpose))
         }
-        let category = try await service.category(named: submission.category, of: tenant)
+        let category = category(source.materials)
         let (ticket, token) = try ticket(of: category, from: now, to: end, purpose)
         let enriched = try payload.enriched(
             with: media.map(\.shown.outcome), onFailure: submission.onFailure, expiresAt: linksEnd,
@@ -194,12 +197,12 @@ extension Service {
 
 extension Service: FiringRenderer {
     public func completion(
-        of firing: Firing, _ job: JobRecord?, at now: Instant
-    ) async throws(AttachmentError) -> FiringCompletion {
+        of firing: Firing, from materials: FiringMaterials, at now: Instant
+    ) throws(AttachmentError) -> FiringCompletion {
         do {
             let payload = try NotificationPayload(firing.notification.submission, of: firing.record.tenant, self)
-            let made = try await payload.made(
-                from: job, ready: firing.record.ready, at: now,
+            let made = try payload.made(
+                from: .init(job: firing.record.job, ready: firing.record.ready, materials: materials), at: now,
                 for: .init(firing.notification, firing: firing.record.number))
             var finished = FiringCompletion.Finished(
                 payload: TokenTemplate(Data(made.payload), hiding: made.tokens), links: made.links,

@@ -76,11 +76,11 @@ struct PreviewRoutes: Sendable {
 
     /// What would be handed over now.
     private func draft(of record: NotificationRecord, life: Double, at now: Instant) async throws -> Draft {
-        var job: JobRecord?
-        if let id = record.job { job = try await service.records.job(id, of: record.tenant) }
+        let materials = try await service.records.materials([record.tenant: .init(record)])[record.tenant]
         let payload = try NotificationPayload(record.submission, of: record.tenant, service)
-        let made = try await payload.made(
-            from: job, ready: record.media.ready, at: now, for: .init(record, preview: life))
+        let made = try payload.made(
+            from: .init(job: record.job, ready: record.media.ready, materials: materials ?? FiringMaterials()), at: now,
+            for: .init(record, preview: life))
         let preview = SavedPreview(
             payload: TokenTemplate(Data(made.payload), hiding: made.tokens), pushType: record.submission.pushType,
             category: made.category, media: made.media.map(\.record), dropped: made.dropped, linksEnd: made.linksEnd,

@@ -23,7 +23,8 @@ public struct TokenTemplate: Hashable, Sendable, Codable {
     public init(_ text: Data, hiding tokens: [AccessToken]) {
         let secrets = tokens.map { Array($0.secretText.utf8) }.filter { $0.count > Self.nameLength }
         let bytes = Array(text)
-        var stored = Data(capacity: bytes.count)
+        var stored: [UInt8] = []
+        stored.reserveCapacity(bytes.count)
         var index = bytes.startIndex
         while index < bytes.endIndex {
             let rest = bytes[index...]
@@ -37,7 +38,7 @@ public struct TokenTemplate: Hashable, Sendable, Codable {
             stored.append(bytes[index])
             index += 1
         }
-        self.stored = stored
+        self.stored = Data(stored)
     }
 
     /// The ids of all tokens in it.

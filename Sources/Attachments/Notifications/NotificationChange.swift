@@ -4,8 +4,8 @@ public enum NotificationChange: Hashable, Sendable {
     case save(NotificationRecord, over: NotificationRecord?)
     /// Put in the place of the one of this id, or added.
     case saveFiring(FiringRecord)
-    /// The firing goes to the end of its tenant's list: always the last statement of a transaction, so that nobody who
-    /// reads the list passes one that is committed later.
+    /// The firing, which is saved in the same transaction, goes to the end of its tenant's list. Where several write at once,
+    /// always by the last statement, so that nobody who reads the list passes one that is committed later.
     case list(FiringID, of: TenantID)
     /// Access begins: the links of a payload.
     case open(AccessEntry)

@@ -49,6 +49,13 @@ public protocol NotificationRecords: Sendable {
         notBy rules: TimeZoneRulesVersion, limit: Int
     ) async throws(AttachmentError) -> [NotificationRecord]
 
+    /// What payloads are made of, read at one instant.
+    ///
+    /// - Returns: For each tenant that was named.
+    func materials(
+        _ names: [TenantID: FiringMaterials.Names]
+    ) async throws(AttachmentError) -> [TenantID: FiringMaterials]
+
     /// Moves the next instant of a notification, where it is still as it was read.
     func reschedule(
         _ notification: NotificationRecord, next: Occurrence, rules: TimeZoneRulesVersion

@@ -6,10 +6,10 @@ import Synchronization
 public protocol FiringRenderer: Sendable {
     /// Makes its payload, the links in it and the call that hands it over.
     ///
-    /// - Parameter job: That prepares its media, as far as it is when no longer is waited for; nil where it has none.
+    /// - Parameter materials: What it names, its job as far as that is when no longer is waited for.
     func completion(
-        of firing: Firing, _ job: JobRecord?, at now: Instant
-    ) async throws(AttachmentError) -> FiringCompletion
+        of firing: Firing, from materials: FiringMaterials, at now: Instant
+    ) throws(AttachmentError) -> FiringCompletion
 
     /// The call that tells the receiver of a missed instant; nil where nobody is told.
     func missedCall(
@@ -81,7 +81,8 @@ public final class NotificationService: Sendable {
                 return try await finished(Firing(earlier, of: read), by: renderer)
             }
             let now = try await records.now()
-            guard let decided = await decide(on: request, read, by: renderer, at: now) else { return nil }
+            let materials = try await materials(for: [read])[read.tenant] ?? FiringMaterials()
+            guard let decided = decide(on: request, read, from: materials, by: renderer, at: now) else { return nil }
             if try await carryOut([decided])[0] { return try await finished(Firing(decided), by: renderer) }
         }
         return nil
@@ -182,10 +183,12 @@ public final class NotificationService: Sendable {
         _ due: ArraySlice<NotificationRecord>, at clock: Instant, by renderer: some FiringRenderer
     ) async throws(AttachmentError) -> [Firing?] {
         let now = try await records.now()
+        let materials = try await materials(for: due)
         var decided: [DecidedFiring] = []
         for record in due {
             guard let request = request(for: record, by: renderer, at: clock),
-                let firing = await decide(on: request, record, by: renderer, at: now)
+                let firing = decide(
+                    on: request, record, from: materials[record.tenant] ?? FiringMaterials(), by: renderer, at: now)
             else { continue }
             decided.append(firing)
         }
@@ -196,13 +199,26 @@ public final class NotificationService: Sendable {
     /// A firing, complete where it waits for nothing. One whose payload can't be made just now keeps no other from firing: it
     /// waits for a second transaction.
     private func decide(
-        on request: FiringRequest, _ read: NotificationRecord, by renderer: some FiringRenderer, at now: Instant
-    ) async -> DecidedFiring? {
+        on request: FiringRequest, _ read: NotificationRecord, from materials: FiringMaterials,
+        by renderer: some FiringRenderer, at now: Instant
+    ) -> DecidedFiring? {
         guard let decided = NotificationDecision.fire(request, read, at: now) else { return nil }
-        guard decided.firing.isWaiting,
-            let completion = try? await completion(of: Firing(decided), by: renderer, at: now)
+        let firing = Firing(decided)
+        let job = firing.record.job
+        // A job of its own is begun when the firing is there, not before.
+        guard firing.record.isWaiting, job != firing.record.id.job,
+            job.flatMap({ materials.jobs[$0] })?.state.isFinished != false,
+            let completion = try? renderer.completion(of: firing, from: materials, at: now)
         else { return decided }
         return NotificationDecision.complete(completion, decided)
+    }
+
+    /// What notifications would be made of if they fired now, by tenant.
+    private func materials(
+        for notifications: some Sequence<NotificationRecord>
+    ) async throws(AttachmentError) -> [TenantID: FiringMaterials] {
+        try await records.materials(
+            notifications.reduce(into: [:]) { $0[$1.tenant, default: .init()].formUnion(.init($1)) })
     }
 
     private func carryOut(_ decided: [DecidedFiring]) async throws(AttachmentError) -> [Bool] {
@@ -248,8 +264,7 @@ public final class NotificationService: Sendable {
     private func finish(
         _ firing: Firing, by renderer: some FiringRenderer
     ) async throws(AttachmentError) {
-        guard firing.record.isWaiting, let completion = try await completion(of: firing, by: renderer, at: nil)
-        else { return }
+        guard firing.record.isWaiting, let completion = try await completion(of: firing, by: renderer) else { return }
         try await records.complete(completion)
         if let made = NotificationDecision.complete(completion, DecidedFiring(firing.record, of: firing.notification)) {
             count(made.firing)
@@ -264,23 +279,24 @@ public final class NotificationService: Sendable {
         if let late = firing.late { JobMetrics.time("firing_late_seconds", late) }
     }
 
-    /// - Parameter now: Nil where it waits until its media are ready or its time is over.
-    /// - Returns: Nil where they aren't ready, and it doesn't wait, or not any more as the task was cancelled.
+    /// Waits until its media are ready or its time is over.
+    ///
+    /// - Returns: Nil where they aren't ready, and it doesn't wait any more as the task was cancelled.
     private func completion(
-        of firing: Firing, by renderer: some FiringRenderer, at now: Instant?
+        of firing: Firing, by renderer: some FiringRenderer
     ) async throws(AttachmentError) -> FiringCompletion? {
-        // A job of its own is begun when the firing is there, not before.
-        guard now == nil || firing.record.job != firing.record.id.job else { return nil }
         var job = try await job(of: firing)
         if let known = job, !known.state.isFinished {
-            guard now == nil else { return nil }
             let left = firing.record.waitsUntil - (try await records.now())
             job = try await jobs.finished(known.id, of: known.tenant, within: max(left, .zero), known: known)
             // Who was stopped as it waited leaves the rest to whoever looks next.
             if Task.isCancelled, job?.state.isFinished == false { return nil }
         }
-        let instant = if let now { now } else { try await records.now() }
-        return try await renderer.completion(of: firing, job, at: instant)
+        let tenant = firing.record.tenant
+        var materials = try await records.materials([tenant: .init(firing)])[tenant] ?? FiringMaterials()
+        // It may have gone on since then.
+        if let job { materials.jobs[job.id] = job }
+        return try renderer.completion(of: firing, from: materials, at: try await records.now())
     }
 
     // MARK: Zone rules

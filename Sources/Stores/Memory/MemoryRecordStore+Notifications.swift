@@ -83,6 +83,24 @@ extension MemoryRecordStore {
         }
     }
 
+    public func materials(
+        _ names: [TenantID: FiringMaterials.Names]
+    ) async throws(AttachmentError) -> [TenantID: FiringMaterials] {
+        read { tables, _ in
+            var found: [TenantID: FiringMaterials] = [:]
+            for (tenant, names) in names {
+                var materials = FiringMaterials()
+                for id in names.jobs { materials.jobs[id] = tables.job(id, of: tenant).map(tables.record) }
+                for id in names.attachments {
+                    materials.attachments[id] = tables.attachments[.init(tenant: tenant, id: id)]?.record
+                }
+                for id in names.categories { materials.categories[id] = tables.categories[tenant]?[id] }
+                found[tenant] = materials
+            }
+            return found
+        }
+    }
+
     public func reschedule(
         _ notification: NotificationRecord, next: Occurrence, rules: TimeZoneRulesVersion
     ) async throws(AttachmentError) {

@@ -21,11 +21,7 @@ extension PostgresRecordStore {
     }
 
     public func category(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> Category? {
-        try await read { work in
-            try await work.run(
-                "SELECT body FROM categories WHERE tenant = $1 AND id = $2", [.text(tenant.rawValue), .text(id)]
-            ).first.map { try Column.value(Category.self, from: $0.text("body")) }
-        }
+        try await read { work in try await work.categories([id], of: tenant)[id] }
     }
 
     public func categories(of tenant: TenantID) async throws(AttachmentError) -> [Category] {
@@ -41,6 +37,20 @@ extension PostgresRecordStore {
             try await work.run(
                 "DELETE FROM categories WHERE tenant = $1 AND id = $2", [.text(tenant.rawValue), .text(id)]
             ).changes > 0
+        }
+    }
+}
+
+extension PostgresWork {
+    /// Those that are there, by their ids.
+    func categories(_ ids: Set<String>, of tenant: TenantID) async throws -> [String: Category] {
+        guard !ids.isEmpty else { return [:] }
+        return try await run(
+            "SELECT body FROM categories WHERE tenant = $1 AND id = ANY($2::text[])",
+            [.text(tenant.rawValue), .texts(Array(ids))]
+        ).reduce(into: [:]) { found, row in
+            let category = try Column.value(Category.self, from: row.text("body"))
+            found[category.id] = category
         }
     }
 }

@@ -7,11 +7,7 @@ extension PostgresRecordStore {
 
     public func job(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord? {
         try await read { work in
-            let row = try await work.run(
-                "SELECT key FROM jobs WHERE tenant = $1 AND id = $2", [.text(tenant.rawValue), .text(id.rawValue)]
-            ).first
-            guard let row else { return nil }
-            return try await work.jobRecord(row.int64("key"))
+            try await work.jobRecords([id], of: tenant).first
         }
     }
 
@@ -65,10 +61,7 @@ extension PostgresRecordStore {
         _ id: AttachmentID, of tenant: TenantID
     ) async throws(AttachmentError) -> AttachmentRecord? {
         try await read { work in
-            let rows = try await work.run(
-                "SELECT \(PostgresWork.attachmentColumns) FROM attachments WHERE tenant = $1 AND id = $2",
-                [.text(tenant.rawValue), .uuid(id.rawValue)])
-            return try await work.attachmentRecords(rows, of: tenant).first
+            try await work.attachmentRecords([id], of: tenant).first
         }
     }
 

@@ -84,6 +84,25 @@ extension PostgresRecordStore {
         }
     }
 
+    public func materials(
+        _ names: [TenantID: FiringMaterials.Names]
+    ) async throws(AttachmentError) -> [TenantID: FiringMaterials] {
+        guard names.values.contains(where: { !$0.isEmpty }) else { return names.mapValues { _ in FiringMaterials() } }
+        return try await read { work in
+            var found: [TenantID: FiringMaterials] = [:]
+            for (tenant, names) in names {
+                var materials = FiringMaterials()
+                for job in try await work.jobRecords(names.jobs, of: tenant) { materials.jobs[job.id] = job }
+                for attachment in try await work.attachmentRecords(names.attachments, of: tenant) {
+                    materials.attachments[attachment.id] = attachment
+                }
+                materials.categories = try await work.categories(names.categories, of: tenant)
+                found[tenant] = materials
+            }
+            return found
+        }
+    }
+
     public func reschedule(
         _ notification: NotificationRecord, next: Occurrence, rules: TimeZoneRulesVersion
     ) async throws(AttachmentError) {
@@ -380,7 +399,7 @@ extension PostgresWork {
                 .text(record.state.rawValue), .text(record.submission.category),
                 .int(record.next?.at.milliseconds), .text(record.rules?.rawValue), .int(record.shownAt?.milliseconds),
                 .int(record.finishedAt?.milliseconds), .int(record.mediaDueAt?.milliseconds),
-                .text(record.awaitedJob?.rawValue), .text(try Column.text(record)),
+                .text(record.awaitedJob?.rawValue), .text(try Column.unsortedText(record)),
             ])
     }
 
@@ -412,7 +431,7 @@ extension PostgresWork {
                 .int(firing.generation), .int(firing.number), .text(firing.state.rawValue),
                 .int(firing.scheduledAt.milliseconds), .bool(firing.isManual), .text(firing.idempotencyKey),
                 .int(firing.isWaiting ? firing.waitsUntil.milliseconds : nil), .int(firing.createdAt.milliseconds),
-                .text(try Column.text(firing)),
+                .text(try Column.unsortedText(firing)),
             ])
     }
 
@@ -421,10 +440,7 @@ extension PostgresWork {
     private func listing(_ firings: [FiringID], of tenant: TenantID) -> PostgresStatement {
         PostgresStatement(
             """
-            WITH list AS (
-                INSERT INTO tenants (tenant, last_place) VALUES ($1, cardinality($2::uuid[]))
-                ON CONFLICT (tenant) DO UPDATE SET last_place = tenants.last_place + excluded.last_place
-                RETURNING last_place - cardinality($2::uuid[]) AS before)
+            WITH list AS (\(SeededFault.takingPlaces))
             UPDATE firings SET place = list.before + listed.ordinal
             FROM list, unnest($2::uuid[]) WITH ORDINALITY AS listed (id, ordinal)
             WHERE firings.id = listed.id

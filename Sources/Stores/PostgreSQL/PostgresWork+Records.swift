@@ -53,6 +53,16 @@ extension PostgresWork {
         return record
     }
 
+    /// Those of these that are there.
+    func jobRecords(_ ids: Set<JobID>, of tenant: TenantID) async throws -> [JobRecord] {
+        guard !ids.isEmpty else { return [] }
+        let keys = try await run(
+            "SELECT key FROM jobs WHERE tenant = $1 AND id = ANY($2::text[])",
+            [.text(tenant.rawValue), .texts(ids.map(\.rawValue))]
+        ).map { try $0.int64("key") }
+        return Array(try await jobRecords(keys).values)
+    }
+
     static func renditions(_ rows: PostgresRows) throws -> [String: [RenditionRole: Rendition]] {
         var renditions: [String: [RenditionRole: Rendition]] = [:]
         for row in rows {
@@ -72,6 +82,16 @@ extension PostgresWork {
             try AttachmentRecord(
                 row, job: JobID(rawValue: row.text("job_id")), isRunning: row.bool("is_running"), renditions)
         }
+    }
+
+    /// Those of these that are there.
+    func attachmentRecords(_ ids: Set<AttachmentID>, of tenant: TenantID) async throws -> [AttachmentRecord] {
+        guard !ids.isEmpty else { return [] }
+        return try await attachmentRecords(
+            try await run(
+                "SELECT \(Self.attachmentColumns) FROM attachments WHERE tenant = $1 AND id = ANY($2::uuid[])",
+                [.text(tenant.rawValue), .uuids(ids.map(\.rawValue))]),
+            of: tenant)
     }
 
     /// What ``attachmentRecords(_:of:)`` wants to know of an attachment.

@@ -20,9 +20,7 @@ extension SQLiteRecordStore {
     }
 
     public func category(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> Category? {
-        try await read { database, _ in
-            try database.category(id, of: tenant).map { try Column.value(Category.self, from: $0) }
-        }
+        try await read { database, _ in try database.category(id, of: tenant) }
     }
 
     public func categories(of tenant: TenantID) async throws(AttachmentError) -> [Category] {
@@ -41,7 +39,8 @@ extension SQLiteRecordStore {
 }
 
 extension Database {
-    fileprivate func category(_ id: String, of tenant: TenantID) throws -> String? {
+    func category(_ id: String, of tenant: TenantID) throws -> Category? {
         try texts("SELECT body FROM categories WHERE tenant = ? AND id = ?", [tenant.rawValue, id]).first
+            .map { try Column.value(Category.self, from: $0) }
     }
 }

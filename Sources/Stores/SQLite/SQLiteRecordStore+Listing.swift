@@ -6,11 +6,7 @@ extension SQLiteRecordStore {
     static let longestPage = 1000
 
     public func job(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord? {
-        try await read { database, _ in
-            try database.row(
-                "SELECT * FROM jobs WHERE tenant = ? AND id = ?", [tenant.rawValue, id.rawValue]
-            ).map(database.jobRecord)
-        }
+        try await read { database, _ in try database.jobRecord(id, of: tenant) }
     }
 
     /// What became of work that is known by one of these keys, by its key.

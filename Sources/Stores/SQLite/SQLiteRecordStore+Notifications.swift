@@ -81,6 +81,25 @@ extension SQLiteRecordStore {
         }
     }
 
+    public func materials(
+        _ names: [TenantID: FiringMaterials.Names]
+    ) async throws(AttachmentError) -> [TenantID: FiringMaterials] {
+        guard names.values.contains(where: { !$0.isEmpty }) else { return names.mapValues { _ in FiringMaterials() } }
+        return try await read { database, _ in
+            var found: [TenantID: FiringMaterials] = [:]
+            for (tenant, names) in names {
+                var materials = FiringMaterials()
+                for id in names.jobs { materials.jobs[id] = try database.jobRecord(id, of: tenant) }
+                for id in names.attachments {
+                    materials.attachments[id] = try database.attachmentRecord(id, of: tenant)
+                }
+                for id in names.categories { materials.categories[id] = try database.category(id, of: tenant) }
+                found[tenant] = materials
+            }
+            return found
+        }
+    }
+
     public func reschedule(
         _ notification: NotificationRecord, next: Occurrence, rules: TimeZoneRulesVersion
     ) async throws(AttachmentError) {
@@ -196,8 +215,8 @@ private struct WrittenChange: Sendable {
     init(_ change: NotificationChange) throws {
         self.change = change
         switch change {
-        case .save(let record, _): json = try Column.text(record)
-        case .saveFiring(let firing): json = try Column.text(firing)
+        case .save(let record, _): json = try Column.unsortedText(record)
+        case .saveFiring(let firing): json = try Column.unsortedText(firing)
         default: json = nil
         }
     }
@@ -272,12 +291,12 @@ extension Database {
     }
 
     fileprivate func apply(_ changes: [WrittenChange], at now: Instant) throws {
-        var listed: [TenantID: [FiringID]] = [:]
+        let places = try list(changes.map(\.change))
         for written in changes {
             switch written.change {
             case .save(let record, let before): try save(record, as: written.json, over: before)
-            case .saveFiring(let firing): try save(firing, as: written.json)
-            case .list(let firing, let tenant): listed[tenant, default: []].append(firing)
+            case .saveFiring(let firing): try save(firing, as: written.json, at: places[firing.id])
+            case .list: break
             case .open(let link): try begin(link)
             case .openTicket(let ticket): try insert(ticket)
             case .close(let ids, let tenant): try close(ids, of: tenant, at: now)
@@ -289,7 +308,6 @@ extension Database {
             case .forgetSources(let notification, let tenant): try forgetSources(of: notification, tenant)
             }
         }
-        for (tenant, firings) in listed { try list(firings, of: tenant) }
     }
 
     private func save(_ record: NotificationRecord, as json: String?, over before: NotificationRecord?) throws {
@@ -323,34 +341,41 @@ extension Database {
         }
     }
 
-    private func save(_ firing: FiringRecord, as json: String?) throws {
+    /// - Parameter place: In its tenant's list; nil where that stays as it is.
+    private func save(_ firing: FiringRecord, as json: String?, at place: Int64?) throws {
         try run(
             """
             INSERT INTO firings (id, tenant, notification, generation, number, state, scheduled_at, is_manual,
-                idempotency_key, waits_until, created_at, record)
-            SELECT ?, tenant, key, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM notifications WHERE tenant = ? AND id = ?
+                idempotency_key, waits_until, created_at, place, record)
+            SELECT ?, tenant, key, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM notifications WHERE tenant = ? AND id = ?
             ON CONFLICT (id) DO UPDATE SET state = excluded.state, waits_until = excluded.waits_until,
-                record = excluded.record
+                place = coalesce(excluded.place, firings.place), record = excluded.record
             """,
             [
                 firing.id.rawValue, firing.generation, firing.number, firing.state.rawValue,
                 firing.scheduledAt.milliseconds, firing.isManual, firing.idempotencyKey,
                 firing.isWaiting ? firing.waitsUntil.milliseconds : nil, firing.createdAt.milliseconds,
-                json, firing.tenant.rawValue, firing.notification.rawValue,
+                place, json, firing.tenant.rawValue, firing.notification.rawValue,
             ])
     }
 
-    /// Puts firings at the end of their tenant's list, in their order.
-    private func list(_ firings: [FiringID], of tenant: TenantID) throws {
-        let last = try number(
-            """
-            INSERT INTO tenants (tenant, last_place) VALUES (?1, ?2)
-            ON CONFLICT (tenant) DO UPDATE SET last_place = last_place + ?2 RETURNING last_place
-            """, [tenant.rawValue, firings.count])
-        let first = (last ?? 0) - Int64(firings.count) + 1
-        for (place, firing) in zip(first..., firings) {
-            try run("UPDATE firings SET place = ? WHERE id = ?", [place, firing.rawValue])
+    /// Gives firings that are saved in these changes places at the end of their tenants' lists, in their order. As there is
+    /// one writer, nobody sees a later one before.
+    private func list(_ changes: [NotificationChange]) throws -> [FiringID: Int64] {
+        var listed: [TenantID: [FiringID]] = [:]
+        for case .list(let firing, let tenant) in changes { listed[tenant, default: []].append(firing) }
+        var places: [FiringID: Int64] = [:]
+        for (tenant, firings) in listed {
+            let last = try number(
+                """
+                INSERT INTO tenants (tenant, last_place) VALUES (?1, ?2)
+                ON CONFLICT (tenant) DO UPDATE SET last_place = last_place + ?2 RETURNING last_place
+                """, [tenant.rawValue, firings.count])
+            for (place, firing) in zip(((last ?? 0) - Int64(firings.count) + 1)..., firings) {
+                places[firing] = place
+            }
         }
+        return places
     }
 }
 

@@ -14,8 +14,8 @@ import Testing
         let failures: Recorder<FiringID>
 
         func completion(
-            of firing: Firing, _ job: JobRecord?, at now: Instant
-        ) async throws(AttachmentError) -> FiringCompletion {
+            of firing: Firing, from materials: FiringMaterials, at now: Instant
+        ) throws(AttachmentError) -> FiringCompletion {
             if firing.notification.id == failing, failures.list.isEmpty {
                 failures.add(firing.record.id)
                 throw .storeFailed(reason: "for a while")
