@@ -14,6 +14,8 @@ enum SeededFault: String, CaseIterable, Sendable {
     case claimWithoutLock
     /// Equal bytes are kept once, and count as one.
     case referencesNotCounted
+    /// Firings get their places in the list before their turn to be committed has come.
+    case placesGivenEarly
 
     #if DEBUG
         private static let chosen = ProcessInfo.processInfo.environment["SATCHEL_SEEDED_FAULT"].flatMap(Self.init)
@@ -46,6 +48,18 @@ enum SeededFault: String, CaseIterable, Sendable {
 
     /// What a blob's references come to that is delivered again.
     static let references = referencesNotCounted.isOn ? "blobs.refs" : "blobs.refs + excluded.refs"
+
+    /// Takes so many places as `$2` has firings at the end of the list of the tenant `$1`, and locks it.
+    static let takingPlaces =
+        placesGivenEarly.isOn
+        ? """
+        SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint AS before FROM pg_sleep(random()) WHERE $1::text <> ''
+        """
+        : """
+        INSERT INTO tenants (tenant, last_place) VALUES ($1, cardinality($2::uuid[]))
+        ON CONFLICT (tenant) DO UPDATE SET last_place = tenants.last_place + excluded.last_place
+        RETURNING last_place - cardinality($2::uuid[]) AS before
+        """
 
     /// How what is claimed is locked. Without a lock there is time for another to do the same.
     static let lock =

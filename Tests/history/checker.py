@@ -274,6 +274,28 @@ def pullers_see_each_once(history):
     return sum(len(found) for found in seen.values()), wrong
 
 
+def responses_are_kept_once(history):
+    """Who was answered finds his response in the list once, and heard the same however often he said it."""
+    rows, said, wrong = collections.defaultdict(list), collections.defaultdict(list), []
+    for row in history.tables["responses"]:
+        rows[row["id"]].append(row)
+    for call in history.of("respond"):
+        said[call["response"]].append(call)
+    for response, calls in said.items():
+        kept, answers = rows[response], [call["answer"] for call in calls if call["status"] == 200]
+        if answers and len(kept) != 1:
+            wrong.append(f"the response {response} was answered, and is there {len(kept)} times")
+        if any(answer != answers[0] for answer in answers):
+            wrong.append(f"the response {response} was answered in several ways")
+        if kept and all(call["status"] is not None and 400 <= call["status"] < 500 for call in calls):
+            wrong.append(f"the response {response} was refused, and is there")
+        about = [(call["of"], call["notification"], call["firing"]) for call in calls]
+        if any((row["tenant"], row["notification"], row["firing"]) != about[0] for row in kept):
+            wrong.append(f"the response {response} is about something else")
+    wrong += [f"nobody said the response {response}" for response, kept in rows.items() if kept and response not in said]
+    return len(said), wrong
+
+
 def usage_is_true(history):
     counted = collections.defaultdict(lambda: collections.Counter())
     for row in history.tables["renditions"]:
@@ -326,6 +348,7 @@ RULES = {
     "lists were whole": lists_are_whole,
     "each notification fired once": fires_once,
     "who pulls firings saw each once": pullers_see_each_once,
+    "each response was kept once, and had one answer": responses_are_kept_once,
     "usage equals the records": usage_is_true,
     "references equal the renditions": blobs_are_counted,
     "what records name is in the bucket": objects_are_there,

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 import urllib.parse
+import uuid
 
 from history.cluster import PORT, TENANTS
 from history.history import now
@@ -27,6 +28,8 @@ class World:
         self.over, self.lock = threading.Event(), threading.Lock()
         self.unfinished, self.failed = [], []
         self.delivered, self.streamed, self.pullers = [], [], []
+        # Where who got a payload responds: tenant, notification, firing and path.
+        self.tickets = []
         # Leases that may be read under, and some that no longer may.
         self.leases = []
 
@@ -361,6 +364,12 @@ class Notifier(Client):
 
     pause = 1.5
     KINDS = {"once": 6, "changed": 3, "removed": 2}
+    # It takes responses, and nobody else decides what they lead to.
+    CATEGORY = {"actions": [{"id": "yes", "title": "Yes"}, {"id": "no", "title": "No"}], "responses": {"rate": 1000}}
+
+    def __init__(self, world, name):
+        super().__init__(world, name)
+        self.told = set()
 
     def act(self):
         self.count += 1
@@ -377,7 +386,9 @@ class Notifier(Client):
 
     def put(self, name, tenant, kind):
         seconds = round(self.chance.uniform(0.5, 5), 3)
-        body = json.dumps({"payload": {"aps": {"alert": name}}, "trigger": {"type": "interval", "seconds": seconds}})
+        if not self.name_category(tenant):
+            return False
+        body = json.dumps({"payload": {"aps": {"alert": name, "category": "question"}}, "trigger": {"type": "interval", "seconds": seconds}})
         for attempt in range(TRIES):
             status, answer, note = self.ask(
                 "notify", "PUT", f"/v1/notifications/{name}", tenant, headers={"Content-Type": "application/json"}, body=body)
@@ -388,6 +399,17 @@ class Notifier(Client):
             if self.world.over.wait(0.5):
                 return False
         return False
+
+    def name_category(self, tenant):
+        """Puts the category of its notifications, once; whether it is there."""
+        if tenant not in self.told:
+            status, _, note = self.ask(
+                "category", "PUT", "/v1/categories/question", tenant, headers={"Content-Type": "application/json"},
+                body=json.dumps(self.CATEGORY))
+            note()
+            if status in (200, 201):
+                self.told.add(tenant)
+        return tenant in self.told
 
     def remove(self, name, tenant):
         for attempt in range(TRIES):
@@ -419,13 +441,37 @@ class Puller(Client):
         firings = [firing["id"] for firing in page["firings"]]
         note(firings=firings)
         self.cursors[tenant] = page["next"]
+        for firing in page["firings"]:
+            if respond := ((firing["payload"] or {}).get("satchel") or {}).get("respond"):
+                ticket = {"tenant": tenant, "notification": firing["notification"], "firing": firing["number"]}
+                self.world.add(self.world.tickets, {**ticket, "path": urllib.parse.urlsplit(respond).path})
         return firings
+
+
+class Responder(Client):
+    """Does what people do with what they were shown. Who gets no answer says the same again, to whomever answers."""
+
+    def act(self):
+        ticket = self.world.draw(self.world.tickets, self.chance)
+        if ticket is None:
+            return
+        response = {
+            "id": str(uuid.UUID(int=self.chance.getrandbits(128), version=4)),
+            "session": str(uuid.UUID(int=self.chance.getrandbits(128), version=4)), "action": self.chance.choice(["yes", "no"])}
+        for attempt in range(TRIES):
+            status, answer, note = self.ask(
+                "respond", "POST", ticket["path"], None, headers={"Content-Type": "application/json"}, body=json.dumps(response))
+            known = {name: ticket[name] for name in ("notification", "firing")}
+            note(**known, of=ticket["tenant"], response=response["id"], answer=answer if status == 200 else None)
+            # Now and then it is said again although it was heard.
+            if (status and status < 500 and self.chance.random() < 0.7) or self.world.over.wait(0.3):
+                return
 
 
 # How many of each: uploads' clients come here.
 CROWD = {
     Uploader: 1, Submitter: 3, Poller: 3, Lessee: 2, Reader: 3, Streamer: 2, Deleter: 1, Retrier: 1, Lister: 1, Notifier: 2,
-    Puller: 2}
+    Puller: 2, Responder: 2}
 
 
 def crowd(world):

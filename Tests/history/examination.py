@@ -21,6 +21,8 @@ TABLES = {
         FROM notifications""",
     "firings": """SELECT firings.id, firings.tenant, notifications.id AS notification, firings.generation, firings.number,
         firings.state, firings.place FROM firings JOIN notifications ON notifications.key = firings.notification""",
+    "responses": """SELECT responses.tenant, responses.id, responses.place, responses.firing, notifications.id AS notification
+        FROM responses JOIN notifications ON notifications.key = responses.notification""",
 }
 PATIENCE = 240
 # What is still to be done: jobs, notifications that are due by the clock of the database, firings without their payload.

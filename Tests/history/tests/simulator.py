@@ -14,7 +14,7 @@ class Simulator:
         self.chance, self.events, self.time, self.ids = random.Random(seed), [], 100.0, itertools.count(1)
         self.jobs, self.attachments, self.renditions, self.blobs, self.objects = {}, [], [], [], {}
         self.witness, self.ends, self.open = [], [], {}
-        self.notifications, self.firings = [], []
+        self.notifications, self.firings, self.responses = [], [], []
 
     def tick(self, most=0.2):
         self.time += self.chance.uniform(0.01, most)
@@ -99,6 +99,15 @@ class Simulator:
             "place": place})
         self.call("pull", firings=[f"firing-{place}"])
 
+    def respond(self, name, times=1):
+        """A response to the first firing of a notification, said so often."""
+        place = len(self.responses) + 1
+        said = {"of": "north", "notification": name, "firing": 1, "response": f"response-{place}"}
+        for _ in range(times):
+            self.call("respond", tenant=None, answer={"id": said["response"], "then": "forward"}, **said)
+        self.responses.append({"tenant": "north", "id": said["response"], "place": place, "firing": 1, "notification": name})
+        return said
+
     def history(self):
         for row in self.renditions:
             self.read("last", row["attachment"], row["sha256"], op="open")
@@ -109,7 +118,7 @@ class Simulator:
                 "tenant": "north", "stored_bytes": sum(row["bytes"] for row in self.renditions), "unfinished_jobs": 0,
                 "open_leases": len(self.open)}],
             "leases": [{"tenant": "north", "open": len(self.open)}], "witness": self.witness, "ends": self.ends,
-            "notifications": self.notifications, "firings": self.firings,
+            "notifications": self.notifications, "firings": self.firings, "responses": self.responses,
             "objects": [{"name": name, "bytes": size} for name, size in self.objects.items()]}
         for name, rows in tables.items():
             self.note("table", name=name, rows=rows)

@@ -13,6 +13,7 @@ class CheckerTests(unittest.TestCase):
         self.world.read(self.lease, self.attachment, self.hash)
         self.world.notify("once")
         self.world.notify("changed", bodies=2)
+        self.said = self.world.respond("once", times=2)
 
     def judged(self, changed=lambda history: None):
         history = self.world.history()
@@ -32,6 +33,7 @@ class CheckerTests(unittest.TestCase):
                 lease = world.lease(attachment)
                 world.read(lease, attachment, hash_)
                 world.notify(f"notification-{number}", bodies=1 + number % 2)
+                world.respond(f"notification-{number}", times=1 + number % 3)
                 if number % 3 == 0:
                     start = world.time
                     revoked = world.revoke(lease)
@@ -40,7 +42,8 @@ class CheckerTests(unittest.TestCase):
             verdict = Verdict(world.history())
             self.assertEqual([found for _, found in verdict.rules.values() if found], [])
             self.assertGreater(min(cases for name, (cases, _) in verdict.rules.items() if name in (
-                "what was read had its hash", "each notification fired once", "who pulls firings saw each once", "no read began after its access was taken back", "streams ended within a second")), 0)
+                "what was read had its hash", "each notification fired once", "who pulls firings saw each once",
+                "each response was kept once, and had one answer", "no read began after its access was taken back", "streams ended within a second")), 0)
 
     def test_a_job_that_was_accepted_and_is_gone_is_found(self):
         self.world.call("submit", 202, name="lost", key="lost", asked=None, bytes="lost", job="id-lost", code=None)
@@ -218,6 +221,34 @@ class CheckerTests(unittest.TestCase):
         self.assert_breaks(
             "who pulls firings saw each once",
             lambda history: [row.update(place=3 - row["place"]) for row in history.tables["firings"]])
+
+    def test_a_response_that_is_lost_or_kept_twice_or_was_never_said_is_found(self):
+        rule = "each response was kept once, and had one answer"
+        self.assert_breaks(rule, lambda history: history.tables["responses"].clear())
+        for change in ({"place": 2}, {"place": 2, "id": "other"}):
+            self.setUp()
+            self.assert_breaks(
+                rule, lambda history: history.tables["responses"].append({**history.tables["responses"][0], **change}))
+
+    def test_a_response_that_was_answered_otherwise_later_is_found(self):
+        self.world.call("respond", tenant=None, answer={"then": "dismiss"}, **self.said)
+        self.assert_breaks("each response was kept once, and had one answer")
+
+    def test_a_response_that_was_refused_and_kept_or_is_of_another_firing_is_found(self):
+        said = self.world.respond("changed", times=0)
+        self.world.call("respond", 409, tenant=None, answer=None, **said)
+        self.assert_breaks("each response was kept once, and had one answer")
+        self.setUp()
+        self.assert_breaks(
+            "each response was kept once, and had one answer", lambda history: history.tables["responses"][0].update(firing=2))
+
+    def test_a_response_of_which_no_answer_came_may_be_kept_or_not(self):
+        for times in range(2):
+            said = {**self.said, "response": f"unheard-{times}"}
+            self.world.call("respond", None, tenant=None, answer=None, **said)
+            if times:
+                self.world.responses.append({**self.world.responses[0], "id": said["response"], "place": 2})
+        self.assertTrue(self.judged().is_sound)
 
     def test_wrong_usage_is_found(self):
         self.assert_breaks("usage equals the records", lambda history: history.tables["usage"][0].update(unfinished_jobs=1))
