@@ -128,7 +128,8 @@ var targets: [Target] = [
     .executableTarget(
         name: "satchel",
         dependencies: [
-            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "S3", "API", "HTTPServer",
+            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "S3", "Payloads", "API", "HTTPServer",
+            "CSandbox",
             .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "AsyncHTTPClient", package: "async-http-client"),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "clock.h"
 #include "memory_file.h"
 #include "openat2.h"
 #include "sandbox_landlock.h"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Attachments
+import CSandbox
 import CodecPool
 import Foundation
 import Glibc
@@ -32,6 +33,7 @@ struct Doctor: AsyncParsableCommand {
         findings += await codec()
         findings += await storeFindings()
         findings.append(Self.timeZones(TimeZoneDatabase(), at: .wallClock()))
+        if let clock = Self.clock { findings.append(clock) }
         findings += ServiceFindings(file: config).all
         print(table(["", "WHAT", "HOW IT IS"], findings.map { [$0.grade.rawValue, $0.subject, $0.detail] }))
         if findings.contains(where: { $0.grade == .bad }) {
@@ -120,6 +122,20 @@ struct Doctor: AsyncParsableCommand {
             case .missing: "missing"
             }
         return "\(kind), \(state)" + (layer.reason.isEmpty ? "" : ": \(layer.reason)")
+    }
+
+    /// By which triggers fire, too; nil where the system doesn't tell.
+    private static var clock: Finding? {
+        switch csandbox_clock_is_synchronised() {
+        case 1: Finding(grade: .good, subject: "clock", detail: "synchronised")
+        case 0:
+            Finding(
+                grade: .extra, subject: "clock",
+                detail:
+                    "not synchronised: where it is set while a service runs, notifications pause until it has gone evenly for 10 s; install chrony or systemd-timesyncd"
+            )
+        default: nil
+        }
     }
 
     /// By which triggers fire.

@@ -59,4 +59,21 @@ import Testing
         #expect(try line(empty.path(percentEncoded: false)).hasPrefix("ok"))
         #expect(try line(nil).contains(" zones in '/usr/share/zoneinfo'"))
     }
+
+    @Test func `the doctor says what the kernel does of whether the clock is kept right`() throws {
+        let user = try CommandLineUser()
+        let line = try #require(
+            try user.satchel.run(["doctor"]).outputText.split(separator: "\n").first { $0.contains(" clock ") })
+        // 64 is STA_UNSYNC, 5 TIME_ERROR: adjtimex(2), asked by another program.
+        let isKept = try Python.run(
+            """
+            import ctypes
+            clock = (ctypes.c_char * 256)()
+            state = ctypes.CDLL(None).adjtimex(clock)
+            status = ctypes.c_int.from_buffer(clock, 40).value
+            print(state != 5 and not status & 64)
+            """
+        ).outputText.hasPrefix("True")
+        #expect(line.hasPrefix(isKept ? "ok" : "--") && line.contains("not synchronised") == !isKept, "\(line)")
+    }
 }
