@@ -1,8 +1,8 @@
-import Payloads
+public import Payloads
 
 extension JSONValue {
     /// The value over as few lines as stay within `width` columns each.
-    func laidOut(width: Int = 100, indent: Int = 0) -> String {
+    public func laidOut(width: Int = 100, indent: Int = 0) -> String {
         let flat = flat
         let pad = String(repeating: " ", count: indent)
         guard flat.count + indent > width else { return flat }

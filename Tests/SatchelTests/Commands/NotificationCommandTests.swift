@@ -46,6 +46,8 @@ import Testing
         let first = try user.run("notification", "fire", "n")
         #expect(first.status == 0 && first.errorText.contains("public_url"), "\(first.errorText)")
         #expect(try object(first)["number"] as? Int == 1 && object(first)["state"] as? String == "pending")
+        let payload = try #require(try object(first)["payload"] as? [String: Any])
+        #expect((payload["aps"] as? [String: String]) == ["alert": "A"])
         let second = try object(try user.run("notification", "fire", "n", "--no-handover"))
         #expect(second["number"] as? Int == 2 && second["state"] as? String == "delivered")
         let shown = try object(try user.run("notification", "show", "n"))
