@@ -118,7 +118,7 @@ import Testing
     }
 
     static let troubles = [
-        Trouble(testDescription: "hangs", answer: .init(delay: .seconds(30)), reason: "it did not answer in"),
+        Trouble(testDescription: "hangs", answer: .init(delay: .seconds(30)), reason: "answer in"),
         Trouble(testDescription: "fails", answer: .init(status: 500), reason: "it answered 500"),
         Trouble(
             testDescription: "redirects", answer: .init(status: 302, headers: ["Location": "http://169.254.169.254/"]),
