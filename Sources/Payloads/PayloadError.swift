@@ -3,9 +3,12 @@ public import Attachments
 /// Why a payload can't be taken or enriched.
 public enum PayloadError: Error, Hashable, Sendable {
     case invalidJSON(JSONSyntaxError)
-    case notAnObject
-    /// Longer than APNs takes as it came.
-    case tooLarge(bytes: Int, limit: Int)
+    /// Not of the form that the service takes.
+    case notAMessage(PayloadFormat)
+    /// A message is longer, as it came, than the service takes.
+    ///
+    /// - Parameter pointer: The message, in the payload.
+    case tooLarge(PayloadFormat, at: JSONPointer, bytes: Int, limit: Int)
     /// A medium failed, and that was to be an error.
     case mediumFailed(PayloadMedium, MediumFailure)
 
@@ -14,10 +17,10 @@ public enum PayloadError: Error, Hashable, Sendable {
         switch self {
         case .invalidJSON(let error):
             "The payload is no JSON: \(error.reason) at line \(error.line), column \(error.column)."
-        case .notAnObject:
-            "The payload is no JSON object. Send what APNs would get: an object with the key 'aps'."
-        case .tooLarge(let bytes, let limit):
-            "The payload has \(bytes) bytes; APNs takes at most \(limit). Shorten it by \(bytes - limit) bytes."
+        case .notAMessage(let format):
+            "The payload is not of the form that \(format.service) takes. Send \(format.rules.form)."
+        case .tooLarge(let format, let pointer, let bytes, let limit):
+            "The \(pointer == .root ? "payload" : "message at '\(pointer)'") has \(bytes) bytes; \(format.service) takes at most \(limit). Shorten it by \(bytes - limit) bytes."
         case .mediumFailed(let medium, let failure):
             "The medium '\(medium.identifier)' failed (\(failure.code)): \(failure.message)"
         }
@@ -26,7 +29,7 @@ public enum PayloadError: Error, Hashable, Sendable {
 
 /// Why a medium isn't in the enriched payload.
 public struct MediumFailure: Error, Hashable, Sendable {
-    /// One of ``ErrorCode``, or `payload_too_large`.
+    /// One of ``ErrorCode``, or `payload_too_large`, `image_too_large` or `not_an_image`.
     public var code: String
     public var message: String
 
@@ -44,7 +47,7 @@ public struct MediumFailure: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// Its new URL would make the payload longer than APNs takes.
+    /// Its new URL would make the payload longer than the service takes.
     static func doesNotFit(limit: Int) -> MediumFailure {
         MediumFailure(
             code: "payload_too_large",

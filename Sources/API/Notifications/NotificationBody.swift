@@ -138,7 +138,7 @@ extension Service {
         var payload = JSONValue.null
         if let template = firing.payload {
             let text = try await records.text(of: template, of: firing.tenant)
-            payload = try JSONDocument.read(Array(text), .passedOn).root
+            payload = try JSONDocument.read(Array(text), .enriched).root
         }
         let body = FiringBody(
             notification: firing.notification.rawValue, number: firing.number, id: firing.id.rawValue,

@@ -40,7 +40,7 @@ struct NotificationEvent {
     }
 
     func fired(_ made: NotificationPayload.Made, submission: NotificationSubmission) -> JSONValue {
-        let payload = try? JSONDocument.read(made.payload, .passedOn)
+        let payload = try? JSONDocument.read(made.payload, .enriched)
         let failed = made.failed.map { failure in
             JSONValue(members: [
                 ("identifier", JSONValue(failure.identifier)), ("code", JSONValue(failure.code)),
@@ -50,7 +50,8 @@ struct NotificationEvent {
         return JSONValue(
             event: type, at: now,
             facts + [
-                ("format", JSONValue("apns")), ("push_type", JSONValue(submission.pushType.rawValue)),
+                ("format", JSONValue(submission.format.rawValue)),
+                ("push_type", submission.format == .apns ? JSONValue(submission.pushType.rawValue) : .null),
                 ("collapse_id", JSONValue(collapseID)),
                 ("expires_at", JSONValue((now + .seconds(fraction: submission.expiresIn)).description)),
                 ("failed", JSONValue(elements: failed)),

@@ -15,7 +15,8 @@ struct NotificationPayload: Sendable {
         self.tenant = tenant
         self.submission = submission
         payload = try PushPayload(
-            Array(submission.payload.utf8), type: submission.pushType, pointers: service.payloadPointers,
+            Array(submission.payload.utf8), format: submission.format, type: submission.pushType,
+            pointers: service.payloadPointers,
             attachments: submission.media.map(\.identifier))
     }
 
@@ -44,8 +45,10 @@ struct NotificationPayload: Sendable {
         var record: FiringMedium {
             var medium = FiringMedium(
                 identifier: shown.identifier, attachment: link?.attachment, link: link?.id, failure: nil)
-            if case .failure(let failure) = shown.outcome {
-                medium.failure = .init(identifier: shown.identifier, code: failure.code, message: failure.message)
+            var failure = shown.unfit
+            if case .failure(let reason) = shown.outcome { failure = reason }
+            medium.failure = failure.map {
+                .init(identifier: shown.identifier, code: $0.code, message: $0.message)
             }
             return medium
         }
@@ -105,13 +108,14 @@ struct NotificationPayload: Sendable {
     func facts(_ made: Made?, _ source: MediaSource) throws -> NotificationFacts {
         if let made {
             return NotificationFacts(
-                of: try JSONDocument.read(made.payload, .passedOn).root, type: submission.pushType,
+                of: try PushPayload(
+                    made.payload, format: submission.format, type: submission.pushType, rules: .enriched),
                 category: made.category, media: made.media.map(\.shown.facts), dropped: made.dropped)
         }
         var media: [NotificationFacts.Medium] = []
         var isPreparing = false
         for (medium, attachment) in zip(payload.media, attachments(source)) {
-            if let prepared = attachment.flatMap(PreparedMedium.init) {
+            if let prepared = attachment.flatMap({ PreparedMedium($0, for: submission.format) }) {
                 media.append(prepared.facts(medium.identifier))
             } else if let attachment, attachment.state.isFinished {
                 let failure = MediumFailure(attachment, deadline: submission.deadline)
@@ -122,8 +126,7 @@ struct NotificationPayload: Sendable {
             }
         }
         var facts = NotificationFacts(
-            of: try JSONDocument.read(payload.bytes, .passedOn).root, type: submission.pushType,
-            category: category(source.materials), media: media, dropped: [])
+            of: payload, category: category(source.materials), media: media, dropped: [])
         // With a medium that is there it will be.
         if isPreparing { facts.isMutable = true }
         return facts
@@ -143,11 +146,12 @@ struct NotificationPayload: Sendable {
         let enriched = try payload.enriched(
             with: media.map(\.shown.outcome), onFailure: submission.onFailure, expiresAt: linksEnd,
             respond: token.map(service.responseURL))
+        for index in media.indices { media[index].shown.mark(enriched.unfit) }
         return Made(
             payload: enriched.bytes, media: media,
             tokens: zip(media, fresh).filter { $0.0.link != nil }.map(\.1.token) + [token].compactMap(\.self),
             category: category,
-            ticket: enriched.dropped.contains(DroppedPart(.respond)) ? nil : ticket,
+            ticket: enriched.takesResponses ? ticket : nil,
             dropped: enriched.dropped.map(\.text), linksEnd: linksEnd)
     }
 
@@ -155,7 +159,7 @@ struct NotificationPayload: Sendable {
         _ identifier: String, _ attachment: AttachmentRecord?, _ link: NewToken, from now: Instant, to end: Instant,
         _ purpose: Purpose
     ) -> Medium {
-        guard let attachment, let ready = PreparedMedium(attachment) else {
+        guard let attachment, let ready = PreparedMedium(attachment, for: submission.format) else {
             let failure =
                 attachment.map { MediumFailure($0, deadline: submission.deadline) }
                 ?? MediumFailure(.notInStore(what: "'\(identifier)'"))

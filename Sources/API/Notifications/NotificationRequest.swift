@@ -5,11 +5,6 @@ import Payloads
 ///
 /// Encoded it is the canonical form of the body, which tells two bodies of one id apart.
 struct NotificationRequest: Hashable, Sendable, Encodable {
-    /// What a payload is written for.
-    enum Format: String, Hashable, Sendable, Encodable, CaseIterable {
-        case apns
-    }
-
     /// When media are prepared.
     enum Preparation: String, Hashable, Sendable, Encodable, CaseIterable {
         /// At acceptance, once for all firings.
@@ -20,7 +15,7 @@ struct NotificationRequest: Hashable, Sendable, Encodable {
 
     /// JSON, byte for byte.
     var payload: String
-    var format: Format
+    var format: PayloadFormat
     var pushType: PushType
     var expiresIn: Double
     var delivery: DeliveryMode
@@ -71,15 +66,20 @@ struct NotificationReader {
     /// - Throws: A problem that names every field which can't be taken.
     func notification(_ body: some Sequence<UInt8>, hasParts: Bool) throws(Problem) -> NotificationRequest {
         let reader = try FieldReader(body: body, known: Self.fields, errors)
+        let format = reader.choice("format", PayloadFormat.self) ?? .apns
         var payload: [UInt8] = []
         if let value = reader.value("payload") {
-            if case .object = value {
+            if value.isObject || (format == .expo && value.isArray) {
                 value.write(to: &payload)
             } else {
-                reader.complain("payload", "This must be an object: what APNs would get.")
+                reader.complain("payload", "This must be \(format.form).")
             }
         } else {
-            reader.complain("payload", "A notification has a payload: what APNs would get.")
+            reader.complain("payload", "A notification has a payload: \(format.form).")
+        }
+        let pushType = reader.choice("push_type", PushType.self)
+        if format != .apns, pushType != nil {
+            reader.complain("push_type", "A payload has a push type with 'format': 'apns' only.")
         }
         let preparation = reader.choice("prepare", NotificationRequest.Preparation.self) ?? .now
         let (attachments, prepared, identifiers) = attachments(
@@ -97,8 +97,7 @@ struct NotificationReader {
         }
         let request = NotificationRequest(
             payload: String(decoding: payload, as: UTF8.self),
-            format: reader.choice("format", NotificationRequest.Format.self) ?? .apns,
-            pushType: reader.choice("push_type", PushType.self) ?? .alert,
+            format: format, pushType: pushType ?? .alert,
             expiresIn: reader.number("expires_in", in: PayloadRequest.lives) ?? NotificationBounds.defaultLife,
             delivery: reader.choice("delivery", DeliveryMode.self) ?? .private,
             profile: reader.profile(among: submissions.profiles),

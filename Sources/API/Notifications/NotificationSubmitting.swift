@@ -57,7 +57,7 @@ struct NotificationSubmitting: Sendable {
         _ id: NotificationID, _ wording: NotificationRequest, _ body: ReceivedBody, digest: String
     ) async throws -> (NotificationAnswer, keepsSources: Bool) {
         var submission = NotificationSubmission(
-            payload: wording.payload, pushType: wording.pushType, expiresIn: wording.expiresIn,
+            payload: wording.payload, format: wording.format, pushType: wording.pushType, expiresIn: wording.expiresIn,
             delivery: wording.delivery, profile: wording.profile, onFailure: wording.onFailure,
             deadline: wording.deadline,
             media: wording.identifiers.map {

@@ -37,8 +37,10 @@ struct PayloadEnriching: Sendable {
         let expiresAt = media.compactMap(\.expiresAt).reduce(now + life, min)
         do throws(PayloadError) {
             let enriched = try payload.enriched(with: outcomes, onFailure: wishes.onFailure, expiresAt: expiresAt)
+            for index in media.indices { media[index].mark(enriched.unfit) }
             let headers = PayloadHeaders(
-                job: job.id, media: payload.media, outcomes: outcomes, dropped: enriched.dropped)
+                job: job.id, media: payload.media, outcomes: outcomes, dropped: enriched.dropped,
+                unfit: enriched.unfit)
             return Result(
                 job: job.id, payload: enriched, media: media, linksEnd: expiresAt, headers: headers.fields)
         } catch {
@@ -83,7 +85,7 @@ struct PayloadEnriching: Sendable {
     // MARK: What came of it
 
     private func medium(of attachment: AttachmentRecord, _ life: Duration) async throws -> EnrichedMedium {
-        guard let ready = PreparedMedium(attachment) else {
+        guard let ready = PreparedMedium(attachment, for: payload.format) else {
             let failure = MediumFailure(attachment, deadline: wishes.deadline)
             return EnrichedMedium(
                 identifier: attachment.identifier, record: attachment, outcome: .failure(failure))
@@ -110,19 +112,21 @@ struct PayloadEnriching: Sendable {
 
 /// What the answer says beside the payload, as structured fields (RFC 9651).
 ///
-///     Satchel-Failed: fetch_failed;of="photo"
+///     Satchel-Failed: fetch_failed;of="photo", image_too_large;of="clip";at="/big_picture"
 ///     Satchel-Dropped: preview_url;of="photo", satchel
 struct PayloadHeaders: Sendable {
     var job: JobID
     var media: [PayloadMedium]
     var outcomes: [MediumOutcome]
     var dropped: [DroppedPart]
+    var unfit: [UnfitPlace] = []
 
     var fields: HTTPFields {
         var fields = HTTPFields()
-        let failed = zip(media, outcomes).compactMap { medium, outcome in
+        var failed = zip(media, outcomes).compactMap { medium, outcome in
             if case .failure(let failure) = outcome { Self.item(failure.code, of: medium.identifier) } else { nil }
         }
+        failed += unfit.map { Self.item($0.failure.code, of: $0.medium, at: $0.pointer) }
         set("Satchel-Job", job.rawValue, in: &fields)
         set("Satchel-Failed", failed.joined(separator: ", "), in: &fields)
         set(
@@ -136,9 +140,11 @@ struct PayloadHeaders: Sendable {
         fields[name] = value
     }
 
-    private static func item(_ token: String, of identifier: String?) -> String {
-        guard let identifier else { return token }
-        return "\(token);of=\"\(text(identifier))\""
+    private static func item(_ token: String, of identifier: String?, at pointer: JSONPointer? = nil) -> String {
+        let parameters = [("of", identifier), ("at", pointer?.description)].compactMap { name, value in
+            value.map { ";\(name)=\"\(text($0))\"" }
+        }
+        return token + parameters.joined()
     }
 
     /// An identifier as the inside of a structured field's string: what isn't printable ASCII is percent-encoded.

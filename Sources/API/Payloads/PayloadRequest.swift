@@ -39,8 +39,14 @@ struct PayloadRequest: Hashable, Sendable {
 extension PayloadRequest {
     private static let expiration = HTTPField.Name("apns-expiration")
 
+    /// What a query may have; a push type is APNs' word.
+    private static func parameters(of format: PayloadFormat) -> [String] {
+        ["profile", "on_failure"] + (format == .apns ? ["push_type"] : []) + ["deadline", "expires_in", "delivery"]
+    }
+
     /// - Throws: A problem that names everything that can't be taken.
-    init(_ request: Request) throws(Problem) {
+    init(_ request: Request, _ format: PayloadFormat) throws(Problem) {
+        let known = Self.parameters(of: format)
         let errors = ValidationErrors()
         func choice<Choice: RawRepresentable & CaseIterable>(
             _ name: String, _ text: String, _ value: inout Choice
@@ -57,22 +63,24 @@ extension PayloadRequest {
             return nil
         }
         for (name, text) in try Query(request).parameters {
+            guard known.contains(name) else {
+                errors.add(
+                    String(name.prefix(64)),
+                    "This call has no such parameter; it has \(known.dropLast().joined(separator: ", ")) and \(known.last ?? "")."
+                )
+                continue
+            }
             switch name {
             case "profile": profile = text
             case "on_failure": choice(name, text, &onFailure)
             case "push_type": choice(name, text, &pushType)
             case "deadline": deadline = seconds(name, text, in: Self.deadlines) ?? deadline
             case "expires_in": expiresIn = seconds(name, text, in: Self.lives)
-            case "delivery": choice(name, text, &delivery)
-            default:
-                errors.add(
-                    String(name.prefix(64)),
-                    "This call has no such parameter; it has profile, on_failure, push_type, deadline, expires_in and delivery."
-                )
+            default: choice(name, text, &delivery)
             }
         }
         // 0 is APNs' word for a push that isn't kept: its links live as by default.
-        if let name = Self.expiration, let text = request.headers[name], text != "0" {
+        if format == .apns, let name = Self.expiration, let text = request.headers[name], text != "0" {
             if let time = Int64(text), (0..<1 << 40).contains(time) {
                 expiresAt = Instant(milliseconds: time * 1000)
             } else {

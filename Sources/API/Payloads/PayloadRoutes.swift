@@ -4,32 +4,38 @@ import Hummingbird
 import NIOCore
 import Payloads
 
-/// Push payloads, enriched.
+/// Push payloads, enriched: a call for each format.
 struct PayloadRoutes: Sendable {
-    /// Bytes of a body; more than any push may have, so that its length is judged by what APNs takes.
+    /// Bytes of a body; more than any push may have, so that its length is judged by what the service takes.
     private static let bodyLimit: Int64 = 64 << 10
 
     let service: Service
     func add(to table: RouteTable) {
-        table.on(.enrichPayload) { request, context in
-            let wishes = try PayloadRequest(request)
-            let body = try await IncomingBody(request, limit: Self.bodyLimit).collect()
-            let payload: PushPayload
-            do throws(PayloadError) {
-                payload = try PushPayload(
-                    Array(body.readableBytesView), type: wishes.pushType, pointers: service.payloadPointers)
-            } catch {
-                throw Problem(error)
-            }
-            let profile = try await service.payloadProfile(
-                named: wishes.profile, category: payload.category, of: context.tenant)
-            guard !payload.media.isEmpty else { return response(payload.bytes) }
-            let enriching = PayloadEnriching(
-                service: service, payload: payload, wishes: wishes, profile: profile, tenant: try context.tenant,
-                traceparent: context.trace.header)
-            let result = try await enriching.result()
-            return response(result.payload.bytes, headers: result.headers)
+        for format in PayloadFormat.allCases {
+            table.on(.enrichPayload(format)) { request, context in try await enrich(request, format, context) }
         }
+    }
+
+    private func enrich(
+        _ request: Request, _ format: PayloadFormat, _ context: ServiceContext
+    ) async throws -> Response {
+        let wishes = try PayloadRequest(request, format)
+        let body = try await IncomingBody(request, limit: Self.bodyLimit).collect()
+        let payload: PushPayload
+        do throws(PayloadError) {
+            payload = try PushPayload(
+                Array(body.readableBytesView), format: format, type: wishes.pushType, pointers: service.payloadPointers)
+        } catch {
+            throw Problem(error)
+        }
+        let profile = try await service.payloadProfile(
+            named: wishes.profile, category: payload.category, of: context.tenant)
+        guard !payload.media.isEmpty else { return response(payload.bytes) }
+        let enriching = PayloadEnriching(
+            service: service, payload: payload, wishes: wishes, profile: profile, tenant: try context.tenant,
+            traceparent: context.trace.header)
+        let result = try await enriching.result()
+        return response(result.payload.bytes, headers: result.headers)
     }
 
     private func response(_ payload: [UInt8], headers: HTTPFields = [:]) -> Response {
@@ -77,7 +83,7 @@ extension Problem {
         switch error {
         case .invalidJSON:
             self.init(.badRequest, "invalid_json", error.message)
-        case .notAnObject:
+        case .notAMessage:
             self = .invalid(error.message)
         case .tooLarge:
             self.init(.contentTooLarge, "payload_too_large", error.message)

@@ -9,9 +9,13 @@ struct PreparedMedium: Hashable, Sendable {
     private let rendition: Rendition
     /// The small one is fetched first; a poster is as large as a picture.
     let preview: RenditionRole?
+    /// Pictures in the place of what is none, the best first.
+    private let standIns: [RenditionRole]
 
     /// Nil where nothing of it is ready.
-    init?(_ attachment: AttachmentRecord) {
+    ///
+    /// - Parameter format: Some have places for pictures alone.
+    init?(_ attachment: AttachmentRecord, for format: PayloadFormat = .apns) {
         guard let best = attachment.best, let rendition = attachment.renditions[best] else { return nil }
         self.attachment = attachment
         self.best = best
@@ -19,10 +23,19 @@ struct PreparedMedium: Hashable, Sendable {
         preview = [RenditionRole.thumbnail, .poster, .waveform].first {
             $0 != best && attachment.renditions[$0] != nil
         }
+        standIns =
+            format == .apns || rendition.mediaType.format.picture != nil
+            ? []
+            : [.poster, .thumbnail, .waveform].filter { attachment.renditions[$0] != nil }
     }
 
     /// What a link has to open.
-    var roles: [RenditionRole] { [best] + [preview].compactMap(\.self) }
+    var roles: [RenditionRole] {
+        let others = [preview].compactMap(\.self) + standIns
+        return others.reduce(into: [best]) { roles, role in
+            if !roles.contains(role) { roles.append(role) }
+        }
+    }
 
     /// What warnings are made of.
     ///
@@ -41,7 +54,14 @@ struct PreparedMedium: Hashable, Sendable {
             previewURL: preview.flatMap { role in
                 attachment.renditions[role].map { service.contentURL(token, role, $0.mediaType) }
             },
-            thumbhash: attachment.placeholder?.thumbhash, options: options)
+            thumbhash: attachment.placeholder?.thumbhash, options: options,
+            standIns: standIns.compactMap { role in
+                attachment.renditions[role].map { rendition in
+                    DeliveredMedium.File(
+                        url: service.contentURL(token, role, rendition.mediaType), type: rendition.mediaType,
+                        bytes: rendition.bytes)
+                }
+            })
     }
 }
 

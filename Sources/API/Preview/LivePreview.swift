@@ -16,13 +16,17 @@ public final class LivePreview: Sendable {
     /// What the files hold.
     public struct Contents: Hashable, Sendable {
         public var payload: [UInt8]
+        public var format: PayloadFormat
         /// Nil where there is no such file.
         public var category: [UInt8]?
         /// Media that come with the payload.
         public var attachments: [AttachmentSubmission]
 
-        public init(payload: [UInt8], category: [UInt8]?, attachments: [AttachmentSubmission]) {
+        public init(
+            payload: [UInt8], format: PayloadFormat = .apns, category: [UInt8]?, attachments: [AttachmentSubmission]
+        ) {
             self.payload = payload
+            self.format = format
             self.category = category
             self.attachments = attachments
         }
@@ -140,7 +144,8 @@ public final class LivePreview: Sendable {
         var read: PushPayload?
         do throws(PayloadError) {
             read = try PushPayload(
-                contents.payload, pointers: service.settings.payloadPointers.compactMap(JSONPointer.init),
+                contents.payload, format: contents.format,
+                pointers: service.settings.payloadPointers.compactMap(JSONPointer.init),
                 attachments: contents.attachments.map(\.identifier))
         } catch {
             problems.append(error.message)
@@ -152,7 +157,8 @@ public final class LivePreview: Sendable {
             )
             category = nil
         }
-        var preview = NotificationPreview(payload: payload.bytes, category: category, respond: responsePath)
+        var preview = NotificationPreview(
+            payload: payload.bytes, format: contents.format, category: category, respond: responsePath)
         guard !payload.media.isEmpty else { return (preview, nil) }
         let profile = category?.profile.flatMap(service.profile) ?? service.profile(named: Profile.notification.name)
         let result = try await PayloadEnriching(

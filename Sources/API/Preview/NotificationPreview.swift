@@ -5,6 +5,7 @@ import Payloads
 struct NotificationPreview: Sendable {
     /// As it is handed over.
     var payload: [UInt8]
+    var format = PayloadFormat.apns
     var type = PushType.alert
     /// The one of that id; nil where there is none.
     var category: Category?
@@ -20,7 +21,13 @@ struct NotificationPreview: Sendable {
     var respond: String?
 
     /// Of the payload; null where it is none.
-    var document: JSONValue { (try? JSONDocument.read(payload, .passedOn).root) ?? .null }
+    var document: JSONValue { (try? JSONDocument.read(payload, .enriched).root) ?? .null }
+
+    /// Nil where the payload is none.
+    var reading: PushPayload? { try? PushPayload(payload, format: format, type: type, rules: .enriched) }
+
+    /// What it says to whoever sees it.
+    var alert: AlertText { AlertText(reading?.alert) }
 
     /// Media that are there, the first of which is shown.
     var shown: [(medium: EnrichedMedium, delivered: DeliveredMedium)] {
@@ -29,8 +36,10 @@ struct NotificationPreview: Sendable {
 
     /// What warnings are made of.
     var facts: NotificationFacts {
-        var facts = NotificationFacts(
-            of: document, type: type, category: category, media: media.map(\.facts), dropped: dropped)
+        let media = media.map(\.facts)
+        var facts =
+            reading.map { NotificationFacts(of: $0, category: category, media: media, dropped: dropped) }
+            ?? NotificationFacts(format: format, hasAlert: false, isMutable: false, media: media, dropped: dropped)
         facts.linksEnd = linksEnd
         facts.pushEnds = pushEnds
         return facts
@@ -41,13 +50,11 @@ extension NotificationFacts {
     /// - Parameters:
     ///   - payload: As it is handed over, or as it came.
     ///   - category: The one that it names; nil where there is none.
-    init(of payload: JSONValue, type: PushType, category: Category?, media: [Medium], dropped: [String]) {
-        let aps = payload["aps"]
-        let alert = aps?["alert"].map { !$0.isNull } ?? false
+    init(of payload: PushPayload, category: Category?, media: [Medium], dropped: [String]) {
         self.init(
-            hasAlert: alert && (type == .alert || type == .voip), isMutable: aps?["mutable-content"]?.number == 1,
-            categoryID: aps?["category"]?.text, category: category, media: media, dropped: dropped,
-            payloadLimit: type.limit)
+            format: payload.format, hasAlert: payload.isShown, isMutable: payload.isMutable,
+            categoryID: payload.category, category: category, media: media, dropped: dropped,
+            payloadLimit: payload.format.limit(payload.type))
     }
 }
 
@@ -67,8 +74,11 @@ extension EnrichedMedium {
     var facts: NotificationFacts.Medium {
         switch outcome {
         case .success(let medium):
-            NotificationFacts.Medium(identifier, medium.type, width: medium.width, height: medium.height)
-        case .failure(let failure): NotificationFacts.Medium(identifier, failure)
+            var facts = NotificationFacts.Medium(
+                identifier, medium.type, width: medium.width, height: medium.height)
+            facts.unfit = unfit.map { .init(code: $0.code, message: $0.message) }
+            return facts
+        case .failure(let failure): return NotificationFacts.Medium(identifier, failure)
         }
     }
 }

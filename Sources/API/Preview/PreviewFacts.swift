@@ -49,12 +49,38 @@ struct PreviewFacts {
 
     private var payload: [Row] {
         let dropped = preview.dropped.joined(separator: ", ")
+        let reading = preview.reading
+        let size = reading?.size ?? preview.payload.count
         return [
-            ("Bytes", "\(Self.count(Int64(preview.payload.count))) of \(Self.count(Int64(preview.type.limit)))"),
+            ("Sent to", "\(preview.format.service)"),
+            ("Bytes", "\(Self.count(Int64(size))) of \(Self.count(Int64(facts.payloadLimit)))\(parts(reading))"),
             ("Left out", dropped.isEmpty ? "nothing" : "\(dropped.showingInvisible())"),
             ("Category", "\((facts.categoryID ?? "none").showingInvisible())"),
             ("Links end", "\(preview.linksEnd?.description ?? "no links")"),
         ]
+    }
+
+    /// What is counted, where it isn't the whole.
+    private func parts(_ reading: PushPayload?) -> String {
+        guard let reading, reading.size != preview.payload.count else { return "" }
+        return reading.messageCount > 1
+            ? ", the longest of \(reading.messageCount) messages, without who gets it" : ", without who gets it"
+    }
+
+    /// Where the payload names a medium, and what is shown there.
+    private func places(of medium: EnrichedMedium, _ delivered: DeliveredMedium) -> [Row] {
+        let files = [(delivered.url, delivered.type)] + delivered.standIns.map { ($0.url, $0.type) }
+        var rows: [Row] = []
+        for place in preview.reading?.places ?? [] {
+            guard let type = files.first(where: { $0.0 == place.url })?.1 else { continue }
+            let limit = place.limit.map { ", of at most \(Self.count($0)) bytes" } ?? ""
+            let viewer = place.viewer.map { ", where \($0) shows pictures alone\(limit)" } ?? ""
+            rows.append(("At \(place.pointer)".showingInvisible(), "\(type.rawValue)\(viewer)"))
+        }
+        if let unfit = medium.unfit {
+            rows.append(("Not shown", "<code>\(unfit.code)</code> \(unfit.message.showingInvisible())"))
+        }
+        return rows
     }
 
     private func medium(_ medium: EnrichedMedium, _ fact: NotificationFacts.Medium) -> HTMLText {
@@ -92,7 +118,7 @@ struct PreviewFacts {
                 ("Fidelity", "\(medium.record?.fidelity?.rawValue ?? "–")"),
                 ("Download", "\(seconds.joined(separator: ", ")) Mbit/s"),
                 ("Decoded bytes", "\(decoded ?? "–")"),
-            ].filter { $0.1.description != "–" }
+            ].filter { $0.1.description != "–" } + places(of: medium, delivered)
         }
     }
 

@@ -49,7 +49,7 @@ struct PreviewPage: Sendable {
     static let status: HTMLText = "<p id=\"status\" class=\"status\" role=\"status\"></p>"
 
     private var title: String {
-        let alert = preview.map { AlertText($0.document["aps"]?["alert"]) }
+        let alert = preview?.alert
         guard let text = alert?.title ?? alert?.body else { return "Notification preview" }
         return "\(String(text.prefix(60)).showingInvisible()): notification preview"
     }

@@ -11,7 +11,7 @@ struct PreviewPhones {
     init(preview: NotificationPreview, direction: PreviewAppearance.Direction) {
         self.preview = preview
         self.direction = direction
-        alert = AlertText(preview.document["aps"]?["alert"])
+        alert = preview.alert
         category = preview.category
     }
 

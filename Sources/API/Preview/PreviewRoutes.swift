@@ -82,7 +82,8 @@ struct PreviewRoutes: Sendable {
             from: .init(job: record.job, ready: record.media.ready, materials: materials ?? FiringMaterials()), at: now,
             for: .init(record, preview: life))
         let preview = SavedPreview(
-            payload: TokenTemplate(Data(made.payload), hiding: made.tokens), pushType: record.submission.pushType,
+            payload: TokenTemplate(Data(made.payload), hiding: made.tokens), format: record.submission.format,
+            pushType: record.submission.pushType,
             category: made.category, media: made.media.map(\.record), dropped: made.dropped, linksEnd: made.linksEnd,
             respond: made.ticket?.id)
         return Draft(preview: preview, links: made.links, ticket: made.ticket)
@@ -126,7 +127,8 @@ struct PreviewRoutes: Sendable {
         }
         let preview = SavedPreview(
             payload: TokenTemplate(payload.text(with: tokens), hiding: Array(tokens.values)),
-            pushType: record.submission.pushType, category: category, media: media, dropped: firing.dropped,
+            format: record.submission.format, pushType: record.submission.pushType, category: category, media: media,
+            dropped: firing.dropped,
             linksEnd: firing.firedAt.map { $0 + .seconds(fraction: record.submission.expiresIn) }, respond: ticket?.id)
         return Draft(preview: preview, links: links, ticket: ticket)
     }
@@ -148,27 +150,30 @@ struct PreviewRoutes: Sendable {
         let ids = saved.payload.tokens.union(saved.links).union([saved.respond].compactMap(\.self))
         let tokens = try await service.records.tokens(ids, of: tenant)
         var media: [EnrichedMedium] = []
-        for medium in saved.media { media.append(try await self.medium(medium, tokens, of: tenant)) }
+        for medium in saved.media { media.append(try await self.medium(medium, tokens, saved.format, of: tenant)) }
         return NotificationPreview(
-            payload: Array(saved.payload.text(with: tokens)), type: saved.pushType, category: saved.category,
+            payload: Array(saved.payload.text(with: tokens)), format: saved.format, type: saved.pushType,
+            category: saved.category,
             media: media, dropped: saved.dropped, linksEnd: saved.linksEnd,
             respond: saved.respond.flatMap { tokens[$0] }.map { "/r/\($0.secretText)" })
     }
 
     private func medium(
-        _ medium: FiringMedium, _ tokens: [String: AccessToken], of tenant: TenantID
+        _ medium: FiringMedium, _ tokens: [String: AccessToken], _ format: PayloadFormat, of tenant: TenantID
     ) async throws -> EnrichedMedium {
         var record: AttachmentRecord?
         if let id = medium.attachment { record = try await service.records.attachment(id, of: tenant) }
+        let failure = medium.failure.map { MediumFailure(code: $0.code, message: $0.message) }
         var shown = EnrichedMedium(
             identifier: medium.identifier, record: record,
-            outcome: .failure(
-                medium.failure.map { MediumFailure(code: $0.code, message: $0.message) }
-                    ?? MediumFailure(.notInStore(what: "'\(medium.identifier)'"))))
-        guard let record, let ready = PreparedMedium(record), let token = medium.link.flatMap({ tokens[$0] }) else {
+            outcome: .failure(failure ?? MediumFailure(.notInStore(what: "'\(medium.identifier)'"))))
+        guard let record, let ready = PreparedMedium(record, for: format),
+            let token = medium.link.flatMap({ tokens[$0] })
+        else {
             return shown
         }
         shown.outcome = .success(ready.delivered(by: token, service))
+        shown.unfit = failure
         for (role, rendition) in record.renditions {
             shown.urls[role] = service.contentURL(token, role, rendition.mediaType)
         }

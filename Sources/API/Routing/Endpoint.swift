@@ -70,7 +70,9 @@ extension Endpoint {
     static let revokeGrant = Endpoint(.delete, "/v1/grants/{id}", .keyOrGrant([.read]))
     static let content = Endpoint(.get, "/c/{token}/{name}", .anyone)
     static let contentHead = Endpoint(.head, "/c/{token}/{name}", .anyone)
-    static let enrichPayload = Endpoint(.post, "/v1/payloads/apns", .key([.submit]), startsWork: true)
+    static func enrichPayload(_ format: PayloadFormat) -> Endpoint {
+        Endpoint(.post, "/v1/payloads/\(format.rawValue)", .key([.submit]), startsWork: true)
+    }
     static let checkTrigger = Endpoint(.post, "/v1/triggers/check", .key([.submit, .read]))
     static let listCategories = Endpoint(.get, "/v1/categories", .key([.read]))
     static let putCategory = Endpoint(.put, "/v1/categories/{id}", .key([.submit]))
@@ -101,15 +103,18 @@ extension Endpoint {
     static let asset = Endpoint(.get, "/assets/{name}", .anyone)
 
     /// All of them, in the order in which they are described.
-    static let all: [Endpoint] = [
-        submitJob, putJob, listJobs, job, jobEvents, deleteJob, retryJob, replayWebhook, listCalls, call, replayCall,
-        listAttachments, attachment, deleteAttachment,
-        startLease, lease, renewLease, stopLease, grant, narrowGrant, revokeGrant,
-        content, contentHead, enrichPayload,
-        submitNotification, putNotification, listNotifications, notification, deleteNotification, fireNotification,
-        notificationFirings, notificationFiring, listFirings, checkTrigger,
-        respond, respondPreflight, listResponses, createPreview, deletePreview, preview,
-        listCategories, putCategory, category, deleteCategory,
-        profiles, alive, ready, metrics, description, documentation, asset,
-    ]
+    static let all: [Endpoint] =
+        [
+            submitJob, putJob, listJobs, job, jobEvents, deleteJob, retryJob, replayWebhook, listCalls, call,
+            replayCall,
+            listAttachments, attachment, deleteAttachment,
+            startLease, lease, renewLease, stopLease, grant, narrowGrant, revokeGrant,
+            content, contentHead,
+        ] + PayloadFormat.allCases.map(enrichPayload) + [
+            submitNotification, putNotification, listNotifications, notification, deleteNotification, fireNotification,
+            notificationFirings, notificationFiring, listFirings, checkTrigger,
+            respond, respondPreflight, listResponses, createPreview, deletePreview, preview,
+            listCategories, putCategory, category, deleteCategory,
+            profiles, alive, ready, metrics, description, documentation, asset,
+        ]
 }

@@ -1,6 +1,6 @@
 /// A medium of a payload that was made, and what became of it.
 public struct FiringMedium: Hashable, Sendable, Codable {
-    /// Why it isn't in the payload.
+    /// Why it isn't in the payload, or not at one of its places.
     public struct Failure: Hashable, Sendable, Codable {
         public var identifier: String
         public var code: String

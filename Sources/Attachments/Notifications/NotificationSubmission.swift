@@ -28,6 +28,8 @@ public struct NotificationSubmission: Hashable, Sendable, Codable {
 
     /// JSON, as it came.
     public var payload: String
+    public var format: PayloadFormat
+    /// Of a payload for APNs.
     public var pushType: PushType
     /// Seconds that links live, from the firing on.
     public var expiresIn: Double
@@ -45,7 +47,7 @@ public struct NotificationSubmission: Hashable, Sendable, Codable {
     /// Who is told of each firing; nil where the sender reads the list.
     public var handover: String?
     public var metadata: [String: String]
-    /// `aps.category`.
+    /// As the payload names it: in `aps.category`, or what its format has in that place.
     public var category: String?
     /// Where the submission stands in a trace: W3C Trace Context.
     public var traceparent: String?
@@ -53,12 +55,14 @@ public struct NotificationSubmission: Hashable, Sendable, Codable {
     public var lead: Double?
 
     public init(
-        payload: String, pushType: PushType, expiresIn: Double, delivery: DeliveryMode, profile: String?,
+        payload: String, format: PayloadFormat = .apns, pushType: PushType, expiresIn: Double, delivery: DeliveryMode,
+        profile: String?,
         onFailure: FailureMode, deadline: Double, media: [Medium], trigger: Trigger?, lateLimit: Double,
         handover: String?, metadata: [String: String], category: String?, traceparent: String?,
         lead: Double? = nil
     ) {
         self.payload = payload
+        self.format = format
         self.pushType = pushType
         self.expiresIn = expiresIn
         self.delivery = delivery

@@ -12,6 +12,8 @@ public struct NotificationWarning: Hashable, Sendable, Codable {
         /// The first medium has another shape than the category reserves.
         case ratioDiffers = "ratio_differs"
         case mediaFailed = "media_failed"
+        /// A place of the payload can't show its medium, which is ready.
+        case notShown = "not_shown"
         /// The push may arrive when its media are gone.
         case linksEndEarly = "links_end_early"
         /// A picture takes more than a service extension has.
@@ -41,6 +43,8 @@ public struct NotificationFacts: Hashable, Sendable {
         public var isPicture: Bool
         /// Why it isn't there: a code, and a sentence.
         public var failure: Failure?
+        /// Why one of its places doesn't show it, though it is there.
+        public var unfit: Failure?
 
         public struct Failure: Hashable, Sendable {
             public var code: String
@@ -52,11 +56,15 @@ public struct NotificationFacts: Hashable, Sendable {
             }
         }
 
-        public init(identifier: String, size: PixelSize? = nil, isPicture: Bool = false, failure: Failure? = nil) {
+        public init(
+            identifier: String, size: PixelSize? = nil, isPicture: Bool = false, failure: Failure? = nil,
+            unfit: Failure? = nil
+        ) {
             self.identifier = identifier
             self.size = size
             self.isPicture = isPicture
             self.failure = failure
+            self.unfit = unfit
         }
 
         /// Bytes of its decoded pixels, at 4 for each.
@@ -67,10 +75,12 @@ public struct NotificationFacts: Hashable, Sendable {
         }
     }
 
+    /// What the payload is written for.
+    public var format: PayloadFormat
     public var hasAlert: Bool
-    /// `mutable-content` is 1.
+    /// A service extension runs, or none is needed: `mutable-content` is 1, or what the format has in its place.
     public var isMutable: Bool
-    /// As `aps.category` names it.
+    /// As the payload names it.
     public var categoryID: String?
     /// The one of that id; nil where there is none.
     public var category: Category?
@@ -86,9 +96,11 @@ public struct NotificationFacts: Hashable, Sendable {
     public var payloadLimit: Int
 
     public init(
-        hasAlert: Bool, isMutable: Bool, categoryID: String? = nil, category: Category? = nil, media: [Medium] = [],
+        format: PayloadFormat = .apns, hasAlert: Bool, isMutable: Bool, categoryID: String? = nil,
+        category: Category? = nil, media: [Medium] = [],
         linksEnd: Instant? = nil, pushEnds: Instant? = nil, dropped: [String] = [], payloadLimit: Int = 4096
     ) {
+        self.format = format
         self.hasAlert = hasAlert
         self.isMutable = isMutable
         self.categoryID = categoryID
@@ -111,21 +123,21 @@ public struct NotificationFacts: Hashable, Sendable {
     public var warnings: [NotificationWarning] {
         [
             alert.map { [$0] }, mutability.map { [$0] }, unknownCategory.map { [$0] }, banner.map { [$0] },
-            ratio.map { [$0] }, failures, links.map { [$0] }, memory, cut.map { [$0] },
+            ratio.map { [$0] }, failures, unfit, links.map { [$0] }, memory, cut.map { [$0] },
         ].compactMap(\.self).flatMap(\.self)
     }
 
     private var alert: NotificationWarning? {
         guard !hasAlert else { return nil }
-        return NotificationWarning(
-            .noAlert, "The payload has no 'alert': nothing is shown, and its media are not prepared.")
+        let lack = format == .apns ? "The payload has no 'alert'" : "The payload has no text and no template"
+        return NotificationWarning(.noAlert, "\(lack): nothing is shown, and its media are not prepared.")
     }
 
     private var mutability: NotificationWarning? {
         guard hasAlert, !isMutable, !media.isEmpty else { return nil }
+        let member = format == .expo ? "'mutableContent': true" : "'mutable-content': 1"
         return NotificationWarning(
-            .notMutable,
-            "The payload has no 'mutable-content': 1, so no service extension runs and its media are not shown.")
+            .notMutable, "The payload has no \(member), so no service extension runs and its media are not shown.")
     }
 
     private var unknownCategory: NotificationWarning? {
@@ -164,6 +176,10 @@ public struct NotificationFacts: Hashable, Sendable {
         }
     }
 
+    private var unfit: [NotificationWarning] {
+        media.compactMap { medium in medium.unfit.map { NotificationWarning(.notShown, $0.message) } }
+    }
+
     private var links: NotificationWarning? {
         guard let linksEnd, let pushEnds, linksEnd < pushEnds else { return nil }
         return NotificationWarning(
@@ -173,7 +189,9 @@ public struct NotificationFacts: Hashable, Sendable {
     }
 
     private var memory: [NotificationWarning] {
-        media.compactMap { medium in
+        // No service extension takes part in it.
+        guard format != .webpush else { return [] }
+        return media.compactMap { medium in
             guard let bytes = medium.decodedBytes, bytes > Self.extensionMemory else { return nil }
             return NotificationWarning(
                 .memory,

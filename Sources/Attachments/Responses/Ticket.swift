@@ -87,6 +87,7 @@ public struct ResponseContext: Hashable, Sendable, Codable {
 public struct SavedPreview: Hashable, Sendable, Codable {
     /// With the preview's own links and ticket.
     public var payload: TokenTemplate
+    public var format: PayloadFormat
     public var pushType: PushType
     @Nullable public var category: Category?
     public var media: [FiringMedium]
@@ -98,10 +99,12 @@ public struct SavedPreview: Hashable, Sendable, Codable {
     @Nullable public var respond: String?
 
     public init(
-        payload: TokenTemplate, pushType: PushType, category: Category?, media: [FiringMedium], dropped: [String],
+        payload: TokenTemplate, format: PayloadFormat = .apns, pushType: PushType, category: Category?,
+        media: [FiringMedium], dropped: [String],
         linksEnd: Instant?, respond: String?
     ) {
         self.payload = payload
+        self.format = format
         self.pushType = pushType
         self.category = category
         self.media = media

@@ -18,9 +18,14 @@ struct Convention: Hashable, Sendable {
     var typeKey: String?
     /// The key beside the URL that holds the text to show when the media can't be.
     var alternativeKey: String?
+    var display = PlaceDisplay.anything
 
-    init(_ tokens: String..., shape: Shape = .url, typeKey: String? = nil, alternativeKey: String? = nil) {
+    init(
+        _ tokens: String..., shape: Shape = .url, typeKey: String? = nil, alternativeKey: String? = nil,
+        display: PlaceDisplay = .anything
+    ) {
         place = JSONPointer(tokens: tokens)
+        self.display = display
         self.shape = shape
         self.typeKey = typeKey
         self.alternativeKey = alternativeKey
@@ -33,7 +38,7 @@ struct Convention: Hashable, Sendable {
 }
 
 extension Convention {
-    /// Conventions that are public; REFERENCE has the same table.
+    /// Conventions for payloads as APNs delivers them, which are public; REFERENCE has the same table.
     static let known: [Convention] = [
         // No provider's own: Apple's examples use it.
         Convention("my-attachment"),
@@ -75,6 +80,10 @@ extension Convention {
             case .urlsByIdentifier: urlsByIdentifier(at: path, in: document)
             case .airship: AirshipMedia(at: path, in: document).uses
             }
+        }.map { use in
+            var use = use
+            use.display = display
+            return use
         }
     }
 

@@ -25,6 +25,7 @@ struct MediumUse: Hashable, Sendable {
     var companions: [JSONDocument.Path] = []
     var group: Group?
     var options = DisplayOptions()
+    var display = PlaceDisplay.anything
 
     init(path: JSONDocument.Path, urlPath: JSONDocument.Path? = nil, url: String, identifier: String) {
         self.path = path

@@ -18,4 +18,7 @@ public struct JSONRules: Hashable, Sendable {
 
     /// For what is passed on as it came: what it says is its reader's affair.
     public static let passedOn = JSONRules(depth: 64, bytes: 64 << 10, members: 32 << 10, isInteroperable: false)
+
+    /// For what was passed on with additions of our own: to each of up to 100 messages, of which none is longer than 5120 bytes.
+    public static let enriched = JSONRules(depth: 80, bytes: 1 << 20, members: 64 << 10, isInteroperable: false)
 }

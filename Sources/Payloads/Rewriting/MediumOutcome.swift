@@ -18,10 +18,29 @@ public struct DeliveredMedium: Hashable, Sendable {
     public var thumbhash: String?
     /// In terms of the rendition.
     public var options: DisplayOptions
+    /// What may stand for the rendition where only pictures are shown, the best first.
+    public var standIns: [File]
+
+    /// A rendition that may be shown.
+    public struct File: Hashable, Sendable {
+        public var url: String
+        public var type: MediaType
+        public var bytes: Int64
+
+        public init(url: String, type: MediaType, bytes: Int64) {
+            self.url = url
+            self.type = type
+            self.bytes = bytes
+        }
+
+        var isPicture: Bool { type.format.picture != nil }
+    }
+
+    var file: File { File(url: url, type: type, bytes: bytes) }
 
     public init(
         url: String, type: MediaType, bytes: Int64, width: Int? = nil, height: Int? = nil, previewURL: String? = nil,
-        thumbhash: String? = nil, options: DisplayOptions = DisplayOptions()
+        thumbhash: String? = nil, options: DisplayOptions = DisplayOptions(), standIns: [File] = []
     ) {
         self.url = url
         self.type = type
@@ -31,6 +50,7 @@ public struct DeliveredMedium: Hashable, Sendable {
         self.previewURL = previewURL
         self.thumbhash = thumbhash
         self.options = options
+        self.standIns = standIns
     }
 }
 
@@ -62,14 +82,21 @@ public struct DroppedPart: Hashable, Sendable {
     public var text: String { medium.map { "\(kind.rawValue) of \($0)" } ?? kind.rawValue }
 }
 
+/// A place that can't show the medium which it names, though that is ready.
+public struct UnfitPlace: Hashable, Sendable {
+    /// The identifier of the medium.
+    public var medium: String
+    public var pointer: JSONPointer
+    public var failure: MediumFailure
+}
+
 /// A payload as it leaves.
 public struct EnrichedPayload: Hashable, Sendable {
     public var bytes: [UInt8]
     /// What was left out for size, in the order in which it was.
-    public var dropped: [DroppedPart]
-
-    init(bytes: [UInt8], dropped: [DroppedPart]) {
-        self.bytes = bytes
-        self.dropped = dropped
-    }
+    public var dropped: [DroppedPart] = []
+    /// Places that are treated as those of media which failed.
+    public var unfit: [UnfitPlace] = []
+    /// Whether it says where responses go.
+    public var takesResponses = false
 }

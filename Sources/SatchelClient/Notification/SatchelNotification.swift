@@ -65,11 +65,28 @@ extension SatchelNotification: Decodable {}
 extension SatchelNotification {
     /// Reads a notification's `userInfo`; nil where Satchel has put nothing there, or nothing that this library knows.
     public init?(userInfo: [AnyHashable: Any]) {
-        guard let value = userInfo["satchel"], JSONSerialization.isValidJSONObject(value),
-            let data = try? JSONSerialization.data(withJSONObject: value),
-            let notification = try? Wire.decode(SatchelNotification.self, from: data), notification.v == 1
+        let found = Self.places.lazy.compactMap { Self.json(at: $0, of: userInfo) }.first
+        guard let found, let notification = try? Wire.decode(SatchelNotification.self, from: found),
+            notification.v == 1
         else { return nil }
         self = notification
+    }
+
+    /// Where services deliver what they were sent under the key `satchel`.
+    private static let places = [
+        // As it was sent; FCM, as text.
+        ["satchel"],
+        // OneSignal, of `data`.
+        ["custom", "a", "satchel"],
+        // Expo, of `data`.
+        ["body", "satchel"],
+    ]
+
+    private static func json(at place: [String], of userInfo: [AnyHashable: Any]) -> Data? {
+        let value = place.reduce(userInfo as Any?) { value, key in (value as? [AnyHashable: Any])?[key] }
+        if let text = value as? String { return Data(text.utf8) }
+        guard let value, JSONSerialization.isValidJSONObject(value) else { return nil }
+        return try? JSONSerialization.data(withJSONObject: value)
     }
 
     /// An attachment whose bytes are on the disk.

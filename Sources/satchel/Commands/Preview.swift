@@ -19,14 +19,18 @@ struct Preview: AsyncParsableCommand {
               satchel preview push.json
               satchel preview push.json --category c.json --attach photo=x.jpg
               satchel preview push.json --category c.json --handler http://127.0.0.1:8090/
+              satchel preview message.json --format fcm
 
             Any string of the payload may be cid:photo, and becomes the link of --attach photo=…; what no string names is in \
             the payload's key 'satchel'. The handler is asked what becomes of the category's own actions; without one the app \
             would get them all, and the page shows what. Ctrl-C ends it, and leaves nothing behind.
             """)
 
-    @Argument(help: ArgumentHelp("The payload, as APNs would get it.", valueName: "file"), completion: .json)
+    @Argument(help: ArgumentHelp("The payload, as the service would get it.", valueName: "file"), completion: .json)
     var payload: String
+
+    @Option(help: ArgumentHelp("What it is written for: apns, fcm, onesignal, expo or webpush.", valueName: "format"))
+    var format = PayloadFormat.apns
 
     @Option(
         help: ArgumentHelp("The category that the payload names, as the API takes it.", valueName: "file"),
@@ -69,7 +73,7 @@ struct Preview: AsyncParsableCommand {
 
     func run() async throws {
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
-        let files = PreviewFiles(payload: payload, category: category, attachments: attached.files)
+        let files = PreviewFiles(payload: payload, format: format, category: category, attachments: attached.files)
         let contents = try files.contents()
         let url = try handlerURL
         let allowed = try FetchAllowance.list(

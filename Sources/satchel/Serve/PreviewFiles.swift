@@ -5,6 +5,7 @@ import Foundation
 /// The files that a preview is made of.
 struct PreviewFiles: Sendable {
     let payload: String
+    let format: PayloadFormat
     let category: String?
     /// By identifier.
     let attachments: [AttachedFile]
@@ -20,7 +21,7 @@ struct PreviewFiles: Sendable {
     /// - Throws: ``CommandFailure``, one sentence for the first that can't be read.
     func contents() throws -> LivePreview.Contents {
         LivePreview.Contents(
-            payload: try Self.bytes(of: payload), category: try category.map(Self.bytes),
+            payload: try Self.bytes(of: payload), format: format, category: try category.map(Self.bytes),
             attachments: try attachments.map { try $0.submission })
     }
 

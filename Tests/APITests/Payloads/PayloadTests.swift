@@ -416,10 +416,10 @@ import Testing
 }
 
 extension LiveService {
-    fileprivate func enrich(
-        _ payload: String, _ query: String = "", _ headers: [String: String] = [:]
+    func enrich(
+        _ payload: String, _ query: String = "", _ headers: [String: String] = [:], format: PayloadFormat = .apns
     ) async throws -> Reply {
-        try await send(.post, "/v1/payloads/apns" + query, headers, json: payload, as: .submit)
+        try await send(.post, "/v1/payloads/\(format.rawValue)" + query, headers, json: payload, as: .submit)
     }
 
     /// What a content URL of the answer opens.

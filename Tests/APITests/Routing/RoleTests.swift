@@ -16,6 +16,8 @@ import Testing
                 "DELETE /v1/jobs/{id}", "POST /v1/jobs/{id}/retry", "POST /v1/jobs/{id}/callback",
                 "GET /v1/calls/{id}", "POST /v1/calls/{id}/replay",
                 "GET /v1/attachments/{id}", "DELETE /v1/attachments/{id}", "POST /v1/payloads/apns",
+                "POST /v1/payloads/fcm", "POST /v1/payloads/onesignal", "POST /v1/payloads/expo",
+                "POST /v1/payloads/webpush",
                 "POST /v1/notifications", "PUT /v1/notifications/{id}", "GET /v1/notifications/{id}",
                 "DELETE /v1/notifications/{id}", "POST /v1/notifications/{id}/fire",
                 "GET /v1/notifications/{id}/firings", "GET /v1/notifications/{id}/firings/{number}",

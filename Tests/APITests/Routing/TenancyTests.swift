@@ -192,7 +192,8 @@ import TestSupport
         case .renewLease: return json(#"{"ttl": 60}"#)
         case .grant, .narrowGrant: return json(#"{"ttl": 60}"#)
         case .putCategory: return json("{}")
-        case .enrichPayload: return json(#"{"aps": {"alert": "text"}}"#)
+        case let endpoint where PayloadFormat.allCases.map(Endpoint.enrichPayload).contains(endpoint):
+            return json(#"{"aps": {"alert": "text"}, "message": {}, "body": "text"}"#)
         case .checkTrigger: return json(#"{"trigger": {"type": "manual"}}"#)
         case .submitNotification, .putNotification: return json(#"{"payload": {}, "trigger": {"type": "manual"}}"#)
         default: return (method, path, [:], nil)

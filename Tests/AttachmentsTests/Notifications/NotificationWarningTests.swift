@@ -44,6 +44,17 @@ import Testing
             $0.isMutable = false
             $0.media = []
         },
+        Case(.notMutable, says: "'mutableContent': true") {
+            $0.format = .expo
+            $0.isMutable = false
+        },
+        Case(.noAlert, says: "no text and no template") {
+            $0.format = .onesignal
+            $0.hasAlert = false
+        },
+        Case(.notShown, says: "Android shows less.") {
+            $0.media[0].unfit = .init(code: "image_too_large", message: "Android shows less.")
+        },
         Case(.unknownCategory, says: "no category 'red'") { $0.category = nil },
         Case {
             $0.category = nil

@@ -85,13 +85,17 @@ import Testing
             return start + String(repeating: "x", count: size - start.utf8.count - end.utf8.count) + end
         }
         #expect(try PushPayload(text(4096)).bytes.count == 4096)
-        #expect(throws: PayloadError.tooLarge(bytes: 4097, limit: 4096)) { try PushPayload(text(4097)) }
+        #expect(throws: PayloadError.tooLarge(.apns, at: .root, bytes: 4097, limit: 4096)) {
+            try PushPayload(text(4097))
+        }
         #expect(try PushPayload(text(5120), type: .voip).bytes.count == 5120)
-        #expect(throws: PayloadError.tooLarge(bytes: 5121, limit: 5120)) { try PushPayload(text(5121), type: .voip) }
+        #expect(throws: PayloadError.tooLarge(.apns, at: .root, bytes: 5121, limit: 5120)) {
+            try PushPayload(text(5121), type: .voip)
+        }
     }
 
     @Test(arguments: ["[]", "3", "null", #""aps""#]) func `what is no object is refused`(text: String) {
-        #expect(throws: PayloadError.notAnObject) { try PushPayload(text) }
+        #expect(throws: PayloadError.notAMessage(.apns)) { try PushPayload(text) }
     }
 
     // MARK: Size

@@ -208,8 +208,8 @@ extension ConventionExample {
 }
 
 extension PushPayload {
-    init(_ text: String, type: PushType = .alert, pointers: [String] = []) throws {
-        try self.init(Array(text.utf8), type: type, pointers: pointers.compactMap(JSONPointer.init))
+    init(_ text: String, format: PayloadFormat = .apns, type: PushType = .alert, pointers: [String] = []) throws {
+        try self.init(Array(text.utf8), format: format, type: type, pointers: pointers.compactMap(JSONPointer.init))
     }
 
     /// All media delivered: the first as `https://m/c/1/main.jpg`.

@@ -255,6 +255,21 @@ import Testing
         #expect(try await RunningService.cacheControl(of: link.url)?.hasPrefix("public, ") == true)
     }
 
+    @Test func `messages for Expo come back with links that live as long as was asked`() async throws {
+        let service = try await RunningService()
+        let messages = """
+            [{"to": "t", "title": "Ada", "richContent": {"image": "\(service.media.absoluteString)/\(Self.photo)"}}]
+            """
+        let enriched = try await service.client.enrich(
+            payload: Data(messages.utf8), format: .expo, expiration: Date(timeIntervalSinceNow: 600))
+        let message = try #require(
+            (try JSONSerialization.jsonObject(with: enriched.payload) as? [[String: Any]])?.first)
+        // As an app on iOS gets it.
+        let notification = try #require(SatchelNotification(userInfo: ["body": try #require(message["data"])]))
+        #expect(notification.attachments.count == 1)
+        #expect((500...600).contains(try #require(notification.expiresAt).timeIntervalSinceNow))
+    }
+
     private func failure(_ body: () async throws -> Void) async throws -> SatchelError {
         try #require(await #expect(throws: SatchelError.self) { try await body() })
     }

@@ -240,6 +240,17 @@ import Testing
         #expect(decoded.state == "resting" && decoded.state.rawValue == "resting")
     }
 
+    @Test func `the key is found where FCM, OneSignal and Expo put it`() {
+        let key: [String: Any] = ["v": 1, "attachments": [String]()]
+        for userInfo in [
+            ["satchel": key], ["satchel": #"{"v":1,"attachments":[]}"#], ["custom": ["a": ["satchel": key]]],
+            ["body": ["satchel": key]],
+        ] as [[String: Any]] {
+            #expect(SatchelNotification(userInfo: userInfo) != nil, "\(userInfo)")
+        }
+        #expect(SatchelNotification(userInfo: ["custom": "text", "body": ["text"]]) == nil)
+    }
+
     @Test func `a notification without the key, or of another layout, has no attachments`() async {
         #expect(SatchelNotification(userInfo: [:]) == nil)
         #expect(SatchelNotification(userInfo: ["satchel": "text"]) == nil)

@@ -52,6 +52,21 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: home.path).filter { $0.hasPrefix("satchel-") } == [])
     }
 
+    @Test func `a message for another service is shown with that service's facts`() async throws {
+        let home = try TemporaryDirectory()
+        let message = #"{"message": {"token": "t", "notification": {"title": "Hello", "image": "cid:photo"}}}"#
+        try Data(message.utf8).write(to: home.url.appending(path: "message.json"))
+        let photo = Repository.media.appending(path: "jpeg/coffee.jpg").path(percentEncoded: false)
+        let preview = try await PreviewedNotification(
+            ["message.json", "--format", "fcm", "--attach", "photo=\(photo)"], in: home)
+        let page = try await preview.page
+        #expect(
+            page.contains("<bdi>Hello</bdi>") && page.contains("FCM") && page.contains("of 4,096, without who gets it"))
+        #expect(page.contains("At /message/notification/image") && page.contains("of at most 1,000,000 bytes"))
+        #expect(page.contains("/main.jpg"))
+        _ = try await preview.interrupt()
+    }
+
     @Test func `what changes in the files shows, and what can't be shown is said above what was there`() async throws {
         let home = try TemporaryDirectory()
         func write(_ name: String, _ text: String) throws {
