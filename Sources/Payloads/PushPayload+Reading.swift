@@ -11,9 +11,12 @@ public struct MediumPlace: Hashable, Sendable {
 }
 
 extension PushPayload {
-    /// Whether a service extension runs, or none is needed, for each of its messages.
+    /// Whether a service extension runs, or none is needed, for each of its messages: of several, those that name a medium.
     public var isMutable: Bool {
-        messages.allSatisfy { !$0.isShown || format.rules.isMutable($0.document) }
+        messages.allSatisfy { message in
+            let isConcerned = messages.count == 1 || message.uses.contains { !$0.isEmpty }
+            return !message.isShown || !isConcerned || format.rules.isMutable(message.document)
+        }
     }
 
     public var messageCount: Int { messages.count }
