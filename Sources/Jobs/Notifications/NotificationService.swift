@@ -30,8 +30,10 @@ public protocol FiringRenderer: Sendable {
 public final class NotificationService: Sendable {
     /// Fired in one transaction.
     static let group = 128
-    /// Looked for at once: while one group is written, others are made.
-    static let look = 4 * group
+    /// Looked for at once.
+    static let look = 16 * group
+    /// Groups at once: while one is written, others are made.
+    private static let groupsAtOnce = 8
     /// Between two looks, where nothing happens here: what another process did.
     static let interval: Duration = .seconds(1)
     /// How long after its time for it is over a firing is left to who began it.
@@ -155,7 +157,9 @@ public final class NotificationService: Sendable {
         JobMetrics.count("clock_steps_total", by: Int64(steps))
         guard isSteady, !due.elements.isEmpty else { return isSteady ? due.next : nil }
         let results = await withTaskGroup(of: Result<[Firing?], AttachmentError>.self) { groups in
+            var results: [Result<[Firing?], AttachmentError>] = []
             for start in stride(from: 0, to: due.elements.count, by: Self.group) {
+                if start >= Self.groupsAtOnce * Self.group, let ended = await groups.next() { results.append(ended) }
                 let part = due.elements[start..<min(start + Self.group, due.elements.count)]
                 groups.addTask { [self] in
                     do throws(AttachmentError) {
@@ -165,7 +169,7 @@ public final class NotificationService: Sendable {
                     }
                 }
             }
-            return await groups.reduce(into: []) { $0.append($1) }
+            return await groups.reduce(into: results) { $0.append($1) }
         }
         for case .success(let firings) in results {
             for firing in firings.compactMap(\.self) { begin(firing, by: renderer, in: &group) }

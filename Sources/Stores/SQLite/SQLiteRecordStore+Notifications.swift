@@ -207,21 +207,6 @@ extension SQLiteRecordStore {
     }
 }
 
-/// A change with the JSON that it writes. Of many it is made before the writer's turn, as there is one writer.
-private struct WrittenChange: Sendable {
-    var change: NotificationChange
-    var json: String?
-
-    init(_ change: NotificationChange) throws {
-        self.change = change
-        switch change {
-        case .save(let record, _): json = try Column.unsortedText(record)
-        case .saveFiring(let firing): json = try Column.unsortedText(firing)
-        default: json = nil
-        }
-    }
-}
-
 extension Database {
     /// The row of a notification.
     struct FoundNotification {
@@ -250,7 +235,7 @@ extension Database {
     }
 
     /// The key of a notification that is still as it was read.
-    fileprivate func key(of read: NotificationRecord) throws -> Int64? {
+    func key(of read: NotificationRecord) throws -> Int64? {
         try number(
             "SELECT key FROM notifications WHERE tenant = ? AND id = ? AND revision = ?",
             [read.tenant.rawValue, read.id.rawValue, read.revision])
@@ -274,12 +259,15 @@ extension Database {
         ).map { try $0.firing() }
     }
 
-    fileprivate func firing(_ id: FiringID) throws -> FiringRecord? {
+    func firing(_ id: FiringID) throws -> FiringRecord? {
         try row("SELECT place, record FROM firings WHERE id = ?", [id.rawValue])?.firing()
     }
 
     /// A firing's handover came to its end.
-    func settleFiring(_ id: FiringID, _ end: NotificationDecision.HandoverEnd, at now: Instant) throws {
+    func settleFiring(
+        _ id: FiringID, _ end: NotificationDecision.HandoverEnd, _ ends: HandoverEnds, at now: Instant
+    ) throws {
+        if let changes = try ends.changes(of: id, self) { return try apply(changes, at: now) }
         guard let firing = try firing(id), let found = try notification(firing.notification, of: firing.tenant) else {
             return
         }
@@ -290,7 +278,7 @@ extension Database {
         try apply(changes.map(WrittenChange.init), at: now)
     }
 
-    fileprivate func apply(_ changes: [WrittenChange], at now: Instant) throws {
+    func apply(_ changes: [WrittenChange], at now: Instant) throws {
         let places = try list(changes.map(\.change))
         for written in changes {
             switch written.change {

@@ -16,8 +16,10 @@ extension SQLiteRecordStore {
             }
             guard isDue, places.free > 0 else { return WebhookBatch(next: next, turn: places.turn) }
         }
+        // What records of firings become is decided and written out beside the writer, whom all wait for.
+        let ends = try await read { database, now in try HandoverEnds(results, database, at: now) }
         return try await write { database, now in
-            for result in results { try database.record(result, at: now) }
+            for result in results { try database.record(result, ends, at: now) }
             return try database.takeWebhooks(within: places, for: duration, at: now)
         }
     }
@@ -114,7 +116,7 @@ extension Database {
         return ("SELECT * FROM calls WHERE \(conditions) ORDER BY id DESC LIMIT ?", arguments + [limit])
     }
 
-    fileprivate func record(_ result: WebhookResult, at now: Instant) throws {
+    fileprivate func record(_ result: WebhookResult, _ ends: HandoverEnds, at now: Instant) throws {
         let call = result.callback
         var changes = "underway = 0, reason = ?"
         var arguments: StatementArguments = [result.outcome.reason]
@@ -138,7 +140,7 @@ extension Database {
         guard changesCount > 0 else { return }
         if result.outcome == .delivered { try run("DELETE FROM calls WHERE id = ? AND NOT is_kept", [call.id]) }
         guard let (firing, end) = call.settles(result.outcome) else { return }
-        try settleFiring(firing, end, at: now)
+        try settleFiring(firing, end, ends, at: now)
     }
 
     fileprivate func takeWebhooks(
