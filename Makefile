@@ -44,6 +44,7 @@ test: dependencies lint ## Run the tests that a contributor runs.
 .PHONY: check
 check: dependencies ## Run what takes longer: power cuts, the description, the deployment, the image, counts of instructions.
 	$(SWIFT) build --build-tests
+	$(MAKE) documentation
 	@# The release build has the processor that these leave idle.
 	$(MAKE) --jobs 2 check-parts inner-bench
 	./Benchmarks/inner/check.sh
@@ -52,6 +53,10 @@ check: dependencies ## Run what takes longer: power cuts, the description, the d
 check-parts:
 	./Tests/run.sh check
 	$(MAKE) check-image
+
+.PHONY: documentation
+documentation: ## Build the documentation of SatchelClient, which may have no warning.
+	$(SWIFT) package generate-documentation --target SatchelClient --warnings-as-errors
 
 .PHONY: check-image
 check-image:

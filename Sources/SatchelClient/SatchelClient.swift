@@ -20,7 +20,11 @@ public struct SatchelClient: Sendable {
 
     /// For a back end: an API key may do what its roles say. Never ship one in an app.
     ///
-    /// - Parameter configuration: Of the session that is used. The default keeps no cookies and no cache.
+    /// - Parameters:
+    ///   - url: Where the service is.
+    ///   - key: `satk_…`.
+    ///   - retries: How often what can be repeated is.
+    ///   - configuration: Of the session that is used. The default keeps no cookies and no cache.
     public init(
         url: URL, key: String, retries: RetryPolicy = RetryPolicy(),
         configuration: URLSessionConfiguration = .ephemeral

@@ -45,6 +45,7 @@ extension SatchelClient {
     ///   - attachment: May be nil for a client that was made from a grant.
     ///   - rendition: The one whose URL `body` gets; the one to show where nil.
     ///   - seconds: How long the lease outlives this process, should it die.
+    ///   - body: Gets the URL, which ends with it.
     public func withAccess<Value>(
         to attachment: String?, rendition: RenditionRole? = nil, lasting seconds: TimeInterval = 300,
         _ body: (URL) async throws -> Value
@@ -83,7 +84,9 @@ extension SatchelClient {
     /// Gives a right to start leases on an attachment.
     ///
     /// - Parameters:
-    ///   - seconds: 3600 where nil.
+    ///   - attachment: Its id.
+    ///   - seconds: How long it lasts; 3600 where nil.
+    ///   - renditions: What its leases may open; everything where nil.
     ///   - leaseLimit: Live leases at most.
     public func giveGrant(
         on attachment: String, lasting seconds: TimeInterval? = nil, renditions: [RenditionRole]? = nil,

@@ -13,7 +13,9 @@ extension SatchelClient {
     /// }
     /// ```
     ///
-    /// - Parameter id: The ``JobEvent/id`` to resume after.
+    /// - Parameters:
+    ///   - job: The job's id.
+    ///   - id: The ``JobEvent/id`` to resume after.
     public func follow(_ job: String, after id: String? = nil) -> AsyncThrowingStream<JobEvent, any Error> {
         AsyncThrowingStream { continuation in
             let following = Task {

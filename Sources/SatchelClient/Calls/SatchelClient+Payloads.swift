@@ -47,6 +47,9 @@ extension SatchelClient {
     ///
     /// - Parameters:
     ///   - payload: JSON, as the service that it is written for would get it.
+    ///   - format: What the payload is written for.
+    ///   - profile: The name of the one for its media; the category's, else `notification`, where nil.
+    ///   - onFailure: What becomes of a medium that fails; ``FailureMode/drop`` where nil.
     ///   - pushType: Of a payload for APNs.
     ///   - expiration: When the push ends, and its links with it; 24 hours from now where nil. Links live for 60 seconds at
     ///     least, and 30 days at most.

@@ -8,7 +8,10 @@ extension SatchelClient {
 
     /// Jobs, newest first.
     ///
-    /// - Parameter cursor: The page before's ``Page/next``.
+    /// - Parameters:
+    ///   - state: Only those in this state; all where nil.
+    ///   - cursor: The page before's ``Page/next``.
+    ///   - limit: Of a page; the service's own where nil.
     public func jobs(state: WorkState? = nil, after cursor: String? = nil, limit: Int? = nil) async throws -> Page<Job>
     {
         var call = Call("GET", "v1", "jobs")

@@ -7,6 +7,7 @@ extension SatchelClient {
     /// has seen it.
     ///
     /// - Parameters:
+    ///   - request: What is to be prepared, and how.
     ///   - idempotencyKey: Your own key, where you may repeat the call yourself; good for 24 hours.
     ///   - seconds: How long to wait for the end.
     public func submit(

@@ -6,7 +6,9 @@ extension SatchelClient {
 
     /// Waits until a job is finished.
     ///
-    /// - Parameter timeout: Seconds; nil waits as long as it takes.
+    /// - Parameters:
+    ///   - job: The job's id.
+    ///   - timeout: Seconds; nil waits as long as it takes.
     /// - Throws: ``SatchelError/Code/timedOut`` where the job is not finished by then. It goes on.
     public func wait(for job: String, timeout: TimeInterval? = nil) async throws -> Job {
         let end = timeout.map { Date(timeIntervalSinceNow: $0) }

@@ -43,6 +43,7 @@ public enum SatchelResponses {
     /// Sends a response, and again with the same id while the service can't be reached, is overloaded or fails.
     ///
     /// - Parameters:
+    ///   - response: What was done.
     ///   - url: ``SatchelNotification/respond``.
     ///   - seconds: For all attempts together; an app that was woken for a response has little time.
     ///   - configuration: Of the session that is used. The default keeps no cookies and no cache.
