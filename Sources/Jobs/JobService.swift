@@ -159,6 +159,12 @@ public final class JobService: Sendable {
         try? await records.release(claim, after: .zero, countsAttempt: false)
     }
 
+    /// A job is tried again: its followers are told, and it is looked for at once.
+    public func retried(_ job: JobRecord) {
+        publishAccepted(job)
+        submitted()
+    }
+
     /// Jobs were submitted, here or by another process: looks for them at once.
     public func submitted() {
         for worker in workers.values { worker.added() }

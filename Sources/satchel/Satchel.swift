@@ -31,7 +31,7 @@ struct Satchel: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(name: "Preparing attachments", subcommands: [Add.self, Batch.self, Watch.self, Inspect.self]),
             CommandGroup(name: "Looking and reading", subcommands: [List.self, Show.self, Get.self, Remove.self]),
-            CommandGroup(name: "Jobs", subcommands: [Jobs.self, Cancel.self, Retry.self]),
+            CommandGroup(name: "Jobs", subcommands: [Jobs.self, Failures.self, Cancel.self, Retry.self]),
             CommandGroup(name: "Access", subcommands: [LeaseCommand.self, GrantCommand.self, Revoke.self]),
             CommandGroup(
                 name: "Notifications",

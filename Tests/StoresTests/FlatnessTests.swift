@@ -137,8 +137,20 @@ struct Question: Sendable {
         RecordFilter(state: .delivered, kind: .image), RecordFilter(state: .delivered, kind: .video),
     ]
 
+    /// Those that are searched for look at few rows, so that the small store has enough of them.
+    private static let searches = [
+        RecordFilter(code: .corrupt), RecordFilter(profile: "archive"), RecordFilter(profile: "none"),
+        RecordFilter(identifier: "photo"), RecordFilter(identifier: "none"),
+        RecordFilter(since: Instant(milliseconds: 0)), RecordFilter(before: Instant(milliseconds: 1 << 42)),
+        RecordFilter(before: Instant(milliseconds: 0)), RecordFilter(labels: [JobLabel("message_id", "none")]),
+        RecordFilter(
+            state: .delivered, kind: .image, code: .corrupt, profile: "none", identifier: "photo",
+            since: Instant(milliseconds: 0), before: Instant(milliseconds: 1 << 42)),
+        RecordFilter(state: .pending, profile: "none", identifier: "none"),
+    ]
+
     private static let lists =
-        common.map { filter in
+        (common + searches + [RecordFilter(labels: [JobLabel("message_id", "88213")])]).map { filter in
             Question("list jobs where \(filter.words)") { store in
                 let first = try await store.records.jobs(of: FilledStore.tenant, where: filter, after: nil, limit: 5)
                 if let next = first.next {
@@ -146,7 +158,7 @@ struct Question: Sendable {
                 }
             }
         }
-        + (common + ofKinds).map { filter in
+        + (common + ofKinds + searches).map { filter in
             Question("list attachments where \(filter.words)") { store in
                 let first = try await store.records.attachments(
                     of: FilledStore.tenant, where: filter, after: nil, limit: 5)
@@ -266,6 +278,25 @@ struct Question: Sendable {
             let isDeleted = try await store.store.records.delete(attachment.id, of: FilledStore.tenant)
             #expect(isDeleted)
         },
+        Question("an overview") { store in
+            let overview = try await store.records.overview(of: FilledStore.tenant)
+            #expect(overview.usage.liveLeases >= store.size)
+        },
+        Question("failures of a code that there is none of") { store in
+            let groups = try await store.records.failures(of: FilledStore.tenant, with: .tooLong, since: nil)
+            #expect(groups.isEmpty)
+        },
+        Question("access to an attachment") { store in
+            let page = try await store.records.access(
+                to: store.attachments[3], of: FilledStore.tenant, after: nil, limit: 2)
+            #expect(page.elements.count == 2)
+        },
+        Question("delete a job with metadata") { store in
+            let job = JobSubmission.sample(tenant: FilledStore.tenant)
+            _ = try await store.records.submit(job, SubmissionOptions(queueLimit: 1 << 20))
+            let isDeleted = try await store.records.deleteJob(job.id, of: FilledStore.tenant)
+            #expect(isDeleted)
+        },
         Question("expire where nothing is over") { store in
             _ = try await store.records.expire(limit: 10, from: nil).blobs
         },
@@ -274,8 +305,13 @@ struct Question: Sendable {
 
 extension RecordFilter {
     fileprivate var words: String {
-        let words = [state.map { "state = \($0)" }, kind.map { "kind = \($0)" }, run.map { _ in "run" }]
-        let known = words.compactMap(\.self)
+        let values: [(String, Any?)] = [
+            ("state", state), ("kind", kind), ("run", run?.rawValue), ("code", code), ("profile", profile),
+            ("identifier", identifier), ("since", since), ("before", before),
+        ]
+        let known =
+            values.compactMap { name, value in value.map { "\(name) = \($0)" } }
+            + labels.map { "\($0.key) = \($0.value)" }
         return known.isEmpty ? "anything" : known.joined(separator: ", ")
     }
 }
@@ -295,7 +331,11 @@ struct FilledStore: ~Copyable {
     let tickets: [(Ticket, AccessToken)]
 
     var store: Store { fixture.store }
-    var records: SQLiteRecordStore { fixture.sqlite }
+    var records: SQLiteRecordStore {
+        var records = fixture.sqlite
+        records.longestSearch = 10
+        return records
+    }
 
     static func filled(
         _ size: Int, profile: Profile = .archive, leases duration: Duration = .seconds(3600)

@@ -38,10 +38,10 @@ struct AttachmentRoutes: Sendable {
     }
 
     private func list(_ request: Request, of tenant: TenantID) async throws -> Response {
-        let query = try ListParameters(request, filters: ["state", "kind"])
+        var filter = RecordFilter()
+        let query = try ListParameters(request, filters: RecordFilter.parameters) { filter = RecordFilter($0) }
         let page = try await service.records.attachments(
-            of: tenant, where: RecordFilter(state: query.state, kind: query.kind), after: query.cursor,
-            limit: query.limit)
+            of: tenant, where: filter, after: query.cursor, limit: query.limit)
         var attachments: [AttachmentDocument] = []
         for record in page.elements { attachments.append(try await service.document(record)) }
         return try .json(Listing(attachments: attachments, next: page.next.map(ListParameters.cursor)))

@@ -77,9 +77,10 @@ struct JobRoutes: Sendable {
     }
 
     private func list(_ request: Request, of tenant: TenantID) async throws -> Response {
-        let query = try ListParameters(request, filters: ["state"])
+        var filter = RecordFilter()
+        let query = try ListParameters(request, filters: RecordFilter.parameters) { filter = RecordFilter($0) }
         let page = try await service.records.jobs(
-            of: tenant, where: RecordFilter(state: query.state), after: query.cursor, limit: query.limit)
+            of: tenant, where: filter, after: query.cursor, limit: query.limit)
         var jobs: [JobBody] = []
         for record in page.elements { jobs.append(try await service.body(of: record)) }
         return try .json(Listing(jobs: jobs, next: page.next.map(ListParameters.cursor)))
@@ -106,9 +107,7 @@ struct JobRoutes: Sendable {
         switch try await service.records.retry(id, of: tenant) {
         case nil: throw Problem.notFound
         case .accepted(let record)?:
-            service.jobs.events.publish(
-                JobEvent(tenant: tenant, job: record.id, generation: record.generation, what: .accepted))
-            service.jobs.submitted()
+            service.jobs.retried(record)
             return .json(
                 try await service.document(record), .accepted, headers: [.location: Self.path(of: record.id)])
         case .unneeded?:

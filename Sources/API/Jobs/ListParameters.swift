@@ -7,29 +7,15 @@ struct ListParameters {
     static let longestPage = 100
     static let defaultPage = 50
 
-    var state: WorkState?
-    var kind: MediaKind?
     /// The store's own.
     var cursor: String?
     var limit: Int
 
-    /// - Parameter filters: Which of `state` and `kind` the list takes.
-    /// - Throws: A problem that names every parameter which can't be taken.
-    init(_ request: Request, filters: [String]) throws(Problem) {
-        var (state, kind): (WorkState?, MediaKind?)
-        try self.init(request, filters: filters) { query in
-            state = query.choice("state", WorkState.self)
-            kind = query.choice("kind", MediaKind.self)
-        }
-        self.state = state
-        self.kind = kind
-    }
-
     /// - Parameters:
-    ///   - filters: The parameters that the list is narrowed by.
+    ///   - filters: The parameters that the list is narrowed by; one that ends in a dot is what others begin with.
     ///   - read: Takes them.
     /// - Throws: A problem that names every parameter which can't be taken.
-    init(_ request: Request, filters: [String], read: (FieldReader) -> Void) throws(Problem) {
+    init(_ request: Request, filters: [String] = [], read: (FieldReader) -> Void = { _ in }) throws(Problem) {
         let errors = ValidationErrors()
         let query = try Query(request).reader(known: filters + ["cursor", "limit"], errors)
         read(query)

@@ -27,7 +27,7 @@ struct NotificationRoutes: Sendable {
         table.on(.fireNotification) { request, context in try await fire(request, context) }
         table.on(.notificationFirings) { request, context in
             let record = try await record(context)
-            let query = try ListParameters(request, filters: [])
+            let query = try ListParameters(request)
             let page = try await service.records.firings(
                 of: record.id, tenant: record.tenant, after: query.cursor, limit: query.limit)
             return try await listing(page.elements, next: page.next)
@@ -133,7 +133,7 @@ struct NotificationRoutes: Sendable {
 
     /// The tenant's list. Its `next` is never null: whoever comes back with it gets what came since.
     private func listFirings(_ request: Request, of tenant: TenantID) async throws -> Response {
-        let query = try ListParameters(request, filters: [])
+        let query = try ListParameters(request)
         guard let place = query.cursor.map({ Int64($0) }) ?? 0 else {
             throw Problem.invalid("cursor", "This is no cursor. Take the 'next' of the page before.")
         }

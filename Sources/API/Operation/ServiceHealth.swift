@@ -12,14 +12,18 @@ public final class ServiceHealth: Sendable {
         public var name: String
         /// Else it keeps no request away: those that it concerns are answered for themselves.
         public var isRequired: Bool
+        /// What to do where something is wrong: a sentence.
+        public var advice: String?
         /// What is wrong; nil where nothing is.
         public var complaint: @Sendable () async -> String?
 
         public init(
-            _ name: String, isRequired: Bool = true, _ complaint: @escaping @Sendable () async -> String?
+            _ name: String, isRequired: Bool = true, advice: String? = nil,
+            _ complaint: @escaping @Sendable () async -> String?
         ) {
             self.name = name
             self.isRequired = isRequired
+            self.advice = advice
             self.complaint = complaint
         }
     }
@@ -68,6 +72,9 @@ public final class ServiceHealth: Sendable {
         let complaint = await check.complaint()
         findings.withLock { $0[check.name] = Finding(complaint: complaint, at: .now) }
     }
+
+    /// What to do about what a check found.
+    func advice(on name: String) -> String? { checks.first { $0.name == name }?.advice }
 
     /// What ``run()`` last found; where it doesn't run, what is found now.
     func report() async -> HealthReport {

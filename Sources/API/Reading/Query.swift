@@ -24,9 +24,15 @@ struct Query {
         self.parameters = parameters
     }
 
-    /// The parameters as fields; whatever is not `known` is a complaint.
+    /// The parameters as fields; whatever is not `known` is a complaint. A known name that ends in a dot stands for all that
+    /// begin with it.
     func reader(known: [String], _ errors: ValidationErrors) -> FieldReader {
-        FieldReader(
-            parameters.map { ($0.name, JSONValue($0.value)) }, named: .parameter(""), known: known, errors)
+        let prefixes = known.filter { $0.hasSuffix(".") }
+        let free = parameters.map(\.name).filter { name in
+            prefixes.contains { name.hasPrefix($0) && name.utf8.count > $0.utf8.count }
+        }
+        let named = known.map { $0.hasSuffix(".") ? $0 + "KEY" : $0 }
+        return FieldReader(
+            parameters.map { ($0.name, JSONValue($0.value)) }, named: .parameter(""), known: named + free, errors)
     }
 }

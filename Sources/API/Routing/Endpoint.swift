@@ -54,6 +54,10 @@ extension Endpoint {
     static let jobEvents = Endpoint(.get, "/v1/jobs/{id}/events", .key([.submit, .read]))
     static let deleteJob = Endpoint(.delete, "/v1/jobs/{id}", .key([.submit]))
     static let retryJob = Endpoint(.post, "/v1/jobs/{id}/retry", .key([.submit]), startsWork: true)
+    static let retryJobs = Endpoint(.post, "/v1/jobs/retry", .key([.submit]), startsWork: true)
+    static let overview = Endpoint(.get, "/v1/overview", .key([.read]))
+    static let failures = Endpoint(.get, "/v1/failures", .key([.read]))
+    static let attachmentAccess = Endpoint(.get, "/v1/attachments/{id}/access", .key([.read]))
     static let replayWebhook = Endpoint(.post, "/v1/jobs/{id}/callback", .key([.submit]))
     static let listCalls = Endpoint(.get, "/v1/calls", .key([.read]))
     static let call = Endpoint(.get, "/v1/calls/{id}", .key([.submit, .read]))
@@ -105,9 +109,8 @@ extension Endpoint {
     /// All of them, in the order in which they are described.
     static let all: [Endpoint] =
         [
-            submitJob, putJob, listJobs, job, jobEvents, deleteJob, retryJob, replayWebhook, listCalls, call,
-            replayCall,
-            listAttachments, attachment, deleteAttachment,
+            submitJob, putJob, listJobs, job, jobEvents, deleteJob, retryJob, retryJobs, replayWebhook, listCalls, call,
+            replayCall, listAttachments, attachment, deleteAttachment, attachmentAccess, overview, failures,
             startLease, lease, renewLease, stopLease, grant, narrowGrant, revokeGrant,
             content, contentHead,
         ] + PayloadFormat.allCases.map(enrichPayload) + [

@@ -19,6 +19,7 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     PreviewRoutes(service: service).add(to: table)
     TriggerRoutes(service: service).add(to: table)
     CategoryRoutes(service: service).add(to: table)
+    OverviewRoutes(service: service).add(to: table)
     OperationRoutes(service: service).add(to: table)
     DescriptionRoutes(service: service).add(to: table)
     AssetRoutes().add(to: table)

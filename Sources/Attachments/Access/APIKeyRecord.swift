@@ -10,7 +10,7 @@ public enum AccessRole: String, Hashable, Sendable, Codable, CaseIterable {
         case .submit:
             "submits jobs and push payloads, looks at jobs and attachments by their ids and follows jobs, cancels, retries and deletes jobs, has calls made again, deletes attachments, puts, looks at, fires and removes notifications, puts, looks at and deletes categories, and checks triggers"
         case .read:
-            "lists jobs, attachments, profiles, notifications, firings, responses, categories and calls, looks at them and follows jobs, checks triggers, starts and stops leases, gives and takes back grants, and makes and ends previews"
+            "lists jobs, attachments, what failed, profiles, notifications, firings, responses, categories and calls, looks at them and at the overview and follows jobs, checks triggers, starts and stops leases, gives and takes back grants, and makes and ends previews"
         case .admin: "may everything that the others may, and read the metrics"
         }
     }

@@ -4,6 +4,8 @@ public enum Retention {
     public static let retry: Duration = .seconds(86_400)
     /// How long one may ask what became of a call: a week.
     public static let calls: Duration = .seconds(7 * 86_400)
+    /// How long is kept how many attachments ended in each minute: 2 days.
+    public static let tallies: Duration = .seconds(2 * 86_400)
     /// How long keys are listed that are good no more: 90 days.
     public static let keys: Duration = .seconds(90 * 86_400)
     /// How long the name of a blob that was removed is remembered, so that no delivery refers to it: 30 days. No delivery

@@ -10,19 +10,6 @@ public struct Page<Element: Sendable>: Sendable {
     }
 }
 
-/// What a list is narrowed to.
-public struct RecordFilter: Hashable, Sendable {
-    public var state: WorkState?
-    public var kind: MediaKind?
-    public var run: RunID?
-
-    public init(state: WorkState? = nil, kind: MediaKind? = nil, run: RunID? = nil) {
-        self.state = state
-        self.kind = kind
-        self.run = run
-    }
-}
-
 /// How much there is, at one moment; cheap enough to be asked every few seconds.
 public struct StoreStatistics: Hashable, Sendable {
     public struct Queue: Hashable, Sendable {
@@ -98,7 +85,8 @@ public protocol JobRecords: Sendable {
     /// The answer to an idempotency key that was used before; nil for a new one. The digest is not compared.
     func job(submittedWith idempotencyKey: String, of tenant: TenantID) async throws(AttachmentError) -> JobRecord?
 
-    /// Newest first.
+    /// Newest first. A page may have fewer elements than were asked for, or none, with more to come: where few of many fit
+    /// the filter, it ends after so many were looked at.
     func jobs(
         of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<JobRecord>
@@ -111,7 +99,7 @@ public protocol JobRecords: Sendable {
 
     func attachment(_ id: AttachmentID, of tenant: TenantID) async throws(AttachmentError) -> AttachmentRecord?
 
-    /// Newest first.
+    /// Newest first; a page ends as one of ``jobs(of:where:after:limit:)``.
     func attachments(
         of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<AttachmentRecord>

@@ -5,7 +5,7 @@
 /// then the bytes. Those, and sources that no job needs any more, are the record store's to have removed, for which nobody
 /// has to ask.
 public protocol RecordStore: JobQueue, JobRecords, AccessRecords, APIKeyRecords, WebhookQueue, BlobRecords,
-    CategoryRecords, NotificationRecords, NotificationMediaRecords, ResponseRecords
+    CategoryRecords, NotificationRecords, NotificationMediaRecords, ResponseRecords, OperationRecords
 {
     /// Whether what becomes superfluous is written down as it does, and removed by ``collectGarbage()``. Then no sweep has to
     /// look for it among all blobs.

@@ -14,10 +14,17 @@ extension SatchelClient {
     ///   - limit: Of a page; the service's own where nil.
     public func jobs(state: WorkState? = nil, after cursor: String? = nil, limit: Int? = nil) async throws -> Page<Job>
     {
+        try await jobs(where: SearchFilter(state: state), after: cursor, limit: limit)
+    }
+
+    /// Jobs that fit a filter, newest first. A page may have fewer than were asked for, or none, with more to come.
+    ///
+    /// - Parameter cursor: The page before's ``Page/next``, which alone tells the end.
+    public func jobs(
+        where filter: SearchFilter, after cursor: String? = nil, limit: Int? = nil
+    ) async throws -> Page<Job> {
         var call = Call("GET", "v1", "jobs")
-        call.add("state", state?.rawValue)
-        call.add("cursor", cursor)
-        call.add("limit", limit.map(String.init))
+        call.add(filter, after: cursor, limit: limit)
         let list = try await transport.send(call).decode(JobList.self)
         return Page(elements: list.jobs, next: list.next)
     }
@@ -47,11 +54,15 @@ extension SatchelClient {
     public func attachments(
         state: WorkState? = nil, kind: MediaKind? = nil, after cursor: String? = nil, limit: Int? = nil
     ) async throws -> Page<AttachmentRecord> {
+        try await attachments(where: SearchFilter(state: state, kind: kind), after: cursor, limit: limit)
+    }
+
+    /// Attachments that fit a filter, newest first; pages as of ``jobs(where:after:limit:)``.
+    public func attachments(
+        where filter: SearchFilter, after cursor: String? = nil, limit: Int? = nil
+    ) async throws -> Page<AttachmentRecord> {
         var call = Call("GET", "v1", "attachments")
-        call.add("state", state?.rawValue)
-        call.add("kind", kind?.rawValue)
-        call.add("cursor", cursor)
-        call.add("limit", limit.map(String.init))
+        call.add(filter, after: cursor, limit: limit)
         let list = try await transport.send(call).decode(AttachmentList.self)
         return Page(elements: list.attachments, next: list.next)
     }

@@ -23,6 +23,11 @@ enum Wire {
         return try decoder.decode(type, from: data)
     }
 
+    /// A time as RFC 3339 writes it.
+    static func text(_ date: Date) -> String {
+        date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
     /// An RFC 3339 time, with or without a fraction of a second.
     static func date(_ text: String) -> Date? {
         (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))

@@ -7,6 +7,8 @@ struct CopiedColumn: Sendable {
         case bool
         case double
         case uuid
+        /// Numbers, with commas between.
+        case ints
         /// Hexadecimal digits, or bytes that are written so on the way.
         case bytes
         /// A submission's JSON, in which the names of sources are those at the target.
@@ -41,6 +43,7 @@ struct CopiedColumn: Sendable {
         case .bool: "new.\(name)::boolean"
         case .double: "new.\(name)::float8"
         case .uuid: "new.\(name)::uuid"
+        case .ints: "string_to_array(new.\(name), ',')::bigint[]"
         case .bytes: "decode(new.\(name), 'hex')"
         case .source:
             """
@@ -115,7 +118,8 @@ struct CopiedTable: Sendable {
                 CopiedColumn("run", .text), CopiedColumn("identifier", .text),
                 CopiedColumn("source", .source, from: "spool"),
                 CopiedColumn("state", .text, from: "iif(state = 'running', 'pending', state)", reading: ["state"]),
-                CopiedColumn("fidelity", .text), CopiedColumn("kind", .text), CopiedColumn("best", .text),
+                CopiedColumn("code", .text), CopiedColumn("fidelity", .text), CopiedColumn("kind", .text),
+                CopiedColumn("best", .text),
                 CopiedColumn("details", .text), CopiedColumn("created_at", .int), CopiedColumn("finished_at", .int),
                 CopiedColumn("expires_at", .int),
             ]),
@@ -237,6 +241,22 @@ struct CopiedTable: Sendable {
         CopiedTable(
             name: "categories", source: "categories", key: [.text("tenant"), .text("id")],
             columns: [CopiedColumn("tenant", .text), CopiedColumn("id", .text), CopiedColumn("body", .text)]),
+        CopiedTable(
+            name: "labels", source: "labels",
+            key: [.text("tenant"), .text("key"), .text("value"), .number("job")],
+            columns: [
+                CopiedColumn("tenant", .text), CopiedColumn("key", .text), CopiedColumn("value", .text),
+                CopiedColumn("job", .int),
+            ]),
+        CopiedTable(
+            name: "tallies", source: "tallies",
+            key: [.text("tenant"), .number("minute"), .text("lane"), .text("state"), .text("code")],
+            columns: [
+                CopiedColumn("tenant", .text), CopiedColumn("minute", .int), CopiedColumn("lane", .text),
+                CopiedColumn("state", .text), CopiedColumn("code", .text),
+                CopiedColumn("slot", .int, from: "0", reading: []), CopiedColumn("count", .int),
+                CopiedColumn("waiting", .ints), CopiedColumn("work", .ints),
+            ]),
         CopiedTable(
             name: "usage", source: "usage", key: [.text("tenant")],
             columns: [

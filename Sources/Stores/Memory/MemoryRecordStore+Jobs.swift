@@ -107,8 +107,12 @@ extension MemoryRecordStore {
             job.submission = nil
             job.finishedAt = now
             job.expiresAt = submission.recordExpiry(from: now)
-            for var attachment in tables.attachments(of: job, generation: job.generation)
-            where !attachment.record.state.isFinished {
+            let unfinished = tables.attachments(of: job, generation: job.generation)
+                .filter { !$0.record.state.isFinished }
+            var sheet = TallySheet()
+            sheet.add(cancelled: unfinished.count, of: tenant, in: job.lane, at: now)
+            tables.add(sheet)
+            for var attachment in unfinished {
                 attachment.record.state = .cancelled
                 attachment.record.finishedAt = now
                 attachment.source = nil
@@ -479,6 +483,10 @@ extension MemoryTables {
         _ conclusion: JobConclusion, of job: inout Job, _ submission: JobSubmission, at now: Instant
     ) throws -> [BlobName] {
         var unneeded: [BlobName] = []
+        var sheet = TallySheet()
+        let submittedAt = attachments(of: job, generation: job.generation).first?.record.createdAt ?? now
+        sheet.add(conclusion, of: job.tenant, in: job.lane, submittedAt: submittedAt, at: now)
+        add(sheet)
         for concluded in conclusion.attachments {
             let outcome = concluded.outcome
             guard var attachment = attachments[Owned(tenant: job.tenant, id: outcome.id)] else { continue }

@@ -23,11 +23,7 @@ extension MemoryRecordStore {
         read { tables, _ in
             let before = cursor.map { Int64($0) ?? 0 } ?? .max
             let found = tables.jobs.values.filter { job in
-                job.tenant == tenant && job.key < before
-                    && (filter.state.map { $0 == job.state } ?? true) && (filter.run.map { $0 == job.run } ?? true)
-                    && (filter.kind.map { kind in
-                        tables.attachments(of: job).contains { $0.record.kind == kind }
-                    } ?? true)
+                job.tenant == tenant && job.key < before && filter.matches(tables.record(job), of: job.run)
             }.sorted { $0.key > $1.key }
             return Self.page(found, limit) { "\($0.key)" }.map(tables.record)
         }
@@ -39,16 +35,16 @@ extension MemoryRecordStore {
         read { tables, _ in
             let found = tables.attachments.values.filter { attachment in
                 let record = attachment.record
-                return record.tenant == tenant && (cursor.map { record.id.rawValue < $0 } ?? true)
-                    && (filter.state.map { $0 == record.state } ?? true)
-                    && (filter.kind.map { $0 == record.kind } ?? true)
-                    && (filter.run.map { $0 == attachment.run } ?? true)
+                guard record.tenant == tenant, cursor.map({ record.id.rawValue < $0 }) ?? true,
+                    let job = tables.jobs[attachment.job]
+                else { return false }
+                return filter.matches(record, of: attachment.run, profile: job.profile, metadata: job.metadata)
             }.map(\.record).sorted { $0.id.rawValue > $1.id.rawValue }
             return Self.page(found, limit) { $0.id.rawValue }
         }
     }
 
-    private static func page<Element>(
+    static func page<Element>(
         _ found: [Element], _ limit: Int, cursor: (Element) -> String
     ) -> Page<Element> {
         let limit = min(max(limit, 1), longestPage)
@@ -276,8 +272,11 @@ extension MemoryTables {
             keys[id] = nil
             if key.record.revokedAt == nil { takesAccessBack = true }
         }
+        let counted = tallies.filter { $0.key.minute <= now - Retention.tallies }.prefix(limit)
+        for (key, _) in counted { tallies[key] = nil }
         let old = tombstones.filter { $0.value <= now - Retention.tombstones }.prefix(limit)
         for (name, _) in old { tombstones[name] = nil }
-        return [over.count, stale.count, used.count, called.count, dead.count, old.count].allSatisfy { $0 < limit }
+        return [over.count, stale.count, used.count, called.count, dead.count, counted.count, old.count]
+            .allSatisfy { $0 < limit }
     }
 }

@@ -194,6 +194,7 @@ struct MemoryTables: Sendable {
     var tickets = TreeDictionary<String, Ticket>()
     var sessions = TreeDictionary<ByTicket, ResponseSession>()
     var responses = TreeDictionary<ByTicket, Response>()
+    var tallies = TreeDictionary<Tally.Key, Tally>()
 
     // What the transaction so far came to, for what follows its commit.
 
@@ -201,6 +202,10 @@ struct MemoryTables: Sendable {
     var released: Set<SourceName> = []
     var takesAccessBack = false
     var hasNewCall = false
+
+    mutating func add(_ sheet: TallySheet) {
+        for (key, tally) in sheet.tallies { tallies[key, default: Tally()].add(tally) }
+    }
 
     mutating func nextKey() -> Int64 {
         lastKey += 1

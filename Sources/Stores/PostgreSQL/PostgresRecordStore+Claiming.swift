@@ -127,7 +127,7 @@ extension PostgresRecordStore {
                 try await work.release(sourcesOf: job.key)
                 try await work.forgo(queue.claim, of: job.key)
                 let kept = try work.retention(of: submission, job) + work.webhook(submission, of: job)
-                _ = try await work.transaction.send(
+                let answers = try await work.transaction.send(
                     kept + [
                         PostgresStatement("DELETE FROM queue WHERE job = $1", [.int(job.key)]),
                         PostgresStatement(
@@ -146,6 +146,8 @@ extension PostgresRecordStore {
                             WHERE job = $1 AND state = 'pending'
                             """, [.int(job.key), .int(work.now.milliseconds)]),
                     ])
+                work.tallies.add(
+                    cancelled: answers.last?.changes ?? 0, of: tenant, in: queue.lane, at: work.now)
                 work.wakes.insert(.ended)
                 if job.run.isEmpty { work.change(tenant, jobs: -1) }
             }

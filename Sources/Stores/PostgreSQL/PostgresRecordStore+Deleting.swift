@@ -214,6 +214,12 @@ extension PostgresWork {
                 SELECT tenant, key FROM idempotency_keys WHERE created_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
             """, IdempotencyKey.lifetime
         ),
+        (
+            """
+            DELETE FROM tallies WHERE ctid = ANY(ARRAY(
+                SELECT ctid FROM tallies WHERE minute <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))
+            """, Retention.tallies
+        ),
         // For as long as somebody may ask what became of them.
         (
             """

@@ -82,10 +82,11 @@ extension PostgresWork {
     fileprivate func endOverdue(_ key: Int64) async throws -> JobRecord? {
         guard let job = try await lock(key), job.queue?.state == .pending else { return nil }
         let submission = try await submission(job)
-        let attachments = try await run(
-            "SELECT id, ordinal FROM attachments WHERE job = $1 AND generation = $2 AND state = 'pending'",
-            [.int(key), .int(job.generation)]
-        ).map {
+        let rows = try await run(
+            "SELECT id, ordinal, created_at FROM attachments WHERE job = $1 AND generation = $2 AND state = 'pending'",
+            [.int(key), .int(job.generation)])
+        let submittedAt = try rows.first?.instant("created_at") ?? now
+        let attachments = try rows.map {
             (id: AttachmentID(rawValue: try $0.text("id")), submission: submission.attachments[try $0.int("ordinal")])
         }
         let conclusion = try JobConclusion(overdue: submission, attachments, createdAt: job.createdAt, at: now)
@@ -93,7 +94,8 @@ extension PostgresWork {
         var options: [AttachmentID: DisplayOptions] = [:]
         for id in attachments.map(\.id) { options[id] = try await self.options(of: id, job) }
         let statements = try statements(
-            recording: conclusion, of: job, submission, claim: nil, options: options, names: [:])
+            recording: conclusion, of: job, submission, submittedAt: submittedAt, claim: nil, options: options,
+            names: [:])
         _ = try await transaction.send(statements)
         return try await jobRecord(key)
     }
@@ -114,7 +116,8 @@ extension PostgresWork {
                 """, [claims]),
             PostgresStatement(
                 """
-                SELECT attachments.id, attachments.job, attachments.generation, attachments.source, attachments.details
+                SELECT attachments.id, attachments.job, attachments.generation, attachments.source, attachments.details,
+                    attachments.created_at
                 FROM queue JOIN attachments ON attachments.job = queue.job WHERE queue.claim = ANY($1::uuid[])
                 """, [claims]),
         ])
@@ -143,8 +146,8 @@ extension PostgresWork {
             superfluous.formUnion(conclusion.unwanted)
             released.formUnion(job.sources)
             statements += try self.statements(
-                recording: conclusion, of: job.job, request.claim.submission, claim: request.claim.id,
-                options: job.options, names: names)
+                recording: conclusion, of: job.job, request.claim.submission, submittedAt: job.submittedAt ?? now,
+                claim: request.claim.id, options: job.options, names: names)
             guard let access = conclusion.access else { continue }
             for id in conclusion.delivered {
                 statements.append(
@@ -176,6 +179,7 @@ extension PostgresWork {
         var options: [AttachmentID: DisplayOptions] = [:]
         /// Of earlier generations.
         var older: [AttachmentID] = []
+        var submittedAt: Instant?
         var sources: [SourceName] = []
     }
 
@@ -191,6 +195,7 @@ extension PostgresWork {
             let id = AttachmentID(rawValue: try row.text("id"))
             if try row.int("generation") == generation {
                 held[key]?.options[id] = try Column.value(AttachmentDetails.self, from: row.text("details")).options
+                held[key]?.submittedAt = try row.instant("created_at")
             } else {
                 held[key]?.older.append(id)
             }
@@ -208,12 +213,16 @@ extension PostgresWork {
     /// What writes down what a job comes to.
     ///
     /// - Parameters:
+    ///   - submittedAt: When its attachments were.
     ///   - options: Of the attachments, as they were asked for.
     ///   - names: Of the blobs to refer to.
     private func statements(
-        recording conclusion: JobConclusion, of job: Job, _ submission: JobSubmission, claim: ClaimID?,
-        options: [AttachmentID: DisplayOptions], names: [TenantBlob: BlobName]
+        recording conclusion: JobConclusion, of job: Job, _ submission: JobSubmission, submittedAt: Instant,
+        claim: ClaimID?, options: [AttachmentID: DisplayOptions], names: [TenantBlob: BlobName]
     ) throws -> [PostgresStatement] {
+        if let lane = job.queue?.lane {
+            tallies.add(conclusion, of: job.tenant, in: lane, submittedAt: submittedAt, at: now)
+        }
         var statements: [PostgresStatement] = []
         var bytes: Int64 = 0
         for attachment in conclusion.attachments {
@@ -263,10 +272,14 @@ extension PostgresWork {
                 statements.append(
                     PostgresStatement(
                         """
-                        UPDATE attachments SET state = 'failed', kind = $3, details = $4, finished_at = $5, source = NULL
+                        UPDATE attachments SET state = 'failed', code = $3, kind = $4, details = $5, finished_at = $6,
+                            source = NULL
                         WHERE tenant = $1 AND id = $2
                         """,
-                        id + [.text(outcome.kind?.rawValue), .text(try Column.text(details)), .int(now.milliseconds)]))
+                        id + [
+                            .text(error.code.rawValue), .text(outcome.kind?.rawValue),
+                            .text(try Column.text(details)), .int(now.milliseconds),
+                        ]))
             }
         }
         statements.append(PostgresStatement("DELETE FROM queue WHERE job = $1", [.int(job.key)]))

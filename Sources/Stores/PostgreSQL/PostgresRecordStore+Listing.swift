@@ -4,6 +4,8 @@ internal import Postgres
 extension PostgresRecordStore {
     /// No page is longer.
     static let longestPage = 1000
+    /// A label that fewer jobs have is rare: then all of them are read.
+    static let rareLabel = 1000
 
     public func job(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord? {
         try await read { work in
@@ -38,22 +40,11 @@ extension PostgresRecordStore {
         of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<JobRecord> {
         try await read { work in
-            let limit = min(max(limit, 1), Self.longestPage)
-            var conditions = Conditions(of: tenant)
-            if let state = filter.state { conditions.require(state, of: "jobs", job: "key") }
-            if let run = filter.run { conditions.require("jobs.run <> '' AND jobs.run = $", .text(run.rawValue)) }
-            if let kind = filter.kind {
-                conditions.require(
-                    "EXISTS (SELECT 1 FROM attachments WHERE job = jobs.key AND kind = $)", .text(kind.rawValue))
-            }
-            // After anything else than was given comes nothing.
-            if let cursor { conditions.require("jobs.key < $", .int(Int64(cursor) ?? 0)) }
-            let keys = try await work.run(
-                "SELECT key FROM jobs WHERE \(conditions.sql) ORDER BY key DESC LIMIT \(limit)", conditions.values
-            ).map { try $0.int64("key") }
+            let (places, next) = try await work.places(
+                in: .jobs, of: tenant, where: filter, after: cursor, limit: limit)
+            let keys = places.compactMap { Int64($0) }
             let records = try await work.jobRecords(keys)
-            return Page(
-                elements: keys.compactMap { records[$0] }, next: keys.count < limit ? nil : keys.last.map { "\($0)" })
+            return Page(elements: keys.compactMap { records[$0] }, next: next)
         }
     }
 
@@ -69,20 +60,14 @@ extension PostgresRecordStore {
         of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<AttachmentRecord> {
         try await read { work in
-            let limit = min(max(limit, 1), Self.longestPage)
-            var conditions = Conditions(of: tenant)
-            if let state = filter.state { conditions.require(state, of: "attachments", job: "job") }
-            if let run = filter.run { conditions.require("run <> '' AND run = $", .text(run.rawValue)) }
-            if let kind = filter.kind { conditions.require("kind = $", .text(kind.rawValue)) }
-            if let cursor { conditions.require("id < $", .uuid(cursor)) }
+            let (places, next) = try await work.places(
+                in: .attachments, of: tenant, where: filter, after: cursor, limit: limit)
             let rows = try await work.run(
                 """
-                SELECT \(PostgresWork.attachmentColumns) FROM attachments WHERE \(conditions.sql)
-                ORDER BY id DESC LIMIT \(limit)
-                """, conditions.values)
-            return Page(
-                elements: try await work.attachmentRecords(rows, of: tenant),
-                next: rows.count < limit ? nil : try rows.last?.text("id"))
+                SELECT \(PostgresWork.attachmentColumns) FROM attachments
+                WHERE tenant = $1 AND id = ANY($2::uuid[]) ORDER BY id DESC
+                """, [.text(tenant.rawValue), .uuids(places)])
+            return Page(elements: try await work.attachmentRecords(rows, of: tenant), next: next)
         }
     }
 
@@ -94,36 +79,6 @@ extension PostgresRecordStore {
                 "SELECT blob FROM renditions WHERE tenant = $1 AND attachment = $2 AND role = $3",
                 [.text(tenant.rawValue), .uuid(attachment.rawValue), .text(role.rawValue)]
             ).first.map { BlobName(rawValue: try $0.text("blob")) }
-        }
-    }
-}
-
-/// What a list is narrowed to, text and values apart.
-struct Conditions {
-    var sql = "tenant = $1"
-    var values: [PostgresValue]
-
-    init(of tenant: TenantID) {
-        values = [.text(tenant.rawValue)]
-    }
-
-    /// - Parameter condition: In which `$` alone stands for the value.
-    mutating func require(_ condition: String, _ value: PostgresValue? = nil) {
-        if let value { values.append(value) }
-        sql += " AND " + condition.replacing("$", with: "$\(values.count)")
-    }
-
-    /// What is unfinished is pending in its own table; which of the two it is the queue says.
-    ///
-    /// - Parameter job: The table's column with the job's key.
-    mutating func require(_ state: WorkState, of table: String, job: String) {
-        switch state {
-        case .pending, .running:
-            require("\(table).state = 'pending'")
-            require(
-                "EXISTS (SELECT 1 FROM queue WHERE queue.job = \(table).\(job) AND queue.state = $)",
-                .text(state.rawValue))
-        default: require("\(table).state = $", .text(state.rawValue))
         }
     }
 }

@@ -295,6 +295,7 @@ extension PostgresWork {
             ]
         ).first
         guard let key = try row?.int64("key") else { throw Overtaken() }
+        _ = try await transaction.send(labelling(key, of: job.tenant, with: job.metadata, isNew: true))
         try await enqueue(new, as: key, generation: 1)
         if job.run == nil { change(job.tenant, jobs: 1) }
         return key
@@ -350,22 +351,23 @@ extension PostgresWork {
         try await forgetRetained([known.key])
         try await forgo(known.queue?.claim, of: known.key)
         let profile = try await profileKey(job.profile, body: new.stored.profile)
-        _ = try await transaction.send([
-            PostgresStatement("DELETE FROM queue WHERE job = $1", [.int(known.key)]),
-            PostgresStatement("DELETE FROM attachments WHERE job = $1 AND state <> 'delivered'", [.int(known.key)]),
-            PostgresStatement(
-                """
-                UPDATE jobs SET work_key = $2, run = $3, generation = generation + 1, body_digest = $4, profile = $5,
-                    mode = $6, priority = $7, metadata = $8, state = 'pending', attempt = 0, delivered_claim = NULL,
-                    deadline_at = $9, finished_at = NULL, expires_at = NULL
-                WHERE key = $1
-                """,
-                [
-                    .int(known.key), .text(job.workKey), .text(job.run?.rawValue ?? ""), .text(new.stored.digest),
-                    .int(profile), .text(job.mode.rawValue), .int(job.priority.rank),
-                    .text(try Column.text(job.metadata)), .int(job.deadline(from: now)?.milliseconds),
-                ]),
-        ])
+        _ = try await transaction.send(
+            [
+                PostgresStatement("DELETE FROM queue WHERE job = $1", [.int(known.key)]),
+                PostgresStatement("DELETE FROM attachments WHERE job = $1 AND state <> 'delivered'", [.int(known.key)]),
+                PostgresStatement(
+                    """
+                    UPDATE jobs SET work_key = $2, run = $3, generation = generation + 1, body_digest = $4, profile = $5,
+                        mode = $6, priority = $7, metadata = $8, state = 'pending', attempt = 0, delivered_claim = NULL,
+                        deadline_at = $9, finished_at = NULL, expires_at = NULL
+                    WHERE key = $1
+                    """,
+                    [
+                        .int(known.key), .text(job.workKey), .text(job.run?.rawValue ?? ""), .text(new.stored.digest),
+                        .int(profile), .text(job.mode.rawValue), .int(job.priority.rank),
+                        .text(try Column.text(job.metadata)), .int(job.deadline(from: now)?.milliseconds),
+                    ]),
+            ] + labelling(known.key, of: job.tenant, with: job.metadata))
         try await enqueue(new, as: known.key, generation: known.generation + 1)
         change(
             known.tenant, jobs: (job.run == nil ? 1 : 0) - (known.queue != nil && known.run.isEmpty ? 1 : 0))
@@ -392,41 +394,42 @@ extension PostgresWork {
         try await release(sourcesOf: known.key)
         try await forgo(queue.claim, of: known.key)
         let deadline = PostgresValue.int(job.deadline(from: now)?.milliseconds)
-        _ = try await transaction.send([
-            PostgresStatement(
-                """
-                UPDATE queue SET run = $2, submission = $3, priority = $4, due_at = $5, deadline_at = $6, headers = $7,
-                    headers_kid = $8, lane = $9, rank = $10, has_callback = $11, state = 'pending',
-                    interrupted = interrupted OR state = 'running', claim = NULL, node = NULL, claimed_until = NULL
-                WHERE job = $1
-                """,
-                [
-                    .int(known.key), .text(name), .text(body.body), .int(job.priority.rank), .int(now.milliseconds),
-                    deadline, .bytes(body.headers.map { Array($0.box) }), .text(body.headers?.kid),
-                    .text(lane.rawValue),
-                    .int(rank), .bool(job.callback != nil),
-                ]),
-            PostgresStatement(
-                """
-                UPDATE jobs SET run = $2, body_digest = $3, profile = $4, mode = $5, priority = $6, metadata = $7,
-                    deadline_at = $8
-                WHERE key = $1
-                """,
-                [
-                    .int(known.key), .text(name), .text(body.digest), .int(profile), .text(job.mode.rawValue),
-                    .int(job.priority.rank), .text(try Column.text(job.metadata)), deadline,
-                ]),
-            PostgresStatement(
-                """
-                UPDATE attachments SET run = $3, source = new.source
-                FROM unnest($4::text[]) WITH ORDINALITY AS new (source, ordinal)
-                WHERE job = $1 AND generation = $2 AND attachments.ordinal = new.ordinal - 1
-                """,
-                [
-                    .int(known.key), .int(known.generation), .text(name),
-                    .texts(adopted.attachments.map { $0.location.sourceName?.rawValue }),
-                ]),
-        ])
+        _ = try await transaction.send(
+            [
+                PostgresStatement(
+                    """
+                    UPDATE queue SET run = $2, submission = $3, priority = $4, due_at = $5, deadline_at = $6, headers = $7,
+                        headers_kid = $8, lane = $9, rank = $10, has_callback = $11, state = 'pending',
+                        interrupted = interrupted OR state = 'running', claim = NULL, node = NULL, claimed_until = NULL
+                    WHERE job = $1
+                    """,
+                    [
+                        .int(known.key), .text(name), .text(body.body), .int(job.priority.rank), .int(now.milliseconds),
+                        deadline, .bytes(body.headers.map { Array($0.box) }), .text(body.headers?.kid),
+                        .text(lane.rawValue),
+                        .int(rank), .bool(job.callback != nil),
+                    ]),
+                PostgresStatement(
+                    """
+                    UPDATE jobs SET run = $2, body_digest = $3, profile = $4, mode = $5, priority = $6, metadata = $7,
+                        deadline_at = $8
+                    WHERE key = $1
+                    """,
+                    [
+                        .int(known.key), .text(name), .text(body.digest), .int(profile), .text(job.mode.rawValue),
+                        .int(job.priority.rank), .text(try Column.text(job.metadata)), deadline,
+                    ]),
+                PostgresStatement(
+                    """
+                    UPDATE attachments SET run = $3, source = new.source
+                    FROM unnest($4::text[]) WITH ORDINALITY AS new (source, ordinal)
+                    WHERE job = $1 AND generation = $2 AND attachments.ordinal = new.ordinal - 1
+                    """,
+                    [
+                        .int(known.key), .int(known.generation), .text(name),
+                        .texts(adopted.attachments.map { $0.location.sourceName?.rawValue }),
+                    ]),
+            ] + labelling(known.key, of: job.tenant, with: job.metadata))
         change(known.tenant, jobs: (name.isEmpty ? 1 : 0) - (known.run.isEmpty ? 1 : 0))
         return try await jobRecord(known.key)
     }

@@ -13,6 +13,8 @@ public struct PostgresRecordStore: RecordStore {
     let garbage: any GarbageCollector
     /// How long bytes outlive their last record, so that a failover that lost its deletion finds them.
     let garbageDelay: Duration
+    /// Rows that a page of a list looks at, at most.
+    var longestSearch = 10_000
     let bell = WebhookBell()
     let wakeups: PostgresWakeups
     let heartbeats = PostgresGroup<Heartbeat, Int64?>()

@@ -12,6 +12,8 @@ final class PostgresWork {
     /// Sources that somebody stopped needing.
     var released: Set<SourceName> = []
     var usage: [TenantID: TenantUsage] = [:]
+    /// What came to an end.
+    var tallies = TallySheet()
     var ringsBell = false
     /// What other nodes are to look at after the commit.
     var wakes: Set<PostgresWakeups.Channel> = []
@@ -67,6 +69,7 @@ final class PostgresWork {
                     .int(change.liveLeases),
                 ])
         }
+        _ = try await transaction.send(statements(adding: tallies))
         guard !waste.blobs.isEmpty || !waste.sources.isEmpty else { return waste }
         let rows = try await run(
             """

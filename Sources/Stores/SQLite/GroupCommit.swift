@@ -11,7 +11,8 @@ final class GroupCommit: Sendable {
     static let largestGroup = 512
 
     private struct Write: Sendable {
-        let perform: @Sendable (Database, Instant) -> Void
+        /// False where it was taken back.
+        let perform: @Sendable (Database, Instant) -> Bool
         /// Called after the commit, with the error that undid the whole transaction if there was one.
         let finish: @Sendable ((any Error)?) -> Void
     }
@@ -79,15 +80,10 @@ final class GroupCommit: Sendable {
                     let before = database.totalChangesCount
                     let revoked = try database.revocations()
                     let now = try database.time(at: clock())
-                    for write in group {
-                        write.perform(database, now)
-                        // A full disk makes SQLite take back the whole transaction by itself.
-                        guard database.isInsideTransaction else {
-                            throw DatabaseError(resultCode: .SQLITE_FULL, message: "the transaction was taken back")
-                        }
-                    }
+                    let tallies = try perform(group, in: database, at: now)
                     // A group that changed nothing costs no sync.
                     guard database.totalChangesCount != before else { return .commit }
+                    try database.add(tallies)
                     try database.keepTime(now)
                     try database.dateTombstones(now)
                     takesBack = try database.revocations() != revoked
@@ -104,13 +100,35 @@ final class GroupCommit: Sendable {
     }
 }
 
+extension GroupCommit {
+    /// Performs writes one after the other.
+    ///
+    /// - Returns: What those that came to an end have to add to the tallies.
+    private func perform(_ group: [Write], in database: Database, at now: Instant) throws -> TallySheet {
+        let gathered = GatheredTallies()
+        try GatheredTallies.$current.withValue(gathered) {
+            for write in group {
+                let before = gathered.sheet
+                if !write.perform(database, now) { gathered.sheet = before }
+                // A full disk makes SQLite take back the whole transaction by itself.
+                guard database.isInsideTransaction else {
+                    throw DatabaseError(resultCode: .SQLITE_FULL, message: "the transaction was taken back")
+                }
+            }
+        }
+        return gathered.sheet
+    }
+}
+
 /// What a write came to, kept until its transaction is durable.
 private final class Answer<Value: Sendable>: Sendable {
     private let result = Mutex<Result<Value, any Error>?>(nil)
 
-    func set(_ body: () throws -> Value) {
+    /// - Returns: Whether it is a value.
+    func set(_ body: () throws -> Value) -> Bool {
         let value = Result { try body() }
         result.withLock { $0 = value }
+        return (try? value.get()) != nil
     }
 
     func get() -> Result<Value, any Error> {

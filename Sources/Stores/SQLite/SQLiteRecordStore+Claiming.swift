@@ -94,6 +94,8 @@ extension SQLiteRecordStore {
                     UPDATE attachments SET state = 'cancelled', finished_at = ?, spool = NULL
                     WHERE job = ? AND state IN ('pending', 'running')
                     """, [now.milliseconds, key])
+                let (count, lane): (Int, JobLane) = (database.changesCount, try row.choice("lane"))
+                GatheredTallies.current?.add { $0.add(cancelled: count, of: tenant, in: lane, at: now) }
             }
             return try database.jobRecord(key: key)
         }

@@ -181,6 +181,12 @@ extension Database {
             """, Retention.keys
         ),
         (
+            """
+            DELETE FROM tallies WHERE (tenant, minute, lane, state, code) IN (
+                SELECT tenant, minute, lane, state, code FROM tallies WHERE minute <= ? LIMIT ?)
+            """, Retention.tallies
+        ),
+        (
             "DELETE FROM tombstones WHERE name IN (SELECT name FROM tombstones WHERE made_at <= ? LIMIT ?)",
             Retention.tombstones
         ),

@@ -25,12 +25,15 @@ extension Database {
 
         let job = try held(claim)
         let key: Int64 = job["key"]
-        let wanted = try texts("SELECT id FROM attachments WHERE job = ? AND generation = ?", [key, claim.generation])
+        let wanted = try rows(
+            "SELECT id, created_at FROM attachments WHERE job = ? AND generation = ?", [key, claim.generation])
         let conclusion = try JobConclusion(
-            of: claim.submission, claim.attachments, wanted: Set(wanted.map(AttachmentID.init(rawValue:))),
+            of: claim.submission, claim.attachments, wanted: Set(wanted.map { AttachmentID(rawValue: $0["id"]) }),
             outcomes: outcomes, at: now)
         var superfluous = conclusion.unwanted
-        superfluous.formUnion(try record(conclusion, of: job, claim.submission, at: now))
+        let submittedAt = wanted.first?.instant("created_at") ?? now
+        superfluous.formUnion(
+            try record(conclusion, of: job, claim.submission, submittedAt: submittedAt, at: now))
         if let access = conclusion.access {
             for id in conclusion.delivered { try start(access, to: id, of: claim.tenant, tokensBy: kid, at: now) }
         }
@@ -44,10 +47,15 @@ extension Database {
 
     /// Writes down what a job comes to.
     ///
+    /// - Parameter submittedAt: When its attachments were.
     /// - Returns: Blobs that are not needed, because their bytes are here already.
     func record(
-        _ conclusion: JobConclusion, of job: Row, _ submission: JobSubmission, at now: Instant
+        _ conclusion: JobConclusion, of job: Row, _ submission: JobSubmission, submittedAt: Instant, at now: Instant
     ) throws -> [BlobName] {
+        let lane: JobLane = try job.choice("lane")
+        GatheredTallies.current?.add {
+            $0.add(conclusion, of: submission.tenant, in: lane, submittedAt: submittedAt, at: now)
+        }
         var unneeded: [BlobName] = []
         for attachment in conclusion.attachments {
             switch attachment.outcome.result {
@@ -145,11 +153,12 @@ extension Database {
             source: outcome.source, options: options, steps: outcome.steps, error: ErrorReport(error))
         try run(
             """
-            UPDATE attachments SET state = 'failed', kind = ?, details = ?, finished_at = ?, spool = NULL
+            UPDATE attachments SET state = 'failed', code = ?, kind = ?, details = ?, finished_at = ?, spool = NULL
             WHERE tenant = ? AND id = ?
             """,
             [
-                outcome.kind?.rawValue, Column.text(details), now.milliseconds, tenant.rawValue, outcome.id.rawValue,
+                error.code.rawValue, outcome.kind?.rawValue, Column.text(details), now.milliseconds, tenant.rawValue,
+                outcome.id.rawValue,
             ])
     }
 

@@ -4,6 +4,8 @@ internal import GRDB
 extension SQLiteRecordStore {
     /// No page is longer.
     static let longestPage = 1000
+    /// A label that fewer jobs have is rare: then all of them are read.
+    static let rareLabel = 1000
 
     public func job(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord? {
         try await read { database, _ in try database.jobRecord(id, of: tenant) }
@@ -34,8 +36,9 @@ extension SQLiteRecordStore {
     public func jobs(
         of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<JobRecord> {
-        let query = ListQuery(.jobs, of: tenant, where: filter, after: cursor, limit: limit)
-        return try await page(query) { database, row in try database.jobRecord(row) }
+        try await page(.jobs, of: tenant, where: filter, after: cursor, limit: limit) { database, row in
+            try database.jobRecord(row)
+        }
     }
 
     public func attachment(
@@ -48,20 +51,26 @@ extension SQLiteRecordStore {
     public func attachments(
         of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<AttachmentRecord> {
-        let query = ListQuery(.attachments, of: tenant, where: filter, after: cursor, limit: limit)
-        return try await page(query) { database, row in
+        try await page(.attachments, of: tenant, where: filter, after: cursor, limit: limit) { database, row in
             try database.attachmentRecord(row, job: database.jobID(key: row["job"]))
         }
     }
 
     private func page<Element: Sendable>(
-        _ query: ListQuery, _ element: @escaping @Sendable (Database, Row) throws -> Element
+        _ table: ListedTable, of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int,
+        _ element: @escaping @Sendable (Database, Row) throws -> Element
     ) async throws(AttachmentError) -> Page<Element> {
-        try await read { database, _ in
-            let rows = try database.rows(query.sql, query.arguments)
-            let isLast = rows.count < query.limit
-            return Page(
-                elements: try rows.map { try element(database, $0) }, next: isLast ? nil : rows.last?["cursor"])
+        try await read { [longestSearch] database, _ in
+            let query = ListQuery(
+                table, of: tenant, where: filter, after: cursor, limit: limit,
+                rare: try database.rarest(of: filter.labels, of: tenant, in: table),
+                between: try database.places(of: filter, of: tenant, in: table))
+            let floor = query.isSearch ? query.floor(longestSearch) : nil
+            let end = try floor.flatMap { try database.texts($0.sql, $0.arguments).first }
+            let (sql, arguments) = query.page(to: end)
+            let rows = try database.rows(sql, arguments)
+            let next: String? = rows.count < query.limit ? end : rows.last?["cursor"]
+            return Page(elements: try rows.map { try element(database, $0) }, next: next)
         }
     }
 
@@ -77,53 +86,50 @@ extension SQLiteRecordStore {
     }
 }
 
-/// The text and the values of a list, apart, so that a test can ask SQLite for its plan.
-struct ListQuery: Sendable {
-    enum Table: String, Sendable {
-        case jobs
-        case attachments
-
-        /// The column that grows with time, and that a cursor is a value of.
-        var order: String {
-            switch self {
-            case .jobs: "key"
-            case .attachments: "id"
-            }
+extension Database {
+    /// The label of a filter that the fewest jobs have. An attachment's place tells nothing of its job's: of attachments all
+    /// are read that have the label, and so it has to be rare.
+    fileprivate func rarest(of labels: Set<JobLabel>, of tenant: TenantID, in table: ListedTable) throws -> JobLabel? {
+        let counted = try labels.map { label in
+            let count = try number(
+                Self.jobsLabelled, [tenant.rawValue, label.key, label.value, SQLiteRecordStore.rareLabel])
+            return (label: label, count: count ?? 0)
         }
-
-        var hasKind: String {
-            switch self {
-            case .jobs: "EXISTS (SELECT 1 FROM attachments WHERE job = jobs.key AND kind = ?)"
-            case .attachments: "kind = ?"
-            }
-        }
+        let rarest = counted.min { ($0.count, $0.label.key) < ($1.count, $1.label.key) }
+        if table == .attachments, let rarest, rarest.count >= SQLiteRecordStore.rareLabel { return nil }
+        return rarest?.label
     }
 
-    let sql: String
-    let arguments: StatementArguments
-    let limit: Int
+    static let jobsLabelled = """
+        SELECT count(*) FROM (
+            SELECT 1 FROM labels WHERE tenant = ? AND key = ? AND value = ? LIMIT ?)
+        """
 
-    /// - Parameter cursor: As it was given; after anything else comes nothing.
-    init(_ table: Table, of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int) {
-        var conditions = ["tenant = ?"]
-        var arguments: StatementArguments = [tenant.rawValue]
-        func require(_ condition: String, _ value: (any DatabaseValueConvertible)?) {
-            guard let value else { return }
-            conditions.append(condition)
-            arguments += [value]
+    /// Between which places everything lies that was created at a filter's times.
+    fileprivate func places(
+        of filter: RecordFilter, of tenant: TenantID, in table: ListedTable
+    ) throws -> PlaceRange {
+        var places = PlaceRange()
+        places.start = try filter.since.map { try place(of: $0 - PlaceRange.slack, of: tenant, in: table) }
+        places.end = try filter.before.map { try place(of: $0 + PlaceRange.slack, of: tenant, in: table) }
+        return places
+    }
+
+    /// Where in a list that begins which was created at an instant or later.
+    private func place(of instant: Instant, of tenant: TenantID, in table: ListedTable) throws -> String {
+        let sql = Self.createdAt(in: table)
+        var halving = Halving(table == .jobs ? 0..<1 << 40 : AttachmentID.times)
+        while let number = halving.next {
+            let from = table.place(number)
+            let createdAt = try self.number(sql, [tenant.rawValue, table.value(from)])
+            halving.take(createdAt.map { $0 >= instant.milliseconds } ?? true)
         }
-        require("state = ?", filter.state?.rawValue)
-        require("run <> '' AND run = ?", filter.run?.rawValue)
-        require(table.hasKind, filter.kind?.rawValue)
-        switch table {
-        case .jobs: require("key < ?", cursor.map { Int64($0) ?? 0 })
-        case .attachments: require("id < ?", cursor)
-        }
-        self.limit = min(max(limit, 1), SQLiteRecordStore.longestPage)
-        sql = """
-            SELECT *, CAST(\(table.order) AS TEXT) AS cursor FROM \(table.rawValue)
-            WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(table.order) DESC LIMIT ?
-            """
-        self.arguments = arguments + [self.limit]
+        return table.place(halving.found)
+    }
+
+    static func createdAt(in table: ListedTable) -> String {
+        """
+        SELECT created_at FROM \(table.rawValue) WHERE tenant = ? AND \(table.order) >= ? ORDER BY \(table.order) LIMIT 1
+        """
     }
 }

@@ -33,12 +33,14 @@ extension Database {
         let key: Int64 = job["key"]
         let submission = try submission(job)
         let attachments = try rows(
-            "SELECT id, ordinal FROM attachments WHERE job = ? AND generation = ? AND state = 'pending'",
-            [key, job["generation"] as Int]
-        ).map { (id: AttachmentID(rawValue: $0["id"]), submission: submission.attachments[$0["ordinal"]]) }
+            "SELECT id, ordinal, created_at FROM attachments WHERE job = ? AND generation = ? AND state = 'pending'",
+            [key, job["generation"] as Int])
         let conclusion = try JobConclusion(
-            overdue: submission, attachments, createdAt: Instant(milliseconds: job["created_at"]), at: now)
-        _ = try record(conclusion, of: job, submission, at: now)
+            overdue: submission,
+            attachments.map { (AttachmentID(rawValue: $0["id"]), submission.attachments[$0["ordinal"]]) },
+            createdAt: Instant(milliseconds: job["created_at"]), at: now)
+        let submittedAt = attachments.first?.instant("created_at") ?? now
+        _ = try record(conclusion, of: job, submission, submittedAt: submittedAt, at: now)
         return try jobRecord(key: key)
     }
 }

@@ -68,7 +68,7 @@ extension Database {
         SELECT count(*) FROM access WHERE tenant = ? AND kind = 'lease' AND ended_at IS NULL AND expires_at <= ?
         """
 
-    fileprivate func leasesThatRanOut(of tenant: TenantID, at now: Instant) throws -> Int {
+    func leasesThatRanOut(of tenant: TenantID, at now: Instant) throws -> Int {
         Int(try number(Self.leasesOfTenantThatRanOut, [tenant.rawValue, now.milliseconds]) ?? 0)
     }
 

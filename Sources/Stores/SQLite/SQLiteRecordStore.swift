@@ -14,6 +14,8 @@ public struct SQLiteRecordStore: RecordStore {
     /// Shared by all processes that use the store.
     let revocationCounter: RevocationCounter
     let garbage: any GarbageCollector
+    /// Rows that a page of a list looks at, at most.
+    var longestSearch = 10_000
 
     /// Opens the database at `path`, and makes or updates it where that is needed.
     ///

@@ -21,6 +21,7 @@ enum Schema {
         migrator.registerMigration("9") { database in try database.execute(sql: categories) }
         migrator.registerMigration("10") { database in try database.execute(sql: notifications) }
         migrator.registerMigration("11") { database in try database.execute(sql: responses) }
+        migrator.registerMigration("12") { database in try database.execute(sql: search) }
         return migrator
     }()
 

@@ -13,6 +13,7 @@ struct Jobs: AsyncParsableCommand {
               satchel jobs
               satchel jobs --tenant default --state failed
               satchel jobs --state pending --format jsonl
+              satchel jobs --tenant default --metadata order=88213 --since 24h
 
             'satchel show JOB' shows one with its attachments and their steps.
             """)
@@ -24,6 +25,8 @@ struct Jobs: AsyncParsableCommand {
     @Option(help: "Only jobs in this state.")
     var state: WorkState?
 
+    @OptionGroup var search: SearchOptions
+
     @Option(help: ArgumentHelp("At most this many; 0 for all.", valueName: "count"))
     var limit = 100
 
@@ -34,7 +37,7 @@ struct Jobs: AsyncParsableCommand {
     func run() async throws {
         let store = try await openStore(store)
         var writer = ListWriter.jobs(format.format)
-        let filter = RecordFilter(state: state)
+        let filter = search.filter(state: state, at: try await store.records.now())
         try await Listing(limit: limit, what: "jobs").run { cursor, count in
             try await store.records.jobs(of: tenant.id, where: filter, after: cursor, limit: count)
         } write: { job in

@@ -13,6 +13,7 @@ struct List: AsyncParsableCommand {
               satchel list
               satchel list --state failed --format jsonl
               satchel list --kind video --limit 10
+              satchel list --tenant default --code corrupt --since 7d
               satchel list --path '2024/*'
 
             What a batch passed over (no media, or empty) is no attachment, and not listed.
@@ -27,6 +28,8 @@ struct List: AsyncParsableCommand {
 
     @Option(help: "Only attachments of this kind.")
     var kind: MediaKind?
+
+    @OptionGroup var search: SearchOptions
 
     @Option(
         help: ArgumentHelp(
@@ -44,7 +47,7 @@ struct List: AsyncParsableCommand {
     func run() async throws {
         let store = try await openStore(store)
         var writer = ListWriter.attachments(format.format)
-        let filter = RecordFilter(state: state, kind: kind)
+        let filter = search.filter(state: state, kind: kind, at: try await store.records.now())
         let paths = PathFilter(include: path.all())
         try await Listing(limit: limit, what: "attachments").run(
             { cursor, count in

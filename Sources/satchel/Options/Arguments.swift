@@ -9,6 +9,7 @@ extension JobMode: ExpressibleByArgument {}
 extension RenditionRole: ExpressibleByArgument {}
 extension WorkState: ExpressibleByArgument {}
 extension MediaKind: ExpressibleByArgument {}
+extension ErrorCode: ExpressibleByArgument {}
 extension NotificationRemoval: ExpressibleByArgument {}
 extension CategoryExport: ExpressibleByArgument {}
 

@@ -10,7 +10,7 @@ enum HealthChecks {
         of store: Store, spool: Spool, codecs: CodecPool, _ settings: ServiceSettings
     ) -> [ServiceHealth.Check] {
         let common = [
-            ServiceHealth.Check("store") {
+            ServiceHealth.Check("store", advice: "The log says more. 'satchel doctor' looks at the store.") {
                 do {
                     _ = try await store.records.now()
                     _ = try await store.records.statistics()
@@ -22,14 +22,19 @@ enum HealthChecks {
                     return (error as? AttachmentError)?.message ?? "it fails"
                 }
             },
-            ServiceHealth.Check("disk") {
+            ServiceHealth.Check(
+                "disk", advice: "Free some room, or have less kept: by quotas, or a shorter retention of the profiles."
+            ) {
                 guard let free = try? await store.freeBytes() else { return "its room can't be told" }
                 guard free < settings.intake.freeBytes else { return nil }
                 return
                     "\(Quantity.bytes(free)) are free, less than intake.free_bytes (\(Quantity.bytes(settings.intake.freeBytes)))"
             },
             // Content is there all the same, and a submission is answered with 429.
-            ServiceHealth.Check("queue", isRequired: false) {
+            ServiceHealth.Check(
+                "queue", isRequired: false,
+                advice: "Wait, or have more workers: submissions are answered with 429 until then."
+            ) {
                 guard let statistics = try? await store.records.statistics() else { return "it can't be looked at" }
                 let pending = statistics.queues.values.reduce(0) { $0 + $1.pending }
                 guard pending >= settings.intake.queue else { return nil }
@@ -38,7 +43,7 @@ enum HealthChecks {
         ]
         guard settings.role.works else { return common }
         return common + [
-            ServiceHealth.Check("codecs") {
+            ServiceHealth.Check("codecs", advice: "'satchel doctor' says what keeps them from starting.") {
                 await codecs.isWorking ? nil : "no codec process can be started; see 'satchel doctor'"
             }
         ]

@@ -13,7 +13,8 @@ import Testing
         #expect(
             submits.map(\.name) == [
                 "POST /v1/jobs", "PUT /v1/jobs/{id}", "GET /v1/jobs/{id}", "GET /v1/jobs/{id}/events",
-                "DELETE /v1/jobs/{id}", "POST /v1/jobs/{id}/retry", "POST /v1/jobs/{id}/callback",
+                "DELETE /v1/jobs/{id}", "POST /v1/jobs/{id}/retry", "POST /v1/jobs/retry",
+                "POST /v1/jobs/{id}/callback",
                 "GET /v1/calls/{id}", "POST /v1/calls/{id}/replay",
                 "GET /v1/attachments/{id}", "DELETE /v1/attachments/{id}", "POST /v1/payloads/apns",
                 "POST /v1/payloads/fcm", "POST /v1/payloads/onesignal", "POST /v1/payloads/expo",

@@ -194,6 +194,7 @@ import TestSupport
         case .putCategory: return json("{}")
         case let endpoint where PayloadFormat.allCases.map(Endpoint.enrichPayload).contains(endpoint):
             return json(#"{"aps": {"alert": "text"}, "message": {}, "body": "text"}"#)
+        case .retryJobs: return json(#"{"code": "corrupt"}"#)
         case .checkTrigger: return json(#"{"trigger": {"type": "manual"}}"#)
         case .submitNotification, .putNotification: return json(#"{"payload": {}, "trigger": {"type": "manual"}}"#)
         default: return (method, path, [:], nil)

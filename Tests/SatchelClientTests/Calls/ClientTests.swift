@@ -60,6 +60,31 @@ import Testing
         try await service.client.delete(job: "push-88213")
     }
 
+    @Test func `what failed is found, and tried again`() async throws {
+        let service = try await RunningService()
+        let good = JobRequest([.file(RunningService.sample(Self.photo))], metadata: ["order": "1"])
+        let job = try await service.client.submit(good, waitingUpTo: 30)
+        let gone = JobRequest([.url(service.media.appending(path: "nothing.jpg"))], metadata: ["order": "2 & 3"])
+        let failed = try await service.client.submit(gone, waitingUpTo: 30)
+        let code = try #require(failed.attachments.first?.error?.code)
+        let start = Date(timeIntervalSinceNow: -3600)
+        let group = try #require(try await service.client.failures(since: start).first)
+        #expect(group.code == code && group.count == 1 && group.jobs == [failed.id] && group.firstAt > start)
+        let found = SearchFilter(since: start, metadata: ["order": "2 & 3"])
+        #expect(try await service.client.jobs(where: found).elements.map(\.id) == [failed.id])
+        #expect(try await service.client.attachments(where: SearchFilter(before: start)).elements.isEmpty)
+        let overview = try await service.client.overview()
+        #expect(overview.hour.delivered == 1 && overview.codes == [code.rawValue: 1] && overview.minutes.count == 60)
+        #expect(overview.service?.checks.isEmpty == false && overview.service?.lanes.count == 3)
+        let counts = try await service.client.retryJobs(failedWith: code, since: start)
+        #expect(counts.accepted == 1 && counts.forgotten == 0)
+        let attachment = try #require(job.attachments.first)
+        let lease = try await service.client.startLease(on: attachment.id)
+        let access = try await service.client.access(to: attachment.id).elements
+        #expect(access.contains { $0.id == lease.id && $0.kind == "lease" && $0.endedAt == nil })
+        #expect(try await service.client.calls(state: "failed").elements.isEmpty)
+    }
+
     @Test func `errors name the fields, and tell what to do`() async throws {
         let service = try await RunningService()
         var source = Source.data(Data("x".utf8))

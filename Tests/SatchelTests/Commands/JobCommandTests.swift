@@ -64,4 +64,43 @@ import Testing
         #expect(csv.outputText.hasPrefix("job_id,state,delivered,attempt,created_at,profile,why\n"))
         #expect(csv.errorText.contains("--limit 0 lists them all"))
     }
+
+    @Test func `failures are listed by code, found by what they are of, and tried again together`() async throws {
+        let user = try CommandLineUser()
+        do {
+            let store = try Store.open(
+                at: user.store.path(percentEncoded: false), keys: user.home.url.path + "/keys/access.keys")
+            for number in 1...3 {
+                let job = JobSubmission(
+                    tenant: TenantID(rawValue: "default"), id: JobID(rawValue: "push-\(number)"),
+                    profile: .notification, metadata: ["order": "\(number)"],
+                    attachments: [AttachmentSubmission(location: .url("https://example.com/a.jpg", headers: [:]))])
+                _ = try await store.records.submit(job)
+                let claims = try await store.records.claim(
+                    ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "w"), for: .seconds(60))
+                let claim = try #require(claims.first)
+                let outcome = AttachmentOutcome(
+                    id: claim.attachments[0], result: .failure(.fetchTimeout(seconds: 3)), kind: nil,
+                    source: SourceFacts(), steps: [])
+                _ = try await store.records.deliver([outcome], under: claim)
+            }
+        }
+        let mine = ["--tenant", "default"]
+        let listed = try user.satchel.run(["failures", "--format", "jsonl", "--since", "1h"] + mine)
+        let line = try #require(try JSONSerialization.jsonObject(with: listed.output) as? [String: Any])
+        #expect(line["code"] as? String == "fetch_timeout" && line["count"] as? Int == 3)
+        #expect(line["jobs"] as? [String] == ["push-3", "push-2", "push-1"] && line["retryable"] as? Bool == true)
+        let none = try user.satchel.run(["failures", "--code", "corrupt"] + mine)
+        #expect(none.status == 0 && none.output.isEmpty && none.errorText.contains("no such failures"))
+        #expect(
+            try states(user, mine[0], mine[1], "--metadata", "order=2", "--since", "1h") == ["push-2": "failed"])
+        #expect(try states(user, mine[0], mine[1], "--code", "fetch_timeout", "--before", "1h").isEmpty)
+        #expect(try states(user, mine[0], mine[1], "--metadata", "order=2,order=3").isEmpty, "all must hold")
+        let again = try user.satchel.run(["retry", "--code", "fetch_timeout"] + mine)
+        #expect(again.status == 0 && again.errorText.contains("3 jobs will be tried again"), "\(again.errorText)")
+        #expect(try states(user, mine[0], mine[1], "--state", "pending").count == 3)
+        for wrong in [["retry"], ["retry", "push-1", "--code", "corrupt"], ["jobs", "--metadata", "order"]] {
+            #expect(try user.satchel.run(wrong).status == 2)
+        }
+    }
 }

@@ -1,0 +1,130 @@
+import Attachments
+import HTTPTypes
+import Hummingbird
+import Jobs
+import Stores
+
+/// What an operator looks at first, and what is done about it.
+struct OverviewRoutes: Sendable {
+    /// Bytes of a body.
+    private static let bodyLimit: Int64 = 16 << 10
+
+    let service: Service
+
+    func add(to table: RouteTable) {
+        table.on(.overview) { _, context in try .json(try await overview(for: context)) }
+        table.on(.failures) { request, context in
+            let errors = ValidationErrors()
+            let query = try Query(request).reader(known: ["code", "since"], errors)
+            let code = query.choice("code", ErrorCode.self)
+            let since = query.instant("since")
+            try errors.check()
+            let groups = try await service.records.failures(of: context.tenant, with: code, since: since)
+            return try .json(FailureListing(groups: groups.map(FailureBody.init)))
+        }
+        table.on(.retryJobs) { request, context in try await retry(request, of: context.tenant) }
+        table.on(.attachmentAccess) { request, context in
+            let id = AttachmentID(rawValue: try context.parameter("id"))
+            let query = try ListParameters(request)
+            guard try await service.records.attachment(id, of: context.tenant) != nil else { throw Problem.notFound }
+            let page = try await service.records.access(
+                to: id, of: context.tenant, after: query.cursor, limit: query.limit)
+            return try .json(
+                AccessListing(
+                    access: page.elements.map(AccessBody.init), next: page.next.map(ListParameters.cursor)))
+        }
+    }
+
+    /// The tenant's figures, and for an administrator those of the service.
+    private func overview(for context: ServiceContext) async throws -> OverviewBody {
+        let overview = try await service.records.overview(of: context.tenant)
+        var body = OverviewBody(overview, within: service.settings.quotas)
+        if case .key(let key) = context.identity, key.may(.admin) {
+            body.service = try await ServiceFigures(of: service)
+        }
+        return body
+    }
+
+    private func retry(_ request: Request, of tenant: TenantID) async throws -> Response {
+        let body = try await IncomingBody.json(of: request, limit: Self.bodyLimit)
+        let errors = ValidationErrors()
+        let fields = try FieldReader(body: body.readableBytesView, known: ["code", "since"], errors)
+        let code = fields.choice("code", ErrorCode.self)
+        let since = fields.instant("since")
+        if fields.value("code") == nil {
+            fields.complain("code", "Name the code with which the jobs failed that are to be tried again.")
+        }
+        try errors.check()
+        guard let code else { throw Problem.notFound }
+        let counts = try await service.records.retryAll(failedWith: code, since: since, of: tenant) { record in
+            service.jobs.retried(record)
+        }
+        return try .json(counts, .accepted)
+    }
+}
+
+private struct FailureListing: Encodable {
+    var groups: [FailureBody]
+}
+
+/// Failures with one code as the API shows them.
+private struct FailureBody: Encodable {
+    var code: ErrorCode
+    var count: Int
+    /// Whether the latest could have come to something else when tried again.
+    var retryable: Bool
+    /// Of the latest.
+    var message: String
+    var firstAt: Instant
+    var lastAt: Instant
+    var kinds: [MediaKind]
+    var jobs: [JobID]
+
+    init(_ group: FailureGroup) {
+        code = group.code
+        count = group.count
+        retryable = group.error.retryable
+        message = group.error.message
+        firstAt = group.firstAt
+        lastAt = group.lastAt
+        kinds = group.kinds
+        jobs = group.jobs
+    }
+}
+
+private struct AccessListing: Encodable {
+    var access: [AccessBody]
+    @Nullable var next: String?
+}
+
+/// A grant, a lease or a link as its owner sees it: nothing of it opens anything.
+private struct AccessBody: Encodable {
+    var id: String
+    var kind: String
+    /// The grant that it was derived from.
+    @Nullable var parentID: String?
+    /// Null: all.
+    @Nullable var renditions: [RenditionRole]?
+    /// Of a grant.
+    @Nullable var leaseLimit: Int?
+    var delivery: DeliveryMode
+    /// Started by its job when that delivered.
+    var byJob: Bool
+    var createdAt: Instant
+    var expiresAt: Instant
+    /// When it was stopped or revoked.
+    @Nullable var endedAt: Instant?
+
+    init(_ entry: AccessEntry) {
+        id = entry.id
+        kind = entry.kind.rawValue
+        parentID = entry.parent
+        renditions = entry.renditions
+        leaseLimit = entry.leaseLimit
+        delivery = entry.delivery
+        byJob = entry.isByJob
+        createdAt = entry.createdAt
+        expiresAt = entry.expiresAt
+        endedAt = entry.endedAt
+    }
+}

@@ -1,0 +1,57 @@
+/// Attachments of a tenant that failed with one code, and are still there.
+public struct FailureGroup: Hashable, Sendable {
+    /// Failures of a code that are counted, at most: then there may be more.
+    public static let most = 10_000
+    /// Jobs that are named, at most.
+    public static let examples = 5
+    /// Attachments that a job has, at most: so many failures may be one job's.
+    public static let mostOfJob = 10
+
+    public var code: ErrorCode
+    public var count: Int
+    /// Of the latest failure.
+    public var error: ErrorReport
+    public var firstAt: Instant
+    public var lastAt: Instant
+    /// Of those that were counted, as far as they are known.
+    public var kinds: [MediaKind]
+    /// The latest that it happened to.
+    public var jobs: [JobID]
+
+    public init(
+        code: ErrorCode, count: Int, error: ErrorReport, firstAt: Instant, lastAt: Instant, kinds: [MediaKind],
+        jobs: [JobID]
+    ) {
+        self.code = code
+        self.count = count
+        self.error = error
+        self.firstAt = firstAt
+        self.lastAt = lastAt
+        self.kinds = kinds
+        self.jobs = jobs
+    }
+
+    /// - Parameter failures: Of one code; nil where there are none.
+    public init?(of code: ErrorCode, _ failures: [AttachmentRecord]) {
+        let failures = failures.filter { $0.error?.code == code }.compactMap { record in
+            record.finishedAt.map { (at: $0, record: record) }
+        }.sorted { ($1.at, $1.record.id.rawValue) < ($0.at, $0.record.id.rawValue) }
+        guard let last = failures.first, let first = failures.last, let error = last.record.error else { return nil }
+        let counted = failures.prefix(Self.most)
+        self.init(
+            code: code, count: counted.count, error: error, firstAt: first.at, lastAt: last.at,
+            kinds: MediaKind.allCases.filter { kind in counted.contains { $0.record.kind == kind } },
+            jobs: Self.examples(of: failures.map(\.record.job)))
+    }
+
+    /// As they are listed: the latest first.
+    public static func inOrder(_ groups: [FailureGroup]) -> [FailureGroup] {
+        groups.sorted { ($1.lastAt, $0.code.rawValue) < ($0.lastAt, $1.code.rawValue) }
+    }
+
+    /// The first few of these, each once.
+    public static func examples(of jobs: some Sequence<JobID>) -> [JobID] {
+        var known: Set<JobID> = []
+        return Array(jobs.lazy.filter { known.insert($0).inserted }.prefix(examples))
+    }
+}
