@@ -37,6 +37,50 @@ import Testing
         #expect(steps[1] <= steps[0] + 10, "\(steps[0]) steps became \(steps[1])")
     }
 
+    @Test func `an upload takes no more steps beside ten times as many`() async throws {
+        var counts: [[Int]] = []
+        for size in [20, 200] {
+            let fixture = try Fixture()
+            let records = fixture.sqlite
+            var last: (UploadRecord, AccessToken)?
+            for number in 0..<size {
+                let token = try #require(try records.newTokens(.upload, 1).first)
+                let now = try await records.now()
+                let upload = UploadRecord(
+                    token, tenant: .local, terms: UploadTerms(), length: nil,
+                    source: SourceName(rawValue: "\(number)"), createdAt: now, expiresAt: now + .seconds(3600))
+                try await records.add(upload, within: .unbounded)
+                // Some are whole, some came to nothing.
+                let writer = UploadWriterID.generate()
+                _ = try await records.change(upload.id, of: .local, by: .begin(writer), within: .unbounded)
+                let hash = String(repeating: "0", count: 64)
+                for step in [[.complete(sha256: hash, writer)], [UploadStep.cancel], []][number % 3] {
+                    _ = try await records.change(upload.id, of: .local, by: step, within: .unbounded)
+                }
+                if number % 3 == 2 { last = (upload, token.token) }
+            }
+            let (upload, token) = try #require(last)
+            let questions: [@Sendable () async throws -> Void] = [
+                { _ = try await records.upload(of: token) },
+                { _ = try await records.change(upload.id, of: .local, by: .begin(.generate()), within: Quotas()) },
+                { _ = try await records.endUploads(.due, limit: 10) },
+                { _ = try await records.endUploads(.idle(.seconds(60)), limit: 10) },
+                { _ = try await records.uploads(of: .local, in: .complete, after: nil, limit: 5) },
+                { _ = try await records.uploads(of: .local, in: nil, after: nil, limit: 5) },
+                { _ = try await records.uploadUsage(of: nil) }, { _ = try await records.uploadUsage(of: .local) },
+            ]
+            var steps: [Int] = []
+            for question in questions {
+                try await question()
+                _ = try await records.takeSteps()
+                try await question()
+                steps.append(try await records.takeSteps())
+            }
+            counts.append(steps)
+        }
+        for (few, many) in zip(counts[0], counts[1]) { #expect(many <= few + few / 10 + 10, "\(counts)") }
+    }
+
     private func steps(of question: Question, in store: borrowing FilledStore) async throws -> Int {
         // Statements are prepared, and what is found out once is known.
         try await question.ask(store)

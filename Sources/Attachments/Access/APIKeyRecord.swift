@@ -8,9 +8,9 @@ public enum AccessRole: String, Hashable, Sendable, Codable, CaseIterable {
     public var permission: String {
         switch self {
         case .submit:
-            "submits jobs and push payloads, looks at jobs and attachments by their ids and follows jobs, cancels, retries and deletes jobs, has calls made again, deletes attachments, puts, looks at, fires and removes notifications, puts, looks at and deletes categories, and checks triggers"
+            "submits jobs and push payloads, looks at jobs and attachments by their ids and follows jobs, cancels, retries and deletes jobs, has calls made again, deletes attachments, puts, looks at, fires and removes notifications, opens, looks at and ends uploads, puts, looks at and deletes categories, and checks triggers"
         case .read:
-            "lists jobs, attachments, what failed, profiles, notifications, firings, responses, categories and calls, looks at them and at the overview and follows jobs, checks triggers, starts and stops leases, gives and takes back grants, and makes and ends previews"
+            "lists jobs, attachments, what failed, uploads, profiles, notifications, firings, responses, categories and calls, looks at them and at the overview and follows jobs, checks triggers, starts and stops leases, gives and takes back grants, and makes and ends previews"
         case .admin: "may everything that the others may, and read the metrics"
         }
     }
@@ -64,17 +64,26 @@ public struct Quotas: Hashable, Sendable, Codable {
     public var submissionsPerMinute: Int?
     /// Notifications that are to fire.
     public var pendingNotifications: Int?
+    /// Uploads that take bytes.
+    public var openUploads: Int?
+    /// Bytes of uploads that belong to no job yet, and some for each open one: see ``UploadUsage``.
+    public var uploadBytes: Int64?
 
     public init(
         storedBytes: Int64? = nil, pendingJobs: Int? = nil, liveLeases: Int? = nil, submissionsPerMinute: Int? = nil,
-        pendingNotifications: Int? = 100_000
+        pendingNotifications: Int? = 100_000, openUploads: Int? = 100, uploadBytes: Int64? = nil
     ) {
         self.storedBytes = storedBytes
         self.pendingJobs = pendingJobs
         self.liveLeases = liveLeases
         self.submissionsPerMinute = submissionsPerMinute
         self.pendingNotifications = pendingNotifications
+        self.openUploads = openUploads
+        self.uploadBytes = uploadBytes
     }
+
+    /// For what was admitted before.
+    public static let unbounded = Quotas(pendingNotifications: nil, openUploads: nil)
 }
 
 /// What a tenant uses of its ``Quotas``.

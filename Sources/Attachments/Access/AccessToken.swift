@@ -9,6 +9,8 @@ public enum TokenKind: String, Hashable, Sendable, Codable, CaseIterable {
     case respond = "satr_"
     /// A ticket to see a preview.
     case preview = "satp_"
+    /// A ticket to upload.
+    case upload = "satu_"
 }
 
 /// A bearer token as text. Prints as its first 8 characters; the whole is ``secretText``.

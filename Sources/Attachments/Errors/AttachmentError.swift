@@ -52,6 +52,12 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case handoverFailed(reason: String)
     /// A firing whose notification was changed or removed before it was handed over.
     case superseded
+    /// An upload that is named as a source isn't whole, or ended before it was.
+    case uploadIncomplete(UploadState)
+    /// An upload that is named as a source belongs to another job or notification, or its bytes were needed no longer.
+    case uploadConsumed
+    /// Bytes are not those that were announced.
+    case checksumMismatch
 
     /// More bytes of memory are `needed`, by an estimate from the header, than there may be.
     public static func tooMuchMemory(needed: Int64, granted: Int64) -> AttachmentError {
@@ -85,6 +91,9 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .rateLimited: .rateLimited
         case .handoverFailed: .handoverFailed
         case .superseded: .superseded
+        case .uploadIncomplete: .uploadIncomplete
+        case .uploadConsumed: .uploadConsumed
+        case .checksumMismatch: .checksumMismatch
         }
     }
 
@@ -156,6 +165,17 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "The receiver of 'handover' did not take it: \(reason). Mend the receiver, then replay the call or fire again."
         case .superseded:
             "The notification was changed or removed before this was handed over. Its next firing has the change."
+        case .uploadIncomplete(let state):
+            switch state {
+            case .open, .complete, .consumed:
+                "The upload isn't complete. Submit this when it is, as 'upload.completed' tells, or give the job with the upload."
+            case .expired, .failed, .cancelled:
+                "The upload came to nothing: it is \(state.rawValue). Open another, and send the file again."
+            }
+        case .uploadConsumed:
+            "The upload was used for another job or notification, or its bytes are kept no longer. Open another, and send the file again."
+        case .checksumMismatch:
+            "The bytes don't have the checksum that was announced. Send the file again."
         }
     }
 
@@ -238,6 +258,9 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case rateLimited = "rate_limited"
     case handoverFailed = "handover_failed"
     case superseded
+    case uploadIncomplete = "upload_incomplete"
+    case uploadConsumed = "upload_consumed"
+    case checksumMismatch = "checksum_mismatch"
 
     /// The matching `UNError` code of Apple's UserNotifications, where there is one.
     public var unError: Int? {
@@ -249,7 +272,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .storeFailed, .storeFull: 104
         case .corrupt, .codecCrashed: 105
         case .blockedAddress, .fetchFailed, .fetchTimeout, .deadlineExceeded, .withheld, .queueFull, .quotaExceeded,
-            .rateLimited, .handoverFailed, .superseded:
+            .rateLimited, .handoverFailed, .superseded, .uploadIncomplete, .uploadConsumed, .checksumMismatch:
             nil
         }
     }
@@ -264,7 +287,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
             true
         case .blockedAddress, .fetchFailed, .fetchTimeout, .notInStore, .storeFailed, .storeFull, .codecCrashed,
             .deadlineExceeded, .withheld, .queueFull, .quotaExceeded, .rateLimited, .handoverFailed,
-            .superseded:
+            .superseded, .uploadIncomplete, .uploadConsumed, .checksumMismatch:
             false
         }
     }

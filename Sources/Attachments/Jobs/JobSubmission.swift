@@ -61,12 +61,14 @@ public struct AttachmentSubmission: Hashable, Sendable, Codable {
     public var options: DisplayOptions
     /// Stands in for the job's profile.
     public var profile: Profile?
+    /// The upload that its bytes came by; nil for none.
+    public var upload: UploadUse?
 
     public init(
         identifier: String = "", location: SourceLocation, sha256: String? = nil, name: String? = nil,
         path: String? = nil, declaredType: String? = nil, request: RenditionRequest = RenditionRequest(),
         options: DisplayOptions = DisplayOptions(),
-        profile: Profile? = nil
+        profile: Profile? = nil, upload: UploadUse? = nil
     ) {
         self.identifier = identifier.isEmpty ? UUID().uuidString : identifier
         self.location = location
@@ -77,6 +79,7 @@ public struct AttachmentSubmission: Hashable, Sendable, Codable {
         self.request = request
         self.options = options
         self.profile = profile
+        self.upload = upload
     }
 }
 

@@ -8,6 +8,8 @@ public enum Retention {
     public static let tallies: Duration = .seconds(2 * 86_400)
     /// How long keys are listed that are good no more: 90 days.
     public static let keys: Duration = .seconds(90 * 86_400)
+    /// How long one may ask what became of an upload: 30 days.
+    public static let uploads: Duration = .seconds(30 * 86_400)
     /// How long the name of a blob that was removed is remembered, so that no delivery refers to it: 30 days. No delivery
     /// is under way for so long.
     public static let tombstones: Duration = .seconds(30 * 86_400)

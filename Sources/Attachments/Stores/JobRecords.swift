@@ -36,11 +36,13 @@ public struct StoreStatistics: Hashable, Sendable {
     public var blobBytes: Int64
     public var blobs: Int
     public var pendingWebhooks: Int
+    /// Uploads that take bytes.
+    public var openUploads: Int
 
     public init(
         queues: [JobLane: Queue] = [:], liveLeases: Int = 0, leasesLeftToExpire: Int = 0, liveLinks: Int = 0,
         liveGrants: Int = 0,
-        blobBytes: Int64 = 0, blobs: Int = 0, pendingWebhooks: Int = 0
+        blobBytes: Int64 = 0, blobs: Int = 0, pendingWebhooks: Int = 0, openUploads: Int = 0
     ) {
         self.queues = queues
         self.liveLeases = liveLeases
@@ -50,6 +52,7 @@ public struct StoreStatistics: Hashable, Sendable {
         self.blobBytes = blobBytes
         self.blobs = blobs
         self.pendingWebhooks = pendingWebhooks
+        self.openUploads = openUploads
     }
 }
 

@@ -19,10 +19,15 @@ public struct CallType: Hashable, Sendable, RawRepresentable, CaseIterable {
     /// An instant that passed while nobody was there.
     public static let notificationMissed = CallType(rawValue: "notification.missed")
 
+    /// All bytes of an upload are there.
+    public static let uploadCompleted = CallType(rawValue: "upload.completed")
+    /// An upload that came to nothing.
+    public static let uploadExpired = CallType(rawValue: "upload.expired")
+
     /// Those that this program makes.
     public static let allCases: [CallType] = [
         .jobFinished, .notificationFired, .notificationFailed, .notificationMissed, .notificationMediaFailed,
-        .notificationResponse,
+        .notificationResponse, .uploadCompleted, .uploadExpired,
     ]
 }
 

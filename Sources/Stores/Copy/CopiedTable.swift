@@ -241,6 +241,33 @@ struct CopiedTable: Sendable {
         CopiedTable(
             name: "categories", source: "categories", key: [.text("tenant"), .text("id")],
             columns: [CopiedColumn("tenant", .text), CopiedColumn("id", .text), CopiedColumn("body", .text)]),
+        // One that still takes bytes has them in a file of this machine, which nobody can go on with there.
+        CopiedTable(
+            name: "uploads", source: "uploads", key: [.number("key")],
+            columns: [
+                CopiedColumn("tenant", .text), CopiedColumn("id", .uuid), CopiedColumn("ticket", .text),
+                CopiedColumn("kid", .text),
+                CopiedColumn("state", .text, from: "iif(state = 'open', 'expired', state)", reading: ["state"]),
+                CopiedColumn("length", .int), CopiedColumn("received", .int), CopiedColumn("source", .source),
+                CopiedColumn("writer", .uuid),
+                CopiedColumn("used_by", .text), CopiedColumn("is_closed", .bool), CopiedColumn("sha256", .text),
+                CopiedColumn("created_at", .int), CopiedColumn("touched_at", .int), CopiedColumn("expires_at", .int),
+                CopiedColumn(
+                    "finished_at", .int, from: "iif(state = 'open', touched_at, finished_at)",
+                    reading: ["state", "touched_at", "finished_at"]),
+                CopiedColumn("terms", .text), CopiedColumn("error", .text),
+            ]),
+        CopiedTable(
+            name: "upload_usage", source: "upload_usage", key: [.text("tenant")],
+            columns: [
+                CopiedColumn("tenant", .text), CopiedColumn("open", .int, from: "0", reading: ["open"]),
+                CopiedColumn(
+                    "bytes", .int,
+                    from: """
+                        (SELECT coalesce(sum(received), 0) FROM uploads
+                         WHERE uploads.tenant = upload_usage.tenant AND state = 'complete')
+                        """, reading: ["bytes"]),
+            ]),
         CopiedTable(
             name: "labels", source: "labels",
             key: [.text("tenant"), .text("key"), .text("value"), .number("job")],
@@ -296,6 +323,8 @@ struct CopiedTable: Sendable {
 
     /// What of SQLite isn't copied: tables, and columns of others.
     static let left: Set<String> = [
+        // Nothing refers to an upload by its row.
+        "uploads.key",
         // The worker is gone.
         "jobs.claim", "jobs.worker", "jobs.claimed_until",
         // By hash and tenant, with their bytes: `StoreCopy+Bytes`. References are counted anew.

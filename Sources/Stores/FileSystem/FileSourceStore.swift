@@ -41,6 +41,8 @@ public struct FileSourceStore: SourceStore {
         return Descriptor(owning: number)
     }
 
+    public var uploads: (any UploadFiles)? { self }
+
     public func remove(_ names: [SourceName]) async throws(AttachmentError) {
         try await removals.remove(names.map(path))
     }

@@ -44,6 +44,9 @@ extension Store {
             place = part.next
             if place == nil { break }
         }
+        while try await has(.expiry) {
+            if try await records.endUploads(.due, limit: Self.part) < Self.part { break }
+        }
         report.collected = try await records.collectGarbage()
         if audits || !records.notesGarbage { try await sweepBlobs(where: isOld, &report) }
         if try await has(.sources) { try await sweepSources(where: isOld, &report) }

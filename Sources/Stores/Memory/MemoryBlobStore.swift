@@ -64,16 +64,19 @@ public final class MemoryBlobStore: BlobStore {
 /// Bytes in memory; the same under several names are one file.
 struct MemoryObject: Sendable {
     let file: ScratchFile
-    let bytes: Int64
+    /// Nil for what may still grow.
+    private let size: Int64?
     /// Under which a blob was put.
     let claim: ClaimID?
     private let madeAt = ContinuousClock.now
 
-    init(file: ScratchFile, bytes: Int64, claim: ClaimID? = nil) {
+    init(file: ScratchFile, bytes: Int64?, claim: ClaimID? = nil) {
         self.file = file
-        self.bytes = bytes
+        size = bytes
         self.claim = claim
     }
+
+    var bytes: Int64 { size ?? (try? Files.size(of: file.reader)) ?? 0 }
 
     fileprivate var age: Duration { .now - madeAt }
 

@@ -133,6 +133,7 @@ extension MemoryRecordStore {
             let wanted = Set(tables.attachments(of: job, generation: job.generation).map(\.record.identifier))
             submission.attachments.removeAll { !wanted.contains($0.identifier) }
             guard !submission.attachments.isEmpty else { return .forgotten(tables.record(job)) }
+            try tables.takeUploads(of: submission, at: now)
             // The same work, however it is tried again: a repeated submission still finds it.
             return .accepted(tables.renew(job, as: submission, digest: job.bodyDigest, at: now))
         }
@@ -164,7 +165,7 @@ extension MemoryRecordStore {
 extension MemoryTables {
     // MARK: Submitting
 
-    fileprivate mutating func submit(
+    mutating func submit(
         _ job: JobSubmission, _ options: SubmissionOptions, at now: Instant, lives: (WorkerID) -> Bool
     ) throws -> SubmissionAnswer {
         if let key = options.idempotency,
@@ -201,6 +202,7 @@ extension MemoryTables {
             return .adopted(try adopt(known, as: job, at: now))
         case (_, let known):
             if job.run == nil { try admit(job.tenant, options, replacing: known?.state) }
+            try takeUploads(of: job, at: now)
             let record =
                 known.map { renew($0, as: job, digest: digest, at: now) } ?? insert(job, digest: digest, at: now)
             if let offer = options.offer, let begun = claimAtOnce(record, in: job.lane, for: offer, at: now) {

@@ -111,6 +111,7 @@ extension MemoryRecordStore {
             statistics.blobs = tables.blobs.count
             statistics.blobBytes = tables.blobs.values.reduce(0) { $0 + $1.bytes }
             statistics.pendingWebhooks = tables.calls.values.count { $0.state == .waiting }
+            statistics.openUploads = tables.uploadUsage.values.reduce(0) { $0 + $1.open }
             return statistics
         }
     }
@@ -199,6 +200,7 @@ extension MemoryRecordStore {
         read { tables, now in
             Set(tables.access.values.filter { $0.isLive(at: now) }.map(\.kid))
                 .union(tables.tickets.values.filter { $0.isLive(at: now) }.map(\.kid))
+                .union(tables.uploads.values.filter { $0.state.isKnown && $0.expiresAt > now }.map(\.kid))
         }
     }
 }
@@ -235,7 +237,8 @@ extension MemoryTables {
         }
         let isAll =
             forget(limit: limit, at: now) && forgetNotifications(limit: limit, at: now)
-            && forgetResponses(limit: limit, at: now) && max(part.count, ended.count) < limit
+            && forgetResponses(limit: limit, at: now) && forgetUploads(limit: limit, at: now)
+            && max(part.count, ended.count) < limit
         let last = part.last.flatMap { last in
             last.record.expiresAt.map { ExpiryPlace(expiresAt: $0, key: last.key) }
         }

@@ -1,5 +1,6 @@
 public import Attachments
 internal import Platform
+internal import CSandbox
 internal import FoundationEssentials
 internal import Synchronization
 
@@ -23,6 +24,21 @@ public final class MemorySourceStore: SourceStore {
     public func open(_ name: SourceName) async throws(AttachmentError) -> Descriptor {
         guard let source = sources.withLock({ $0[name] }) else { throw .notInStore(what: "The source's copy") }
         return try source.opened()
+    }
+
+    public var uploads: (any UploadFiles)? { self }
+
+    /// What has arrived of an upload, in memory; made where there is nothing.
+    func upload(_ name: SourceName) throws(SystemError) -> MemoryObject {
+        if let known = sources.withLock({ $0[name] }) { return known }
+        let number = csandbox_memory_file()
+        guard number >= 0 else { throw SystemError("make a file in memory") }
+        let made = MemoryObject(file: ScratchFile(reader: Descriptor(owning: number)), bytes: nil)
+        return sources.withLock { sources in
+            if let known = sources[name] { return known }
+            sources[name] = made
+            return made
+        }
     }
 
     public func remove(_ names: [SourceName]) async {

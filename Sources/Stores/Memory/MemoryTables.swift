@@ -195,6 +195,9 @@ struct MemoryTables: Sendable {
     var sessions = TreeDictionary<ByTicket, ResponseSession>()
     var responses = TreeDictionary<ByTicket, Response>()
     var tallies = TreeDictionary<Tally.Key, Tally>()
+    var uploads = TreeDictionary<Owned<UploadID>, UploadRecord>()
+    var uploadTickets = TreeDictionary<String, Owned<UploadID>>()
+    var uploadUsage = TreeDictionary<TenantID, UploadUsage>()
 
     // What the transaction so far came to, for what follows its commit.
 
@@ -301,6 +304,7 @@ extension MemoryTables {
 
     func needs(_ name: SourceName) -> Bool {
         attachments.values.contains { $0.source == name }
+            || uploads.values.contains { $0.source == name && $0.state.holdsBytes }
             || jobs.values.contains { job in
                 job.retained?.submission.attachments.contains { $0.location.sourceName == name } ?? false
             }
@@ -308,7 +312,9 @@ extension MemoryTables {
 
     var neededSources: [SourceName] {
         let retained = jobs.values.flatMap { $0.retained?.submission.attachments ?? [] }
-        return Array(Set(attachments.values.compactMap(\.source) + retained.compactMap(\.location.sourceName)))
+        let uploaded = uploads.values.filter { $0.state.holdsBytes && $0.offset > 0 }.map(\.source)
+        return Array(
+            Set(attachments.values.compactMap(\.source) + retained.compactMap(\.location.sourceName) + uploaded))
     }
 
     mutating func dropRetained(of job: inout Job) {

@@ -56,7 +56,10 @@ extension PostgresRecordStore {
     public func neededSources() async throws(AttachmentError) -> [SourceName] {
         try await read { work in
             try await work.run(
-                "SELECT source AS name FROM attachments WHERE source IS NOT NULL UNION SELECT name FROM retained_sources"
+                """
+                SELECT source AS name FROM attachments WHERE source IS NOT NULL UNION SELECT name FROM retained_sources
+                UNION SELECT source FROM uploads WHERE state IN ('open', 'complete') AND received > 0
+                """
             ).map { SourceName(rawValue: try $0.text("name")) }
         }
     }
@@ -72,6 +75,8 @@ extension PostgresRecordStore {
                     """
                     SELECT DISTINCT kid FROM access WHERE expires_at > $1 AND ended_at IS NULL
                     UNION SELECT DISTINCT kid FROM tickets WHERE expires_at > $1 AND ended_at IS NULL
+                    UNION SELECT DISTINCT kid FROM uploads
+                    WHERE state IN ('open', 'complete', 'consumed') AND expires_at > $1
                     UNION SELECT DISTINCT headers_kid FROM queue WHERE headers_kid IS NOT NULL
                     UNION SELECT DISTINCT headers_kid FROM notification_sources WHERE headers_kid IS NOT NULL
                     """, [.int(work.now.milliseconds)]

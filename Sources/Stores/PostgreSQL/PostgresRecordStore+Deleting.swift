@@ -259,6 +259,12 @@ extension PostgresWork {
         ),
         (
             """
+            DELETE FROM uploads WHERE (tenant, id) IN (
+                SELECT tenant, id FROM uploads WHERE finished_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+            """, Retention.uploads
+        ),
+        (
+            """
             DELETE FROM notifications WHERE key IN (
                 SELECT key FROM notifications WHERE finished_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
             """, NotificationRetention.finished

@@ -23,6 +23,7 @@ extension PostgresRecordStore {
                     """
                     SELECT (SELECT count(*) FROM blobs) AS blobs, (SELECT coalesce(sum(bytes), 0)::bigint FROM blobs) AS bytes,
                         (SELECT count(*) FROM calls WHERE state = 'pending') AS calls,
+                        (SELECT coalesce(sum(open), 0)::bigint FROM upload_usage) AS uploads,
                         (SELECT coalesce(sum(leases_left_to_expire), 0)::bigint FROM counters) AS left_to_expire
                     """),
             ])
@@ -51,6 +52,7 @@ extension PostgresRecordStore {
                 statistics.blobs = try row.int("blobs")
                 statistics.blobBytes = try row.int64("bytes")
                 statistics.pendingWebhooks = try row.int("calls")
+                statistics.openUploads = try row.int("uploads")
                 statistics.leasesLeftToExpire += try row.int("left_to_expire")
             }
             return statistics

@@ -280,6 +280,7 @@ extension PostgresWork {
 
     private func insert(_ new: NewJob) async throws -> Int64 {
         let job = new.submission
+        try await takeUploads(of: job)
         let profile = try await profileKey(job.profile, body: new.stored.profile)
         let row = try await run(
             """
@@ -347,6 +348,7 @@ extension PostgresWork {
     /// until the new one delivers.
     private func renew(_ known: Job, with new: NewJob) async throws -> Int64 {
         let job = new.submission
+        try await takeUploads(of: job)
         try await release(sourcesOf: known.key)
         try await forgetRetained([known.key])
         try await forgo(known.queue?.claim, of: known.key)

@@ -92,6 +92,8 @@ final class PostgresWork {
             SELECT name FROM unnest($1::text[]) AS names (name)
             WHERE NOT EXISTS (SELECT 1 FROM attachments WHERE source = names.name)
                 AND NOT EXISTS (SELECT 1 FROM retained_sources WHERE retained_sources.name = names.name)
+                AND NOT EXISTS (
+                    SELECT 1 FROM uploads WHERE uploads.source = names.name AND state IN ('open', 'complete'))
             """, [.texts(names.map(\.rawValue))]
         ).map { SourceName(rawValue: try $0.text("name")) }
     }

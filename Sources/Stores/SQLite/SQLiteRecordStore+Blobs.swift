@@ -75,23 +75,29 @@ extension Database {
                 """
                 SELECT DISTINCT kid FROM access WHERE expires_at > ? AND ended_at IS NULL
                 UNION SELECT DISTINCT kid FROM tickets WHERE expires_at > ? AND ended_at IS NULL
+                UNION SELECT DISTINCT kid FROM uploads WHERE state IN ('open', 'complete', 'consumed') AND expires_at > ?
                 UNION SELECT DISTINCT headers_kid FROM jobs WHERE headers_kid IS NOT NULL
                 UNION SELECT DISTINCT headers_kid FROM notification_sources WHERE headers_kid IS NOT NULL
-                """, [now.milliseconds, now.milliseconds]))
+                """, [now.milliseconds, now.milliseconds, now.milliseconds]))
     }
 
     func neededSources() throws -> [SourceName] {
-        try texts("SELECT spool FROM attachments WHERE spool IS NOT NULL UNION SELECT name FROM retained_spool")
-            .map(SourceName.init(rawValue:))
+        try texts(
+            """
+            SELECT spool FROM attachments WHERE spool IS NOT NULL UNION SELECT name FROM retained_spool
+            UNION SELECT source FROM uploads WHERE state IN ('open', 'complete') AND received > 0
+            """
+        ).map(SourceName.init(rawValue:))
     }
 
     static let sourceNeed = """
         SELECT 1 WHERE EXISTS (SELECT 1 FROM attachments WHERE spool = ?)
             OR EXISTS (SELECT 1 FROM retained_spool WHERE name = ?)
+            OR EXISTS (SELECT 1 FROM uploads WHERE source = ? AND state IN ('open', 'complete'))
         """
 
-    fileprivate func needs(_ name: SourceName) throws -> Bool {
-        try row(Self.sourceNeed, [name.rawValue, name.rawValue]) != nil
+    func needs(_ name: SourceName) throws -> Bool {
+        try row(Self.sourceNeed, [name.rawValue, name.rawValue, name.rawValue]) != nil
     }
 
     /// The sources that the transaction so far has made superfluous.

@@ -205,6 +205,10 @@ extension Database {
             NotificationRetention.ticket
         ),
         (
+            "DELETE FROM uploads WHERE key IN (SELECT key FROM uploads WHERE finished_at <= ? LIMIT ?)",
+            Retention.uploads
+        ),
+        (
             "DELETE FROM notifications WHERE key IN (SELECT key FROM notifications WHERE finished_at <= ? LIMIT ?)",
             NotificationRetention.finished
         ),

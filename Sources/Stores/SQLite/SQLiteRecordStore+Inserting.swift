@@ -21,6 +21,7 @@ extension SQLiteRecordStore {
 
 extension Database {
     func insert(_ job: JobSubmission, _ stored: StoredSubmission, at now: Instant) throws -> JobRecord {
+        try takeUploads(of: job, at: now)
         try run(
             """
             INSERT INTO jobs (tenant, id, work_key, run, generation, submission, body_digest, profile, mode, priority,
@@ -62,6 +63,7 @@ extension Database {
     func renew(
         _ row: Row, as job: JobSubmission, _ stored: StoredSubmission, at now: Instant
     ) throws -> JobRecord {
+        try takeUploads(of: job, at: now)
         let key: Int64 = row["key"]
         let generation = (row["generation"] as Int) + 1
         try run("DELETE FROM attachments WHERE job = ? AND state <> 'delivered'", [key])

@@ -26,6 +26,7 @@ extension SQLiteRecordStore {
                 statistics.blobBytes = row["blob_bytes"]
                 statistics.pendingWebhooks = row["pending_calls"]
             }
+            statistics.openUploads = try database.allUploads().open
             return statistics
         }
     }

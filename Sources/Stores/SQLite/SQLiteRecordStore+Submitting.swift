@@ -49,7 +49,7 @@ extension SQLiteRecordStore {
 }
 
 extension Database {
-    fileprivate func submit(
+    func submit(
         _ job: JobSubmission, _ options: SubmissionOptions, at now: Instant, lives: (WorkerID) -> Bool, keys: KeyRing
     ) throws -> SubmissionAnswer {
         if let key = options.idempotency, let earlier = try use(of: key.text, of: job.tenant, at: now) {

@@ -22,6 +22,7 @@ enum Schema {
         migrator.registerMigration("10") { database in try database.execute(sql: notifications) }
         migrator.registerMigration("11") { database in try database.execute(sql: responses) }
         migrator.registerMigration("12") { database in try database.execute(sql: search) }
+        migrator.registerMigration("13") { database in try database.execute(sql: uploads) }
         return migrator
     }()
 
