@@ -263,10 +263,10 @@ struct ConnectionStateMachine {
 
     // MARK: What goes out
 
-    /// Whether an informational response may be written.
+    /// Whether an informational response may be written: to whoever knows them, before the answer begins.
     func mayInform() -> Bool {
         guard case .exchange(let exchange) = state else { return false }
-        return exchange.answerer == .application && exchange.responseIsAwaited
+        return exchange.answerer == .application && exchange.responseIsAwaited && exchange.isHTTP1_1
     }
 
     /// The client, which asked whether its body is wanted, is to be told so: whether it still waits for that.

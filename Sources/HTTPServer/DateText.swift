@@ -24,7 +24,7 @@ package final class DateText {
     }
 
     /// - Parameter second: Since 1970-01-01T00:00:00Z.
-    static func text(of second: Int) -> String {
+    package static func text(of second: Int) -> String {
         let day = second / 86_400
         let ofDay = second % 86_400
         // Days of the era of 400 years that began on 0000-03-01, so that a leap day is a year's last.

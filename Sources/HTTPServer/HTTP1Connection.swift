@@ -179,6 +179,14 @@ final class HTTP1Connection: ChannelDuplexHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        if let interim = event as? InterimResponse {
+            if machine.mayInform() {
+                context.write(Self.wrapOutboundOut(.head(HTTPResponseHead(informational: interim.head))), promise: nil)
+                flushNow()
+            }
+            promise?.succeed()
+            return
+        }
         guard event is ReadyForBody else { return context.triggerUserOutboundEvent(event, promise: promise) }
         if machine.requestBody() {
             let head = HTTPResponseHead(version: .http1_1, status: .continue)

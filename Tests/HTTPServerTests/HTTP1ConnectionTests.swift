@@ -55,6 +55,29 @@ import Testing
         }
     }
 
+    @Test func `interim responses come before the answer alone, and only to HTTP/1.1`() async throws {
+        try await TrivialServer.run { port in
+            let heads = try await onThread {
+                let client = try RawClient(port: port)
+                client.send("POST /inform HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
+                var heads = [try client.reply(isHead: true), try client.reply(isHead: true)]
+                heads.append(try client.reply())
+                // The connection goes on, and an older client gets its answer alone.
+                client.send(Self.get("/"))
+                heads.append(try client.reply())
+                let old = try RawClient(port: port)
+                old.send("POST /inform HTTP/1.0\r\nContent-Length: 5\r\n\r\nhello")
+                return heads + [try old.reply()]
+            }
+            #expect(heads.map(\.status) == [104, 104, 200, 200, 200])
+            #expect(heads.map { $0.headers["location"] } == ["begin", "5", nil, nil, nil])
+            // An interim response says nothing of framing or connection.
+            #expect(
+                heads.prefix(2).allSatisfy { $0.headers["content-length"] == nil && $0.headers["connection"] == nil })
+            #expect(heads[2].body == Data("done".utf8) && heads[4].body == Data("done".utf8))
+        }
+    }
+
     @Test func `HEAD, 204 and 304 get no body, whatever the application writes`() async throws {
         try await TrivialServer.run { port in
             let replies = try await onThread {

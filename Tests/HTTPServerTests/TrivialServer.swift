@@ -12,7 +12,7 @@ import TestSupport
 
 /// A server with next to nothing behind it, on a port of its own of the loopback.
 ///
-/// The application answers `/echo` with the body, `/chunks` without saying how long, `/early` before it has read anything,
+/// The application answers `/echo` with the body, `/inform` with interim responses on the way, `/chunks` without saying how long, `/early` before it has read anything,
 /// `/status/N` with that status and a body, `/broken` with half of what it promises, and all else with `fine`. Directly
 /// answered are `/direct/N` with N bytes, `/later/N` after a turn of the loop, and `/stuck`, never.
 enum TrivialServer {
@@ -46,7 +46,13 @@ enum TrivialServer {
         let states = try await EventLoopStates(group: group) { _ in DirectBytes() }
         let certificate = try tls.map { try ReloadingCertificate($0, logger: logger) }
         let channel = ConnectionChannel(
-            responder: { request, writer, _ in try await respond(request, writer, faults) }, limits: limits,
+            responder: { request, writer, channel in
+                if request.head.path == "/inform" {
+                    try await inform(request, writer, on: channel)
+                } else {
+                    try await respond(request, writer, faults)
+                }
+            }, limits: limits,
             loopStates: states, tls: certificate, grace: grace,
             refusals: { fault in
                 let status: HTTPResponse.Status = fault == .tooSlow ? .requestTimeout : .badRequest
@@ -78,6 +84,24 @@ enum TrivialServer {
     ) async throws {
         try await writer.write(
             response: HTTPResponse(status: status, length: body.readableBytes), body: ResponseBody(byteBuffer: body))
+    }
+
+    /// Answers with how many pieces came, of which it tells as they come, and once more when it is too late.
+    @concurrent private static func inform(
+        _ request: Request, _ writer: consuming ResponseWriter, on channel: any Channel
+    ) async throws {
+        func tell(_ text: String) async {
+            let fields: HTTPFields = [.location: text, .contentLength: "3", .connection: "close"]
+            await InterimResponse(HTTPResponse(status: .init(code: 104), headerFields: fields)).send(on: channel)
+        }
+        await tell("begin")
+        for try await piece in request.body { await tell("\(piece.readableBytes)") }
+        var body = try await writer.writeHead(HTTPResponse(status: .ok, length: 4))
+        await tell("late")
+        try await body.write(ByteBuffer(string: "done"))
+        await tell("late")
+        try await body.finish(nil)
+        await tell("late")
     }
 
     @concurrent private static func respond(
