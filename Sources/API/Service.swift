@@ -24,6 +24,8 @@ public struct Service: Sendable {
     public let notifications: NotificationService
     /// Takes responses to notifications.
     let responses: ResponseService
+    /// Takes the bytes of uploads.
+    public let uploads: UploadService
     /// By which triggers are judged.
     package let timeZones: TimeZoneDatabase
     /// Nil where none are kept.
@@ -54,6 +56,8 @@ public struct Service: Sendable {
         let handlers = HandlerClient(guardedBy: webhooks, userAgent: userAgent, resolve: resolve)
         responses = ResponseService(
             records: records, handlers: HandlerCalls(client: handlers) { try store.webhookSecrets(of: $0) })
+        uploads = UploadService(
+            records: records, sources: store.sources, jobs: jobs, quotas: settings.uploadQuotas)
         intake = AdmissionController(store: store, settings: settings)
         smallBlobs = settings.cacheBytes > 0 ? BlobCache(capacity: settings.cacheBytes) : nil
     }

@@ -31,6 +31,17 @@ public struct ServiceSettings: Sendable {
     /// Seconds a lease of a finished job's answer lasts where the submission doesn't say.
     public var leaseTTL: Double = 300
 
+    public var uploads = UploadSettings()
+    /// Origins whose pages may read content, such as `https://app.example.com`; `*` for all.
+    public var contentOrigins: [String] = []
+
+    /// Where a tenant may have no certain number of bytes, half of what may be waiting is anyone's.
+    var uploadQuotas: Quotas {
+        var quotas = quotas
+        quotas.uploadBytes = quotas.uploadBytes ?? intake.spoolBytes / 2
+        return quotas
+    }
+
     /// How submissions are taken.
     var submissions: SubmissionOptions { SubmissionOptions(quotas: quotas, queueLimit: intake.queue) }
 
@@ -44,6 +55,23 @@ public enum ContentRedirect: String, Hashable, Sendable, CaseIterable {
     case off
     /// With links of ``DeliveryMode/shared`` alone: what was given out is good for a minute, whatever is taken back.
     case shared
+}
+
+/// How uploads are spoken of to whoever sends them.
+public struct UploadSettings: Hashable, Sendable {
+    /// Whether interim responses (104) tell where an upload is and how far it has come.
+    public enum Interim: String, Hashable, Sendable, CaseIterable {
+        case on
+        /// Where no proxy is known to be between: some take the first answer of 1xx for the last.
+        case auto
+        case off
+    }
+
+    public var interim = Interim.auto
+    /// Origins whose pages may upload; `*` for all.
+    public var origins = ["*"]
+
+    public init() {}
 }
 
 /// How much may be waiting.

@@ -148,6 +148,13 @@ public final class JobService: Sendable {
         return answer
     }
 
+    /// A job was recorded together with what it is made of: it is told of and begun.
+    public func accepted(_ job: JobRecord) {
+        publishAccepted(job)
+        submitted()
+        if job.deadlineAt != nil { deadlines.give() }
+    }
+
     private func publishAccepted(_ job: JobRecord) {
         events.publish(JobEvent(tenant: job.tenant, job: job.id, generation: job.generation, what: .accepted))
     }

@@ -23,6 +23,7 @@ import Metrics
 /// | `satchel_firings_total` | counter | `state` (`ready`, `failed`, `missed`) | firings that were made ready here, or missed |
 /// | `satchel_firing_late_seconds` | timer | | from the instant of a firing until its payload was made |
 /// | `satchel_clock_steps_total` | counter | | how often the clock was set while it was being watched |
+/// | `satchel_upload_bytes_total` | counter | | bytes of uploads that are durable |
 /// | `satchel_calls_total` | counter | `type`, `result` (`delivered`, `again`, `failed`) | calls to webhooks |
 /// | `satchel_codec_zygotes_total` | counter | | zygotes that were started |
 /// | `satchel_codec_processes_total` | counter | | processes that took a source |

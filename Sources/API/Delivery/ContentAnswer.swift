@@ -7,6 +7,8 @@ struct ContentRequest: Hashable, Sendable {
     var ifRange: String?
     var ifMatch: String?
     var ifNoneMatch: String?
+    /// The page's that asks, where that matters.
+    var origin: String?
 }
 
 /// The answer to a request for content that may be read: a decision without input or output, which whoever sends the

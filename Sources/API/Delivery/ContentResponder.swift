@@ -14,11 +14,13 @@ final class ContentResponder: DirectResponder {
     private let contents: ContentCache
     private let date = DateText()
     private let role: NodeRole
+    private let origins: OriginPolicy
     private var tally: ContentTally
 
     init(loop: any EventLoop, service: Service) {
         tally = ContentTally(service.metrics)
         role = service.settings.role
+        origins = OriginPolicy(origins: service.settings.contentOrigins)
         contents = ContentCache(loop: loop, opener: ContentOpener(service: service))
     }
 
@@ -63,7 +65,9 @@ final class ContentResponder: DirectResponder {
 
     private func answer(_ head: HTTPRequestHead, with entry: ContentCache.Entry, _ exchange: DirectExchange) {
         let content = entry.content
-        let request = ContentRequest(head)
+        var request = ContentRequest(head)
+        // Where all are answered the same, it doesn't matter who asks.
+        if !origins.tellsApart { request.origin = nil }
         if request == ContentRequest(), exchange.isPlain, content.body.url == nil {
             let body = content.body.redirect == nil ? 0..<content.access.rendition.bytes : nil
             tally.count(status: 200, isHead: false, bytes: Int64(body?.count ?? 0))
@@ -73,7 +77,7 @@ final class ContentResponder: DirectResponder {
         }
         let answer = answer(request, content)
         tally.count(status: answer.status, isHead: request.isHead, bytes: Int64(answer.body?.count ?? 0))
-        exchange.begin(self.head(of: answer))
+        exchange.begin(self.head(of: answer, for: request.origin))
         send(ByteBuffer(), answer.body, of: content, exchange) { exchange.write(.byteBuffer($0)) }
     }
 
@@ -111,13 +115,16 @@ final class ContentResponder: DirectResponder {
     private func plainHead(of entry: ContentCache.Entry, _ exchange: DirectExchange) -> ByteBuffer {
         _ = date.text
         if let plain = entry.plainHead, plain.second == date.second { return plain.bytes }
-        let bytes = exchange.encode(head(of: answer(ContentRequest(), entry.content)))
+        let bytes = exchange.encode(head(of: answer(ContentRequest(), entry.content), for: nil))
         entry.plainHead = (date.second, bytes)
         return bytes
     }
 
-    private func head(of answer: ContentAnswer) -> HTTPResponseHead {
+    private func head(of answer: ContentAnswer, for origin: String?) -> HTTPResponseHead {
         var headers = HTTPHeaders(answer.fields.map { ($0.name, $0.value) })
+        for field in origins.fields(for: origin, exposing: ["Accept-Ranges", "Content-Range", "ETag"]) {
+            headers.replaceOrAdd(name: field.name.rawName, value: field.value)
+        }
         if let length = answer.length { headers.add(name: "Content-Length", value: "\(length)") }
         headers.add(name: "Date", value: date.text)
         return HTTPResponseHead(
@@ -131,6 +138,7 @@ extension ContentRequest {
         isHead = head.method == .HEAD
         for (name, value) in head.headers {
             switch name.utf8.count {
+            case 6 where name.lowercased() == "origin": Self.add(value, to: &origin)
             case 5 where name.lowercased() == "range": Self.add(value, to: &range)
             case 8 where name.lowercased() == "if-range": Self.add(value, to: &ifRange)
             case 8 where name.lowercased() == "if-match": Self.add(value, to: &ifMatch)

@@ -13,6 +13,8 @@ public final class AdmissionController: Sendable {
         /// Bytes that uploads underway have announced, or brought where they announced nothing.
         var underway: Int64 = 0
         var room: Room?
+        /// Bytes of uploads that came since the last look, which sees them.
+        var uploaded: Int64 = 0
         var buckets: [TenantID: TokenBucket] = [:]
     }
 
@@ -25,7 +27,7 @@ public final class AdmissionController: Sendable {
     /// How old a look at the store may be: a listing of the sources costs a call per file.
     private static let lookInterval: Duration = .seconds(1)
 
-    private let store: Store
+    let store: Store
     private let settings: ServiceSettings
     private let state = Mutex(State())
 
@@ -128,8 +130,28 @@ public final class AdmissionController: Sendable {
         }
         if let known { return known }
         let capacity = try await store.capacity()
-        state.withLock { $0.room = Room(capacity: capacity, at: .now) }
+        state.withLock { state in
+            state.room = Room(capacity: capacity, at: .now)
+            state.uploaded = 0
+        }
         return capacity
+    }
+
+    /// Whether there is room for so many bytes more.
+    ///
+    /// - Parameter added: Those among them that come now, and lie in the spool from then on.
+    func hasRoom(for bytes: Int64 = 0, adding added: Int64 = 0) async throws -> Bool {
+        let room = try await look()
+        return state.withLock { state in
+            state.uploaded += added
+            return room.free >= settings.intake.freeBytes
+                && room.waiting + state.underway + state.uploaded + bytes <= settings.intake.spoolBytes
+        }
+    }
+
+    /// Has the next look see what there is.
+    func forget() {
+        state.withLock { $0.room = nil }
     }
 }
 

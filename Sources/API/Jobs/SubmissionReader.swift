@@ -10,13 +10,16 @@ struct SubmissionReader {
     let leaseTTL: Double
     /// Decides who may be called back.
     var webhooks = FetchGuard()
-    let errors = ValidationErrors()
+    var errors = ValidationErrors()
+    /// The upload that `"upload": "self"` means; nil where that means nothing.
+    var ownUpload: UploadID?
 
-    private static let jobFields = [
+    static let jobFields = [
         "profile", "mode", "deadline", "priority", "lease_ttl", "delivery", "metadata", "callback", "attachments",
     ]
     static let attachmentFields = [
-        "identifier", "url", "part", "headers", "name", "type_hint", "profile", "crop", "trim", "thumbnail_hidden",
+        "identifier", "url", "part", "upload", "headers", "name", "type_hint", "profile", "crop", "trim",
+        "thumbnail_hidden",
         "thumbnail_clipping_rect", "thumbnail_time", "thumbnail_frame",
     ]
 
@@ -32,7 +35,12 @@ struct SubmissionReader {
     /// - Parameter hasParts: Whether the body has parts beside the description.
     /// - Throws: A problem that names every field which can't be taken.
     func submission(_ body: some Sequence<UInt8>, hasParts: Bool) throws(Problem) -> SubmissionRequest {
-        let job = try FieldReader(body: body, known: Self.jobFields, errors)
+        let request = submission(try FieldReader(body: body, known: Self.jobFields, errors), hasParts: hasParts)
+        try errors.check()
+        return request
+    }
+
+    func submission(_ job: FieldReader, hasParts: Bool) -> SubmissionRequest {
         var attachments: [SubmissionRequest.Attachment] = []
         let readers = job.objects("attachments", known: Self.attachmentFields)
         if let readers {
@@ -48,13 +56,11 @@ struct SubmissionReader {
                 "attachments",
                 "A job has 1 to \(JobSubmission.maximumAttachments) attachments, not \(attachments.count).")
         }
-        let request = request(
+        return request(
             job, metadata: job.object("metadata", known: nil), callback: callback(job), attachments: attachments)
-        try errors.check()
-        return request
     }
 
-    private func callback(_ job: FieldReader) -> String? {
+    func callback(_ job: FieldReader) -> String? {
         guard let callback = job.object("callback", known: ["url"]) else { return nil }
         if callback.value("url") == nil { callback.complain("url", "A callback needs the URL to call.") }
         return callback.webhookURL("url", webhooks)
@@ -63,6 +69,7 @@ struct SubmissionReader {
     func source(_ reader: FieldReader, hasParts: Bool) -> SubmissionRequest.Source {
         let url = url(reader, "url")
         let part = reader.string("part", bytes: 1...256)
+        let upload = upload(reader)
         var headers: [String: String] = [:]
         if let fields = reader.object("headers", known: nil) {
             for name in fields.names { headers[name] = fields.string(name) }
@@ -72,15 +79,28 @@ struct SubmissionReader {
                 reader.complain("headers", error.message)
             }
         }
-        switch (reader.value("url") != nil, reader.value("part") != nil) {
-        case (true, true), (false, false):
-            reader.complain("url", "An attachment has either a url or a part, exactly one of them.")
-        case (false, true):
+        switch ["url", "part", "upload"].filter({ reader.value($0) != nil }) {
+        case ["url"]:
+            if ownUpload != nil, !headers.isEmpty {
+                reader.complain("headers", "A job that waits for an upload keeps no headers for other origins.")
+            }
+        case ["part"]:
             if !hasParts { reader.complain("part", "Only a multipart/form-data body has parts.") }
+            fallthrough
+        case ["upload"]:
             if !headers.isEmpty { reader.complain("headers", "Headers go along with a url only.") }
-        case (true, false): break
+        default: reader.complain("url", "An attachment has either a url, a part or an upload, exactly one of them.")
         }
-        return part.map { .part($0) } ?? .url(url ?? "", headers: headers)
+        return part.map { .part($0) } ?? upload.map { .upload($0) } ?? .url(url ?? "", headers: headers)
+    }
+
+    private func upload(_ reader: FieldReader) -> UploadID? {
+        guard let text = reader.string("upload", bytes: 1...64) else { return nil }
+        guard let ownUpload else { return UploadID(rawValue: text) }
+        if text != "self" {
+            reader.complain("upload", "A job that waits for an upload takes that alone: write 'self'.")
+        }
+        return ownUpload
     }
 
     /// A URL that can be fetched, where it is one.
@@ -98,12 +118,16 @@ struct SubmissionReader {
     private func checkIdentifiers(_ attachments: some Sequence<(FieldReader, SubmissionRequest.Attachment)>) {
         var identifiers: Set<String> = []
         var parts: Set<String> = []
+        var uploads: Set<UploadID> = []
         for (reader, attachment) in attachments {
             if !attachment.identifier.isEmpty, !identifiers.insert(attachment.identifier).inserted {
                 reader.complain("identifier", "Another attachment of the job has this identifier.")
             }
             if case .part(let name) = attachment.source, !parts.insert(name).inserted {
                 reader.complain("part", "Another attachment of the job uses this part.")
+            }
+            if case .upload(let id) = attachment.source, !uploads.insert(id).inserted {
+                reader.complain("upload", "Another attachment of the job uses this upload.")
             }
         }
     }

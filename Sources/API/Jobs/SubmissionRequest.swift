@@ -11,6 +11,8 @@ struct SubmissionRequest: Hashable, Sendable, Encodable {
         case part(String)
         /// The body itself.
         case body
+        /// What was uploaded before.
+        case upload(UploadID)
     }
 
     struct Attachment: Hashable, Sendable, Encodable {

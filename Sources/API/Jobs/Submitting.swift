@@ -16,7 +16,7 @@ struct Submitting: Sendable {
         let key = id == nil ? try idempotencyKey(of: request) : nil
         try await admit(tenant)
         return try await BodyReceiver(service: service).receive(request) { body in
-            var (submission, digest) = try submission(request, body, id: id, tenant: tenant)
+            var (submission, digest) = try await submission(request, body, id: id, tenant: tenant)
             submission.traceparent = context.trace.header
             var options = service.settings.submissions
             options.idempotency = key.map { IdempotencyKey(text: $0, bodyDigest: digest) }
@@ -66,7 +66,7 @@ struct Submitting: Sendable {
 
     private func submission(
         _ request: Request, _ body: ReceivedBody, id: JobID?, tenant: TenantID
-    ) throws -> (JobSubmission, digest: String) {
+    ) async throws -> (JobSubmission, digest: String) {
         let reader = SubmissionReader(service)
         let wording: SubmissionRequest
         if let description = body.description {
@@ -82,19 +82,48 @@ struct Submitting: Sendable {
                 Canonical.Part(sha256: $0.sha256, fileName: $0.fileName, declaredType: $0.declaredType)
             })
         let digest = SHA256.hash(data: try JSON.encode(canonical)).hexadecimal
+        let id = id ?? .generate()
+        let uploads = try await uploads(of: wording.attachments, tenant: tenant)
+        return (
+            try submission(wording, as: id, of: tenant, digest: digest) {
+                attachment($0, body, uploads, for: UploadUse.subject(of: id))
+            }, digest
+        )
+    }
+
+    /// A job as it was worded.
+    func submission(
+        _ wording: SubmissionRequest, as id: JobID, of tenant: TenantID, digest: String?,
+        attachment: (SubmissionRequest.Attachment) -> AttachmentSubmission?
+    ) throws(Problem) -> JobSubmission {
         guard let profile = service.profile(named: wording.profile) else {
             throw Problem.invalid("profile", "There is no profile '\(wording.profile)' here. Name another.")
         }
-        return (
-            JobSubmission(
-                tenant: tenant, id: id ?? .generate(), profile: profile, mode: wording.mode,
-                priority: wording.priority,
-                deadline: [wording.deadline, profile.deadline].compactMap(\.self).min(),
-                metadata: wording.metadata, bodyDigest: digest, leaseTTL: wording.leaseTTL,
-                delivery: wording.delivery, callback: wording.callback,
-                attachments: wording.attachments.compactMap { attachment($0, body) }),
-            digest
-        )
+        return JobSubmission(
+            tenant: tenant, id: id, profile: profile, mode: wording.mode, priority: wording.priority,
+            deadline: [wording.deadline, profile.deadline].compactMap(\.self).min(),
+            metadata: wording.metadata, bodyDigest: digest, leaseTTL: wording.leaseTTL,
+            delivery: wording.delivery, callback: wording.callback,
+            attachments: wording.attachments.compactMap(attachment))
+    }
+
+    /// The uploads that attachments are made of. Whether they can be had is for the store to say, which knows who has them.
+    func uploads(
+        of attachments: [SubmissionRequest.Attachment], tenant: TenantID
+    ) async throws -> [UploadID: UploadRecord] {
+        let errors = ValidationErrors()
+        var uploads: [UploadID: UploadRecord] = [:]
+        for (index, attachment) in attachments.enumerated() {
+            guard case .upload(let id) = attachment.source else { continue }
+            uploads[id] = try await service.records.upload(id, of: tenant)
+            if uploads[id] == nil {
+                errors.add(
+                    "/attachments/\(index)/upload",
+                    "There is no upload '\(id.rawValue.prefix(64))'. Open one with POST /v1/uploads.")
+            }
+        }
+        try errors.check()
+        return uploads
     }
 
     private func checkParts(_ body: ReceivedBody, _ wording: SubmissionRequest) throws(Problem) {
@@ -121,11 +150,14 @@ struct Submitting: Sendable {
         }
     }
 
+    /// - Parameter subject: Whose the uploads are then.
     func attachment(
-        _ wording: SubmissionRequest.Attachment, _ body: ReceivedBody
+        _ wording: SubmissionRequest.Attachment, _ body: ReceivedBody, _ uploads: [UploadID: UploadRecord] = [:],
+        for subject: String
     ) -> AttachmentSubmission? {
         let part: ReceivedPart?
         let location: SourceLocation
+        var upload: UploadRecord?
         switch wording.source {
         case .url(let url, let headers):
             part = nil
@@ -138,16 +170,26 @@ struct Submitting: Sendable {
             guard let found = body.parts[ReceivedBody.wholeBody] else { return nil }
             part = found
             location = .spool(name: found.source)
+        case .upload(let id):
+            guard let found = uploads[id] else { return nil }
+            part = nil
+            upload = found
+            location = .spool(name: found.source)
         }
         let name = wording.name ?? part?.fileName
         let hint = wording.typeHint.map { MediaType(declared: $0)?.rawValue ?? $0 }
         let byName = name.flatMap { $0.split(separator: ".").dropFirst().last }.flatMap {
             MediaType(declared: String($0))?.rawValue
         }
-        return AttachmentSubmission(
+        var submission = AttachmentSubmission(
             identifier: wording.identifier, location: location, sha256: part?.sha256, name: name,
             // For a URL the origin's own word comes before the extension.
             declaredType: hint ?? (part == nil ? nil : part?.declaredType ?? byName), request: wording.request,
             options: wording.options, profile: wording.profile.flatMap { service.profile(named: $0) })
+        if let upload {
+            submission.upload = UploadUse(upload.id, by: subject)
+            submission.take(upload)
+        }
+        return submission
     }
 }

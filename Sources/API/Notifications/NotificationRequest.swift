@@ -136,9 +136,10 @@ struct NotificationReader {
             identifiers.append(identifier)
             guard attachment.value("attachment_id") != nil else {
                 let source = submissions.source(attachment, hasParts: hasParts)
-                if case .part = source, !takesParts {
+                if case .url = source {
+                } else if !takesParts {
                     attachment.complain(
-                        "part",
+                        attachment.value("part") == nil ? "upload" : "part",
                         "With 'prepare': 'each' everything is fetched anew for each firing: give a url, or the attachment_id of what was prepared before."
                     )
                 }

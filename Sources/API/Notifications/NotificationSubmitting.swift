@@ -158,7 +158,10 @@ struct NotificationSubmitting: Sendable {
         of id: NotificationID, _ wording: NotificationRequest, _ payload: PushPayload, _ body: ReceivedBody
     ) async throws -> JobSubmission? {
         let submitting = Submitting(service: service)
-        let own = wording.attachments.compactMap { submitting.attachment($0, body) }
+        let uploads = try await submitting.uploads(of: wording.attachments, tenant: tenant)
+        let own = wording.attachments.compactMap {
+            submitting.attachment($0, body, uploads, for: UploadUse.subject(of: id))
+        }
         let attachments =
             own
             + payload.media.filter { !wording.identifiers.contains($0.identifier) }.map(AttachmentSubmission.init)

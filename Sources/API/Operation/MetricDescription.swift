@@ -72,6 +72,7 @@ public struct MetricDescription: Hashable, Sendable {
             "responses_total", .counter, "Responses to notifications, by what was said and by whom.", "then",
             "decided_by"),
         .init("clock_steps_total", .counter, "How often the clock was set while it was being watched."),
+        .init("upload_bytes_total", .counter, "Bytes of uploads that became durable here."),
         .init("calls_total", .counter, "Calls to receivers, such as callbacks.", "type", "result"),
 
         .init("codec_zygotes_total", .counter, "Zygotes that were started."),
@@ -90,6 +91,7 @@ public struct MetricDescription: Hashable, Sendable {
         .init("links", .gauge, "Links that live."),
         .init("grants", .gauge, "Grants that live."),
         .init("leases_left_to_expire_total", .counter, "Leases that ended by themselves, never stopped."),
+        .init("uploads_open", .gauge, "Uploads that take bytes."),
         .init("blobs", .gauge, "Blobs in the store, each counted once."),
         .init("blob_bytes", .gauge, "Of all blobs, each counted once."),
         .init("calls_pending", .gauge, "Calls that are still to be made."),

@@ -44,6 +44,7 @@ struct ServiceMetrics: Sendable {
             MetricFamily("grants", statistics.liveGrants), MetricFamily("blobs", statistics.blobs),
             MetricFamily("blob_bytes", statistics.blobBytes),
             MetricFamily("calls_pending", statistics.pendingWebhooks),
+            MetricFamily("uploads_open", statistics.openUploads),
         ]
     }
 }

@@ -78,6 +78,18 @@ extension Endpoint {
         Endpoint(.post, "/v1/payloads/\(format.rawValue)", .key([.submit]), startsWork: true)
     }
     static let checkTrigger = Endpoint(.post, "/v1/triggers/check", .key([.submit, .read]))
+    static let openUpload = Endpoint(.post, "/v1/uploads", .key([.submit]), startsWork: true)
+    static let uploadOptions = Endpoint(.options, "/v1/uploads", .anyone)
+    static let listUploads = Endpoint(.get, "/v1/uploads", .key([.read]))
+    static let upload = Endpoint(.get, "/v1/uploads/{id}", .key([.submit, .read]))
+    static let deleteUpload = Endpoint(.delete, "/v1/uploads/{id}", .key([.submit]))
+    static let sendOptions = Endpoint(.options, "/u/{ticket}", .anyone)
+    static let sendHead = Endpoint(.head, "/u/{ticket}", .anyone)
+    static let sendOffset = Endpoint(.get, "/u/{ticket}", .anyone)
+    static let sendWhole = Endpoint(.put, "/u/{ticket}", .anyone)
+    static let sendNew = Endpoint(.post, "/u/{ticket}", .anyone)
+    static let sendMore = Endpoint(.patch, "/u/{ticket}", .anyone)
+    static let sendNoMore = Endpoint(.delete, "/u/{ticket}", .anyone)
     static let listCategories = Endpoint(.get, "/v1/categories", .key([.read]))
     static let putCategory = Endpoint(.put, "/v1/categories/{id}", .key([.submit]))
     static let category = Endpoint(.get, "/v1/categories/{id}", .key([.submit, .read]))
@@ -117,6 +129,8 @@ extension Endpoint {
             submitNotification, putNotification, listNotifications, notification, deleteNotification, fireNotification,
             notificationFirings, notificationFiring, listFirings, checkTrigger,
             respond, respondPreflight, listResponses, createPreview, deletePreview, preview,
+            openUpload, uploadOptions, listUploads, upload, deleteUpload,
+            sendOptions, sendHead, sendOffset, sendWhole, sendNew, sendMore, sendNoMore,
             listCategories, putCategory, category, deleteCategory,
             profiles, alive, ready, metrics, description, documentation, asset,
         ]

@@ -22,6 +22,16 @@ struct Problem: Error, Sendable {
     var detail: String
     var errors: [Field] = []
     var headers: HTTPFields = [:]
+    /// A URI where the kind of problem is somebody's standard.
+    var type = "about:blank"
+    /// Where an upload is, and where it was taken to be.
+    var offsets: Offsets?
+
+    /// What RFC 9457 calls extension members, of the problem type `mismatching-upload-offset`.
+    struct Offsets: Hashable, Sendable {
+        var expected: Int64
+        var provided: Int64
+    }
 
     init(
         _ status: HTTPResponse.Status, _ code: String, _ detail: String, errors: [Field] = [], headers: HTTPFields = [:]
@@ -105,13 +115,26 @@ extension Problem {
         var code: String
         var detail: String
         var errors: [Field]
+        var expectedOffset: Int64?
+        var providedOffset: Int64?
+
+        enum CodingKeys: String, CodingKey {
+            case type
+            case title
+            case status
+            case code
+            case detail
+            case errors
+            case expectedOffset = "expected-offset"
+            case providedOffset = "provided-offset"
+        }
     }
 
     /// As JSON.
     var body: Data {
         let body = Body(
-            type: "about:blank", title: status.reasonPhrase, status: status.code, code: code, detail: detail,
-            errors: errors)
+            type: type, title: status.reasonPhrase, status: status.code, code: code, detail: detail,
+            errors: errors, expectedOffset: offsets?.expected, providedOffset: offsets?.provided)
         return (try? JSON.encode(body)) ?? Data("{}".utf8)
     }
 

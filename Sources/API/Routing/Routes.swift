@@ -16,6 +16,7 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     PayloadRoutes(service: service).add(to: table)
     NotificationRoutes(service: service).add(to: table)
     ResponseRoutes(service: service).add(to: table)
+    UploadRoutes(service: service).add(to: table)
     PreviewRoutes(service: service).add(to: table)
     TriggerRoutes(service: service).add(to: table)
     CategoryRoutes(service: service).add(to: table)

@@ -41,6 +41,9 @@ extension Setting {
             "A PEM file with the certificate and its chain. With tls.key: the service speaks TLS itself."),
         Setting("tls.key", \.tlsKey, .path, "A PEM file with the certificate's private key."),
         Setting(
+            "content.origins", list: \.settings.contentOrigins, .pageOrigin,
+            "Origins whose pages may read content by its URL, beyond showing it; * for all."),
+        Setting(
             "content.accel_prefix", \.settings.accelPrefix,
             .text(named: "path") {
                 $0.hasPrefix("/") && $0.hasSuffix("/")
@@ -199,6 +202,12 @@ extension Setting {
             "quotas.pending_notifications", \.settings.quotas.pendingNotifications, .count(1...10_000_000),
             "A tenant's notifications that are to fire."),
         Setting(
+            "quotas.open_uploads", \.settings.quotas.openUploads, .count(1...10_000_000),
+            "A tenant's uploads that take bytes."),
+        Setting(
+            "quotas.upload_bytes", \.settings.quotas.uploadBytes, .bytes(), default: "half of intake.spool_bytes",
+            "Of a tenant's uploads that no job has yet, and 8 MiB for each that takes bytes."),
+        Setting(
             "quotas.submissions_per_minute", \.settings.quotas.submissionsPerMinute, .count(1...10_000_000),
             "Of a tenant."),
 
@@ -215,6 +224,15 @@ extension Setting {
         Setting("intake.json_bytes", \.settings.intake.jsonBytes, .bytes(atLeast: 1024), "Of a JSON body."),
         Setting(
             "intake.uploads", \.settings.intake.uploads, .count(1...100_000), "Requests whose body is being received."),
+
+        // Uploads.
+        Setting(
+            "uploads.interim", \.settings.uploads.interim, .choice,
+            "Whether interim responses (104) tell how far an upload has come: auto sends none where a proxy is between, for some take the first for the last."
+        ),
+        Setting(
+            "uploads.origins", list: \.settings.uploads.origins, .pageOrigin,
+            "Origins whose pages may upload by an upload's URL; * for all."),
 
         // Connections.
         Setting(

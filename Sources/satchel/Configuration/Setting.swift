@@ -234,6 +234,18 @@ extension SettingKind<String> {
         }
     }
 
+    /// Where a web page comes from, as its browser says it; `*` for any.
+    static var pageOrigin: Self {
+        text(named: "origin") { text in
+            guard text != "*" else { return nil }
+            let parts = URLComponents(string: text)
+            guard let scheme = parts?.scheme, ["http", "https"].contains(scheme), parts?.host?.isEmpty == false,
+                parts?.path.isEmpty == true, parts?.query == nil, text == text.lowercased()
+            else { return "write scheme, host and port as a browser does, or *: https://app.example.com" }
+            return nil
+        }
+    }
+
     /// A text for which `complaint` has none.
     static func text(named name: String, _ complaint: @escaping @Sendable (String) -> String?) -> Self {
         SettingKind(name: name) { text throws(SettingComplaint) in

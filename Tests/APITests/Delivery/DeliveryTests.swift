@@ -202,3 +202,24 @@ import Testing
         }
     }
 }
+
+extension DeliveryTests {
+    @Test func `pages of other origins read content where the operator names them`() async throws {
+        for (origins, mine, others) in [
+            ([], nil, nil), (["*"], "*", "*"), (["https://app.example.com"], "https://app.example.com", nil),
+        ] as [([String], String?, String?)] {
+            try await LiveService.run {
+                $0.settings.contentOrigins = origins
+            } _: { live in
+                let path = try await live.leasePath(to: live.deliver([.main: Data("bytes".utf8)]), .main)
+                for (origin, allowed) in [("https://app.example.com", mine), ("https://evil.example", others)] {
+                    let reply = try await live.send(.get, path, ["Origin": origin], key: nil)
+                    #expect(reply.status == 200 && reply["access-control-allow-origin"] == allowed, "\(origins)")
+                    #expect(reply["access-control-allow-credentials"] == nil)
+                }
+                let plain = try await live.send(.get, path, key: nil)
+                #expect((plain["vary"] == "Origin") == (origins.first?.hasPrefix("https") ?? false))
+            }
+        }
+    }
+}

@@ -23,6 +23,7 @@ import Testing
                 "DELETE /v1/notifications/{id}", "POST /v1/notifications/{id}/fire",
                 "GET /v1/notifications/{id}/firings", "GET /v1/notifications/{id}/firings/{number}",
                 "POST /v1/triggers/check",
+                "POST /v1/uploads", "GET /v1/uploads/{id}", "DELETE /v1/uploads/{id}",
                 "PUT /v1/categories/{id}", "GET /v1/categories/{id}", "DELETE /v1/categories/{id}",
             ])
         for endpoint in Endpoint.all {

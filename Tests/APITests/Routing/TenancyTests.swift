@@ -18,6 +18,7 @@ import TestSupport
         var lease: String
         var grant: String
         var grantToken: String
+        var upload: String
     }
 
     /// Whose credentials a request carries.
@@ -79,6 +80,7 @@ import TestSupport
                     if !isForeign(bearer) {
                         // A tenant has so many of them.
                         _ = try await live.send(.delete, "/v1/categories/\(target.category)")
+                        _ = try await live.send(.delete, "/v1/uploads/\(target.upload)")
                         target = try await self.target(live, live.keys[.admin], picture)
                     }
                     checked += 1
@@ -178,6 +180,7 @@ import TestSupport
         case "categories": id = target.category
         case "leases": id = target.lease
         case "notifications": id = target.notification
+        case "uploads": id = target.upload
         default: id = target.grant
         }
         let method = try #require(Method(rawValue: "\(endpoint.method)"))
@@ -191,7 +194,7 @@ import TestSupport
         case .startLease: return json(#"{"attachment_id": "\#(target.attachment)", "ttl": 60}"#)
         case .renewLease: return json(#"{"ttl": 60}"#)
         case .grant, .narrowGrant: return json(#"{"ttl": 60}"#)
-        case .putCategory: return json("{}")
+        case .putCategory, .openUpload: return json("{}")
         case let endpoint where PayloadFormat.allCases.map(Endpoint.enrichPayload).contains(endpoint):
             return json(#"{"aps": {"alert": "text"}, "message": {}, "body": "text"}"#)
         case .retryJobs: return json(#"{"code": "corrupt"}"#)
@@ -209,6 +212,8 @@ import TestSupport
         #expect(try await records.lease(target.lease, in: .owner(live.tenant))?.stoppedAt == nil, comment)
         let notification = NotificationID(rawValue: target.notification)
         #expect(try await records.notification(notification, of: live.tenant)?.state == .pending, comment)
+        let upload = UploadID(rawValue: target.upload)
+        #expect(try await records.upload(upload, of: live.tenant)?.state == .open, comment)
         #expect(try await records.firing(1, of: notification, tenant: live.tenant)?.state == .delivered, comment)
         #expect(try await records.grant(target.grant, in: .owner(live.tenant))?.revokedAt == nil, comment)
     }
@@ -261,9 +266,11 @@ import TestSupport
                 key: key
             ).json["id"].string)
         _ = try await live.send(.post, "/v1/notifications/\(notification)/fire", key: key)
+        let upload = try await live.send(.post, "/v1/uploads", json, body: Data("{}".utf8), key: key).json
         return Target(
             job: id, call: try #require(call?["id"].string), attachment: attachment, category: id,
             notification: notification, lease: try #require(lease["id"].string),
-            grant: try #require(grant["id"].string), grantToken: try #require(grant["token"].string))
+            grant: try #require(grant["id"].string), grantToken: try #require(grant["token"].string),
+            upload: try #require(upload["id"].string))
     }
 }
