@@ -37,7 +37,8 @@ struct Satchel: AsyncParsableCommand {
                 name: "Notifications",
                 subcommands: [NotificationCommand.self, CategoryCommand.self, Preview.self, TriggerCommand.self]),
             CommandGroup(
-                name: "The service", subcommands: [Serve.self, KeyCommand.self, ConfigCommand.self, Health.self]),
+                name: "The service",
+                subcommands: [Serve.self, KeyCommand.self, ConfigCommand.self, Health.self, UploadCommand.self]),
             CommandGroup(name: "Operation", subcommands: [ProfileCommand.self, StoreCommand.self, Doctor.self]),
         ]
     )

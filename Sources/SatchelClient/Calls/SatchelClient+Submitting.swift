@@ -35,7 +35,10 @@ extension SatchelClient {
         }
         let body = JobBody(request)
         let isUpload = request.sources.contains { source in
-            if case .url = source.bytes { false } else { true }
+            switch source.bytes {
+            case .url, .upload: false
+            case .data, .file: true
+            }
         }
         guard isUpload else {
             return try await transport.send(call.sending(body)).decode(Job.self)
@@ -46,7 +49,7 @@ extension SatchelClient {
         for (index, source) in request.sources.enumerated() {
             let part = JobBody.part(index)
             switch source.bytes {
-            case .url: break
+            case .url, .upload: break
             case .data(let data): try file.add(part, fileName: source.name ?? part, data)
             case .file(let url): try file.add(part, fileName: source.name ?? part, contentsOf: url)
             }

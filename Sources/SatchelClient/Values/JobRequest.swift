@@ -6,6 +6,7 @@ public struct Source: Sendable, Hashable {
         case url(URL, headers: [String: String])
         case data(Data)
         case file(URL)
+        case upload(String)
     }
 
     let bytes: Bytes
@@ -39,6 +40,13 @@ public struct Source: Sendable, Hashable {
     /// Uploaded from the disk, piece by piece, however large it is.
     public static func file(_ file: URL) -> Source {
         Source(bytes: .file(file), name: file.lastPathComponent)
+    }
+
+    /// What was uploaded before; complete, and no other job's.
+    ///
+    /// - Parameter id: ``Upload/id``.
+    public static func upload(_ id: String) -> Source {
+        Source(bytes: .upload(id), name: nil)
     }
 
     private init(bytes: Bytes, name: String?) {
@@ -108,6 +116,7 @@ struct JobBody: Encodable {
         var url: String?
         var headers: [String: String]?
         var part: String?
+        var upload: String?
         var name: String?
         var typeHint: String?
         var profile: String?
@@ -153,6 +162,7 @@ struct JobBody: Encodable {
                 attachment.url = url.absoluteString
                 attachment.headers = headers.isEmpty ? nil : headers
             case .data, .file: attachment.part = Self.part(index)
+            case .upload(let id): attachment.upload = id
             }
             return attachment
         }
