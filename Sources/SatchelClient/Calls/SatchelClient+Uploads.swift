@@ -30,7 +30,10 @@ extension SatchelClient {
     /// Called again after the app was ended, it goes on where it was.
     ///
     /// - Parameters:
+    ///   - file: Read piece by piece, however large it is.
+    ///   - url: ``Upload/url``.
     ///   - retries: Attempts without a byte of progress, and how long is waited between them.
+    ///   - configuration: Of the session that is used. The default keeps no cookies and no cache.
     ///   - progress: Told how much is durable at the service.
     /// - Returns: The upload, complete.
     /// - Throws: A ``SatchelError``, such as `not_found` for a URL that is no upload's any more.
@@ -49,7 +52,10 @@ extension SatchelClient {
     /// system goes on by itself where a connection broke, by the protocol that the service speaks; what ends for good is gone on
     /// with by ``upload(_:to:retries:configuration:progress:)``.
     ///
-    /// - Parameter session: Of a `URLSessionConfiguration.background(withIdentifier:)`.
+    /// - Parameters:
+    ///   - file: Stays where it is until the task has ended.
+    ///   - url: ``Upload/url``.
+    ///   - session: Of a `URLSessionConfiguration.background(withIdentifier:)`.
     public static func uploadTask(of file: URL, to url: URL, in session: URLSession) -> URLSessionUploadTask {
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
