@@ -339,6 +339,8 @@ struct CopiedTable: Sendable {
         "store",
         // Computed from the URL.
         "calls.receiver",
+        // Whoever is signed in signs in again.
+        "console_sessions",
         "grdb_migrations",
     ]
 
@@ -350,6 +352,8 @@ struct CopiedTable: Sendable {
         "queue.claim", "queue.node", "queue.claimed_until",
         // Computed from the URL.
         "calls.receiver",
+        // Whoever is signed in signs in again.
+        "console_sessions",
         // Of nodes, and what they leave behind.
         "nodes", "runs", "run_nodes", "leaders", "tombstones", "garbage",
         "schema", "migration", "copies", "copied_objects",

@@ -279,6 +279,7 @@ extension MemoryTables {
         for (key, _) in counted { tallies[key] = nil }
         let old = tombstones.filter { $0.value <= now - Retention.tombstones }.prefix(limit)
         for (name, _) in old { tombstones[name] = nil }
+        forgetConsole(at: now)
         return [over.count, stale.count, used.count, called.count, dead.count, counted.count, old.count]
             .allSatisfy { $0 < limit }
     }

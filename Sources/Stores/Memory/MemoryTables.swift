@@ -198,6 +198,9 @@ struct MemoryTables: Sendable {
     var uploads = TreeDictionary<Owned<UploadID>, UploadRecord>()
     var uploadTickets = TreeDictionary<String, Owned<UploadID>>()
     var uploadUsage = TreeDictionary<TenantID, UploadUsage>()
+    /// By the hashes of what they are had for.
+    var consoleCodes = TreeDictionary<String, ConsoleCode>()
+    var consoleSessions = TreeDictionary<String, ConsoleSession>()
 
     // What the transaction so far came to, for what follows its commit.
 

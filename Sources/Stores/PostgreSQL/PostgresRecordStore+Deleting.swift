@@ -235,6 +235,12 @@ extension PostgresWork {
         ),
         (
             """
+            DELETE FROM console_sessions WHERE hash IN (
+                SELECT hash FROM console_sessions WHERE ends_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+            """, .zero
+        ),
+        (
+            """
             DELETE FROM tombstones WHERE name IN (
                 SELECT name FROM tombstones WHERE made_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
             """, Retention.tombstones

@@ -187,6 +187,10 @@ extension Database {
             """, Retention.tallies
         ),
         (
+            "DELETE FROM console_sessions WHERE hash IN (SELECT hash FROM console_sessions WHERE ends_at <= ? LIMIT ?)",
+            .zero
+        ),
+        (
             "DELETE FROM tombstones WHERE name IN (SELECT name FROM tombstones WHERE made_at <= ? LIMIT ?)",
             Retention.tombstones
         ),

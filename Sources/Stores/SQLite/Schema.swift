@@ -23,6 +23,7 @@ enum Schema {
         migrator.registerMigration("11") { database in try database.execute(sql: responses) }
         migrator.registerMigration("12") { database in try database.execute(sql: search) }
         migrator.registerMigration("13") { database in try database.execute(sql: uploads) }
+        migrator.registerMigration("14") { database in try database.execute(sql: console) }
         return migrator
     }()
 
