@@ -123,7 +123,8 @@ var targets: [Target] = [
         ],
         resources: [
             .embedInCode("Description/openapi.json"), .embedInCode("Preview/preview.css"),
-            .embedInCode("Preview/preview.js"),
+            .embedInCode("Preview/preview.js"), .embedInCode("Console/console.css"),
+            .embedInCode("Console/console.js"),
         ]),
     .executableTarget(
         name: "satchel",

@@ -21,6 +21,8 @@ public struct ServiceSettings: Sendable {
     public var categories: [String: String] = [:]
     /// JSON pointers to media URLs in push payloads, beside the known conventions.
     public var payloadPointers: [String] = []
+    /// Whether there is a console, on loopback or with TLS.
+    public var hasConsole = true
     /// Whether `/metrics` answers without an API key.
     public var metricsArePublic = false
     /// Whether each request is logged, by its route's template.

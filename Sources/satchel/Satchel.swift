@@ -38,7 +38,9 @@ struct Satchel: AsyncParsableCommand {
                 subcommands: [NotificationCommand.self, CategoryCommand.self, Preview.self, TriggerCommand.self]),
             CommandGroup(
                 name: "The service",
-                subcommands: [Serve.self, KeyCommand.self, ConfigCommand.self, Health.self, UploadCommand.self]),
+                subcommands: [
+                    Serve.self, KeyCommand.self, ConsoleCommand.self, ConfigCommand.self, Health.self, UploadCommand.self,
+                ]),
             CommandGroup(name: "Operation", subcommands: [ProfileCommand.self, StoreCommand.self, Doctor.self]),
         ]
     )

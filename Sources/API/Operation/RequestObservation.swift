@@ -32,7 +32,9 @@ struct RequestObservation: RouterMiddleware {
     }
 
     private func count(_ request: Request, _ context: ServiceContext, _ response: Response, _ seconds: Double) {
-        let known = Endpoint.all.contains { $0.path == context.endpointPath }
+        let known =
+            Endpoint.all.contains { $0.path == context.endpointPath }
+            || context.endpointPath.map(ConsoleRoutes.paths.contains) ?? false
         let route = known ? context.endpointPath ?? "none" : "none"
         let method = Self.methods.contains(request.method) ? request.method.rawValue : "other"
         metrics.makeCounter(

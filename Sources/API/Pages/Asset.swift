@@ -23,8 +23,10 @@ struct Asset: Sendable {
 
     static let previewStyle = Asset("preview.css", "text/css; charset=utf-8", PackageResources.preview_css)
     static let previewScript = Asset("preview.js", "text/javascript; charset=utf-8", PackageResources.preview_js)
+    static let consoleStyle = Asset("console.css", "text/css; charset=utf-8", PackageResources.console_css)
+    static let consoleScript = Asset("console.js", "text/javascript; charset=utf-8", PackageResources.console_js)
 
-    static let all = [previewStyle, previewScript]
+    static let all = [previewStyle, previewScript, consoleStyle, consoleScript]
 
     /// The one whose path ends so.
     static func at(_ name: String) -> Asset? {

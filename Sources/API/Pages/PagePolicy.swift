@@ -13,14 +13,33 @@ struct PagePolicy: Sendable {
         nonce = Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }).base64EncodedString()
     }
 
-    /// For a page that shows strangers' texts: it has an origin of its own, so that no script of it would reach anything.
-    var sandboxed: String {
-        ([
+    /// What all pages may: what is the service's own.
+    ///
+    /// - Parameter ancestors: Whose frames it may be in.
+    private func own(within ancestors: String) -> String {
+        [
             "default-src 'none'", "script-src 'self'", "style-src 'self' 'nonce-\(nonce)'", "img-src 'self' data:",
             "media-src 'self'", "connect-src 'self'", "form-action 'self'", "frame-src 'self'",
-            "frame-ancestors 'self'", "base-uri 'none'", "require-trusted-types-for 'script'",
-            "trusted-types satchel", "sandbox allow-scripts allow-forms",
-        ]).joined(separator: "; ")
+            "frame-ancestors \(ancestors)", "base-uri 'none'",
+            "require-trusted-types-for 'script'", "trusted-types satchel",
+        ].joined(separator: "; ")
+    }
+
+    /// A page of the console as an answer: in no frame, and nothing of other sites beside it.
+    func console(_ html: HTMLText, _ status: HTTPResponse.Status) -> Response {
+        let headers: HTTPFields = [
+            .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
+            .contentSecurityPolicy: own(within: "'none'"),
+            .xContentTypeOptions: "nosniff", .referrerPolicy: "same-origin",
+            .crossOriginOpenerPolicy: "same-origin", .crossOriginResourcePolicy: "same-origin",
+        ]
+        return Response(
+            status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: html.description)))
+    }
+
+    /// For a page that shows strangers' texts: it has an origin of its own, so that no script of it would reach anything.
+    var sandboxed: String {
+        own(within: "'self'") + "; sandbox allow-scripts allow-forms"
     }
 
     /// Such a page as an answer.
@@ -60,4 +79,5 @@ extension Response {
 extension HTTPField.Name {
     // A token by RFC 9110: never nil.
     static let referrerPolicy = Self("Referrer-Policy") ?? .xContentTypeOptions
+    static let crossOriginOpenerPolicy = Self("Cross-Origin-Opener-Policy") ?? .xContentTypeOptions
 }

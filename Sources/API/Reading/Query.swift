@@ -9,9 +9,14 @@ struct Query {
 
     /// - Throws: A problem for what can't be decoded, and for a parameter that comes twice.
     init(_ request: Request) throws(Problem) {
+        try self.init(String(request.uri.query ?? ""))
+    }
+
+    /// What a form sends is written like a query.
+    init(_ text: String) throws(Problem) {
         var parameters: [(name: String, value: String)] = []
         var names: Set<String> = []
-        for pair in (request.uri.query ?? "").split(separator: "&") {
+        for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = PercentCoding.decode(parts[0], plusIsSpace: true),
                 let value = PercentCoding.decode(parts.count > 1 ? parts[1] : "", plusIsSpace: true)

@@ -30,6 +30,11 @@ struct KeylessAccess: Sendable {
         return host == publicHost || Self.isLoopback(host)
     }
 
+    /// Whether `Host` says that this machine was asked by itself; not where it is missing.
+    static func isLoopback(_ authority: String?) -> Bool {
+        authority.flatMap { host(of: $0) }.map { isLoopback($0) } ?? false
+    }
+
     private static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" { return true }
         let address = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]

@@ -9,22 +9,18 @@ struct RouteTable {
 
     private let router: Router<ServiceContext>
     private let authentication: Authentication
-    private let health: ServiceHealth
-    private let role: NodeRole
+    private let answers: EndpointAnswers
 
-    init(_ router: Router<ServiceContext>, _ authentication: Authentication, _ service: Service) {
+    init(_ router: Router<ServiceContext>, _ authentication: Authentication, _ answers: EndpointAnswers) {
         self.router = router
         self.authentication = authentication
-        health = service.health
-        role = service.settings.role
+        self.answers = answers
     }
 
     func on(_ endpoint: Endpoint, _ handler: @escaping Handler) {
-        router.on(RouterPath(endpoint.path), method: endpoint.method) {
-            [authentication, health, role] request, context in
-            guard role.takesRequests || endpoint.isOperational else { throw Problem.onlyWorks }
-            // What was accepted is carried out, here or by another.
-            if endpoint.startsWork, health.isDraining { throw Problem.draining }
+        answers.add(endpoint, handler)
+        router.on(RouterPath(endpoint.path), method: endpoint.method) { [authentication, answers] request, context in
+            try answers.admit(endpoint)
             var context = context
             context.identity = try await authentication.identity(for: endpoint, request)
             return try await handler(request, context)

@@ -7,7 +7,8 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     let router = Router(context: ServiceContext.self)
     router.add(middleware: RequestObservation(metrics: service.metrics, isLogging: service.settings.logsRequests))
     router.add(middleware: ProblemMiddleware())
-    let table = RouteTable(router, Authentication(service), service)
+    let answers = EndpointAnswers(service)
+    let table = RouteTable(router, Authentication(service), answers)
     JobRoutes(service: service).add(to: table)
     EventRoutes(service: service).add(to: table)
     CallRoutes(service: service).add(to: table)
@@ -24,6 +25,7 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     OperationRoutes(service: service).add(to: table)
     DescriptionRoutes(service: service).add(to: table)
     AssetRoutes().add(to: table)
+    ConsoleRoutes(service, answers).add(to: router)
     table.refuseOtherMethods()
     return router
 }

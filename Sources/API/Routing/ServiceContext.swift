@@ -11,6 +11,8 @@ public struct ServiceContext: RequestContext {
     var identity = Identity.nobody
     /// Answered as `X-Request-Id`, and in the logs.
     var requestID = ""
+    /// Of the path, where a page of the console asks rather than a client.
+    var pathParameters: [String: String] = [:]
     /// Passed on with whatever is done on behalf of the request.
     var trace = TraceContext(continuing: nil)
 
@@ -42,7 +44,7 @@ public struct ServiceContext: RequestContext {
 
     /// A parameter of the endpoint's path.
     func parameter(_ name: String) throws(Problem) -> String {
-        guard let value = parameters.get(name) else { throw .notFound }
+        guard let value = pathParameters[name] ?? parameters.get(name) else { throw .notFound }
         return value
     }
 }

@@ -110,6 +110,9 @@ extension Setting {
             "api_keys.required", \.settings.keysRequired, .flag,
             "Whether a request needs an API key. Only a service on loopback may do without: then every program of the machine is its administrator, but no web page."
         ),
+        Setting(
+            "console", \.settings.hasConsole, .flag,
+            "Whether there is an operator's console at /console. Off loopback it needs a public_url with https."),
         Setting("metrics.public", \.settings.metricsArePublic, .flag, "Whether /metrics answers without an API key."),
         Setting(
             "fetch.allow", list: \.fetchAllow, .allowance,

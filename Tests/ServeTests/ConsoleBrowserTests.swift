@@ -1,0 +1,200 @@
+import Foundation
+import ServiceTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+/// The console in Chromium, of a service that has something to show.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ConsoleBrowserTests {
+    /// A service with jobs that were delivered and jobs that failed, and a browser that is signed in.
+    private struct Console {
+        var server: ServiceProcess
+        var browser: Browser
+
+        func open(_ path: String) async throws {
+            try await browser.open(base + path)
+            try await browser.wait("document.readyState === 'complete' && document.getElementById('main')")
+        }
+
+        var base: String {
+            let text = server.url.absoluteString
+            return text.hasSuffix("/") ? String(text.dropLast()) : text
+        }
+
+        @discardableResult
+        func send(_ method: String, _ path: String, _ body: [String: Any]) async throws -> [String: Any] {
+            let reply = try await server.send(
+                method, path, ["Content-Type": "application/json", "Prefer": "wait=20"],
+                body: JSONSerialization.data(withJSONObject: body))
+            try #require((200..<300).contains(reply.status), "\(reply.text)")
+            return try reply.json
+        }
+
+        /// Submits a job with one attachment, and waits for its end.
+        func job(_ url: String) async throws -> String {
+            let job = try await send("POST", "/v1/jobs", ["attachments": [["url": url, "identifier": "photo"]]])
+            return try #require(job["id"] as? String)
+        }
+    }
+
+    private static func with(
+        _ script: @escaping LocalOrigin.Script, _ body: (Console, LocalOrigin) async throws -> Void
+    )
+        async throws
+    {
+        let harness = try ServiceHarness(.directory)
+        let origin = try await LocalOrigin(script)
+        let key = try await harness.makeKey("--role", "admin")
+        let server = try await harness.serve("--fetch-allow", "127.0.0.1", "--callback-allow", "127.0.0.1", key: key)
+        let browser = try await Browser.shared()
+        try await browser.open("about:blank")
+        _ = try await browser.complaints() + browser.requests()
+        let console = Console(server: server, browser: browser)
+        let link = try await harness.run("console").outputText
+        let path = try #require(link.firstMatch(of: /\/console\/sign-in\?code=\S+/)).0
+        try await console.open(String(path))
+        let place: String = try await browser.script("return location.pathname")
+        #expect(place.hasPrefix("/console"))
+        try await body(console, origin)
+        #expect(try await server.stop().status == 0)
+    }
+
+    /// Complaints of the policy or of scripts, and what was asked of anybody else.
+    private static func expectQuiet(_ console: Console) async throws {
+        #expect(try await console.browser.complaints() == [])
+        let requests = try await console.browser.requests()
+        #expect(requests.filter { !$0.hasPrefix(console.base + "/") && !$0.hasPrefix("data:") } == [])
+    }
+
+    @Test func `a damaged file's failure is read, retried and seen delivered without a reload`() async throws {
+        let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
+        let isWhole = Mutex(false)
+        try await Self.with({ _ in
+            .init(body: isWhole.withLock { $0 } ? photo : Data("\u{FF}\u{D8}\u{FF}damaged".utf8))
+        }) { console, origin in
+            let browser = console.browser
+            let job = try await console.job(origin.url("/photo.jpg"))
+            try await console.open("/console/jobs")
+            try await browser.click("#jobs-table a.id")
+            try await browser.wait("document.querySelector('.state.failed')")
+            let shown: String = try await browser.script("return document.querySelector('.problem').textContent")
+            #expect(!shown.isEmpty)
+            isWhole.withLock { $0 = true }
+            try await browser.run("window.isTheSame = true")
+            let retried: Bool = try await browser.script(
+                """
+                return fetch('/console/jobs/\(job)/retry', {method: 'POST'}).then(answer => answer.ok)
+                """)
+            #expect(retried)
+            try await browser.wait("document.querySelector('#main .head .state.delivered')")
+            try await browser.wait("document.querySelector('.look img.there')?.naturalWidth > 0")
+            #expect(try await browser.script("return window.isTheSame === true"), "no reload")
+            let said: String = try await browser.script("return document.getElementById('status').textContent")
+            #expect(said.contains("delivered"))
+            try await Self.expectQuiet(console)
+        }
+    }
+
+    @Test func `a lease's picture is gone within a second of its being taken back`() async throws {
+        try await Self.with(LocalOrigin.media) { console, origin in
+            let browser = console.browser
+            let job = try await console.job(origin.url("/jpeg/coffee.jpg"))
+            let record = try await console.server.get("/v1/jobs/\(job)").json
+            let attachment = try #require((record["attachments"] as? [[String: Any]])?.first?["id"] as? String)
+            try await console.open("/console/attachments/\(attachment)")
+            try await browser.click("form[action$='/lease'] button")
+            try await browser.wait("document.querySelector('#lease img.there')?.naturalWidth > 0")
+            let url: String = try await browser.script("return document.querySelector('#lease img.there').src")
+            #expect(url.contains("/c/satl_"))
+            try await browser.click("#lease form button")
+            try await browser.wait("!document.getElementById('lease') && document.getElementById('note')")
+            let status: Int = try await browser.script("return fetch('\(url)').then(answer => answer.status)")
+            #expect(status == 404)
+            _ = try await browser.complaints()
+        }
+    }
+
+    @Test func `a preview is shown in a frame whose script reaches nothing of the console`() async throws {
+        try await Self.with(LocalOrigin.media) { console, origin in
+            let browser = console.browser
+            try await console.send("PUT", "/v1/categories/order", ["actions": [["id": "a", "title": "Accept"]]])
+            try await console.send(
+                "PUT", "/v1/notifications/order-1",
+                [
+                    "payload": ["aps": ["alert": "On its way", "category": "order", "mutable-content": 1]],
+                    "trigger": ["type": "manual"],
+                    "attachments": [["identifier": "photo", "url": origin.url("/jpeg/coffee.jpg")]],
+                ])
+            try await console.open("/console/notifications/order-1")
+            try await browser.click("form[action$='/preview'] button")
+            try await browser.wait("document.getElementById('preview')")
+            let reach: String = try await browser.script(
+                "try { return String(document.getElementById('preview').contentWindow.document.title) } catch { return 'nothing' }"
+            )
+            #expect(reach == "nothing")
+            try await console.open("/console/categories/order")
+            try await browser.wait("document.getElementById('preview')")
+            try await Self.expectQuiet(console)
+        }
+    }
+
+    @Test func `axe finds nothing on any page, light and dark, narrow and wide, and none scrolls sideways`()
+        async throws
+    {
+        let axe = try await Program(Repository.root.appending(path: "Tests/axe.sh")).start([]).end()
+        let script = try String(
+            contentsOfFile: axe.outputText.trimmingCharacters(in: .whitespacesAndNewlines), encoding: .utf8)
+        try await Self.with(LocalOrigin.media) { console, origin in
+            let browser = console.browser
+            let good = try await console.job(origin.url("/jpeg/coffee.jpg"))
+            _ = try await console.job(origin.url("/mp4/film.mp4"))
+            let bad = try await console.job(origin.url("/trouble/empty.jpg"))
+            let record = try await console.server.get("/v1/jobs/\(good)").json
+            let attachment = try #require((record["attachments"] as? [[String: Any]])?.first?["id"] as? String)
+            try await console.send("PUT", "/v1/categories/order", ["actions": [["id": "a", "title": "Accept"]]])
+            try await console.send(
+                "PUT", "/v1/notifications/daily",
+                [
+                    "payload": ["aps": ["alert": "Good morning", "category": "order"]],
+                    "handover": ["url": origin.url("/hook")],
+                    "trigger": [
+                        "type": "calendar", "time_zone": "Europe/Berlin", "components": ["hour": 8], "repeats": true,
+                    ],
+                ])
+            try await console.send("POST", "/v1/notifications/daily/fire", [:])
+            var paths = [
+                "/console/jobs", "/console/jobs/\(good)", "/console/jobs/\(bad)", "/console/attachments",
+                "/console/attachments/\(attachment)", "/console/notifications", "/console/notifications/daily",
+                "/console/categories", "/console/categories/order", "/console/calls", "/console/jobs/none",
+            ]
+            paths.append("/console/sign-in")
+            for path in paths {
+                try await console.open(path)
+                for scheme in ["light", "dark"] {
+                    try await browser.chromium(
+                        "Emulation.setEmulatedMedia",
+                        #"{"features": [{"name": "prefers-color-scheme", "value": "\#(scheme)"}]}"#)
+                    for width in [320, 1280] {
+                        try await browser.chromium(
+                            "Emulation.setDeviceMetricsOverride",
+                            #"{"width": \#(width), "height": 900, "deviceScaleFactor": 1, "mobile": false}"#)
+                        let found: [String] = try await browser.script(
+                            script + """
+                                ; return axe.run(document, {iframes: false, resultTypes: ['violations']}).then(found =>
+                                found.violations.map(one => one.id + ': ' + one.nodes.map(node => node.html).join(' | ')))
+                                """)
+                        #expect(found == [], "\(path), \(scheme), \(width)")
+                        let isWide: Bool = try await browser.script(
+                            "return document.documentElement.scrollWidth > innerWidth")
+                        #expect(!isWide, "\(path) scrolls sideways at \(width)")
+                    }
+                }
+            }
+            for command in ["Emulation.clearDeviceMetricsOverride", "Emulation.setEmulatedMedia"] {
+                try await browser.chromium(command)
+            }
+            // What the judge itself does isn't what pages do.
+            _ = try await browser.complaints()
+        }
+    }
+}
