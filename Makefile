@@ -28,7 +28,7 @@ demo: release ## Prepare the sample files, and show what came of it.
 	@Media/demo.sh $(RELEASE)/satchel
 
 .PHONY: screenshots
-screenshots: build ## Take the README's pictures of the preview, in Chromium.
+screenshots: build ## Take the README's pictures, in Chromium.
 	@Screenshots/take.sh .build/debug/satchel
 
 .PHONY: demo-scaled

@@ -163,9 +163,11 @@ import Testing
                 ])
             try await console.send("POST", "/v1/notifications/daily/fire", [:])
             var paths = [
-                "/console/jobs", "/console/jobs/\(good)", "/console/jobs/\(bad)", "/console/attachments",
+                "/console", "/console/failures", "/console/failures?confirm=all", "/console/try", "/console/jobs",
+                "/console/jobs/\(good)", "/console/jobs/\(bad)", "/console/attachments",
                 "/console/attachments/\(attachment)", "/console/notifications", "/console/notifications/daily",
-                "/console/categories", "/console/categories/order", "/console/calls", "/console/jobs/none",
+                "/console/categories", "/console/categories/order", "/console/calls", "/console/uploads",
+                "/console/jobs/none",
             ]
             paths.append("/console/sign-in")
             for path in paths {

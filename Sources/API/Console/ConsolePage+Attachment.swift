@@ -21,6 +21,7 @@ extension ConsolePage {
                 \(jobLink(attachment["job_id"]?.text))\(attachmentButtons(attachment, visit))</div>
                 \(Element.error(attachment["error"]))
                 \(try await lease(attachment, visit))
+                \(try await access(of: id, visit))
                 <section>\(shown)
                 \(Element.bytesPlot(attachment))</section>
                 <section aria-labelledby="steps"><h2 id="steps">How it was made</h2>
@@ -69,6 +70,10 @@ extension ConsolePage {
         ]
     }
 
+    private static func access(of id: String, _ visit: ConsoleVisit) async throws -> HTMLText {
+        visit.api.may(.attachmentAccess) ? try await AttachmentAccess(of: id, visit).html : ""
+    }
+
     /// A lease that was begun here, playing by its own URL: it goes where that goes.
     private static func lease(_ attachment: JSONValue, _ visit: ConsoleVisit) async throws -> HTMLText {
         guard let id = visit.filter("lease"), visit.api.may(.lease),
@@ -115,5 +120,23 @@ extension ConsoleAction {
         // Links too, which the API has no call for.
         _ = try await visit.service.records.revoke(id, in: .owner(visit.session.tenant))
         return .see("/console/attachments/\(ConsoleAPI.encoded(try visit.parameter("id")))", .revoked)
+    }
+
+    /// What is live; whatever hangs on something else goes with that.
+    static let revokeAllAccess = ConsoleAction(
+        path: "/console/attachments/{id}/access/revoke", needs: .attachmentAccess
+    ) { visit in
+        let id = try visit.parameter("id")
+        var cursor: String?
+        repeat {
+            let answer = try await visit.api.get(
+                .attachmentAccess, ["id": id], query: [("limit", "100"), ("cursor", cursor)])
+            for entry in answer["access"]?.elements ?? [] where entry["ended_at"]?.text == nil {
+                guard let access = entry["id"]?.text else { continue }
+                _ = try await visit.service.records.revoke(access, in: .owner(visit.session.tenant))
+            }
+            cursor = answer["next"]?.text
+        } while cursor != nil
+        return .see("/console/attachments/\(ConsoleAPI.encoded(id))", .revoked)
     }
 }

@@ -2,30 +2,24 @@ import Attachments
 import Payloads
 
 extension ConsolePage {
-    private static let attachmentFilters = ["state", "kind"]
-
     static let attachments = ConsolePage(
         path: "/console/attachments", section: .attachments, needs: .listAttachments
     ) { visit in
-        let query = attachmentFilters.map { ($0, visit.filter($0)) }
+        let filters = RecordFilterForm(visit)
         let list = try await visit.api.get(
-            .listAttachments, query: query + [("cursor", visit.filter("cursor")), ("limit", "24")])
+            .listAttachments, query: filters.query + [("cursor", visit.filter("cursor")), ("limit", "24")])
         let attachments = list["attachments"]?.elements ?? []
         let grid: HTMLText =
             attachments.isEmpty
             ? "<p class=\"empty\">There is no such attachment.</p>"
             : "<ul class=\"grid\" id=\"grid\">\n\(attachments.map { tile($0, visit) })</ul>"
-        let fields = [
-            Element.choice(visit, "state", "State", WorkState.allCases.map(\.rawValue)),
-            Element.choice(visit, "kind", "Kind", MediaKind.allCases.map(\.rawValue)),
-        ]
         return ConsoleContent(
             title: "Attachments",
             html: """
                 <h1>Attachments</h1>
-                \(Element.filters("/console/attachments", fields))
+                \(filters.html("/console/attachments"))
                 \(grid)
-                \(Element.more(visit, "/console/attachments", attachmentFilters, list["next"]))
+                \(Element.more(visit, "/console/attachments", RecordFilterForm.names, list["next"]))
                 """)
     }
 

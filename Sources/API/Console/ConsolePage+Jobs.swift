@@ -2,13 +2,10 @@ import Attachments
 import Payloads
 
 extension ConsolePage {
-    /// The filters of the list, as the API has them.
-    static let jobFilters = ["state"]
-
     static let jobs = ConsolePage(path: "/console/jobs", section: .jobs, needs: .listJobs) { visit in
-        let query = jobFilters.map { ($0, visit.filter($0)) }
+        let filters = RecordFilterForm(visit)
         let list = try await visit.api.get(
-            .listJobs, query: query + [("cursor", visit.filter("cursor")), ("limit", "25")])
+            .listJobs, query: filters.query + [("cursor", visit.filter("cursor")), ("limit", "25")])
         let jobs = list["jobs"]?.elements ?? []
         let rows = jobs.map { row($0, visit) }
         let table: HTMLText =
@@ -16,14 +13,13 @@ extension ConsolePage {
             ? "<p class=\"empty\">There is no such job.</p>"
             : Element.table(
                 "Jobs, newest first", ["", "Job", "State", "Source", "Took", "Came"], rows, id: "jobs-table")
-        let states = WorkState.allCases.map(\.rawValue)
         return ConsoleContent(
             title: "Jobs",
             html: """
                 <h1>Jobs</h1>
-                \(Element.filters("/console/jobs", [Element.choice(visit, "state", "State", states)]))
+                \(filters.html("/console/jobs"))
                 \(table)
-                \(Element.more(visit, "/console/jobs", jobFilters, list["next"]))
+                \(Element.more(visit, "/console/jobs", RecordFilterForm.names, list["next"]))
                 """)
     }
 

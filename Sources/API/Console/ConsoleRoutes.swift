@@ -54,7 +54,6 @@ struct ConsoleRoutes: Sendable {
         on(router, .get, Self.samplePath) { request, context in
             try await visit(request, context) { visit in try await CategorySample(visit).response() }
         }
-        on(router, .get, "/console") { _, _ in redirect(to: "/console/jobs") }
         on(router, .get, Self.signInPath) { request, _ in try await signInPage(request) }
         on(router, .post, Self.signInPath) { request, context in try await signIn(request, context) }
         on(router, .post, Self.signOutPath) { request, _ in
@@ -98,7 +97,9 @@ struct ConsoleRoutes: Sendable {
             service: service, api: ConsoleAPI(answers, session, context), session: session, request: request,
             context: context, now: try await service.records.now(),
             query: try Self.fields(request.uri.query.map { String($0) } ?? ""))
-        if request.method == .post { visit.form = try await form(of: request) }
+        // A form with files is read by what it is for.
+        let isUpload = request.headers[.contentType]?.lowercased().hasPrefix("multipart/") ?? false
+        if request.method == .post, !isUpload { visit.form = try await form(of: request) }
         do {
             return try await body(visit)
         } catch {
@@ -147,10 +148,10 @@ struct ConsoleRoutes: Sendable {
         let signedIn = try await signingIn.waiting {
             try await service.records.signIn(withCode: AccessToken(secretText: code))
         }
-        guard let (_, token) = signedIn else {
+        guard let (session, token) = signedIn else {
             return page(SignInPage(complaint: SignInPage.staleCode).content, nil)
         }
-        return redirect(to: "/console", cookie: access.cookie(token))
+        return redirect(to: Self.start(of: session), cookie: access.cookie(token))
     }
 
     private func signIn(_ request: Request, _ context: ServiceContext) async throws -> Response {
@@ -166,7 +167,15 @@ struct ConsoleRoutes: Sendable {
             return page(SignInPage(to: place, complaint: SignInPage.badKey).content, nil)
         }
         context.logger.notice("signed in to the console", metadata: ["key": "\(session.key ?? "a code")"])
-        return redirect(to: place ?? "/console", cookie: access.cookie(token))
+        return redirect(to: place ?? Self.start(of: session), cookie: access.cookie(token))
+    }
+
+    /// The first page that somebody may see.
+    private static func start(of session: ConsoleSession) -> String {
+        let page = ConsolePage.all.first { page in
+            !page.path.contains("{") && session.roles.contains(where: page.needs.permits)
+        }
+        return page?.path ?? "/console"
     }
 
     /// A page of the console; nil for anything else that a link may say.

@@ -43,11 +43,15 @@ struct ConsoleContent: Sendable {
 
 /// What all that is of one kind is found under.
 enum ConsoleSection: String, Sendable, CaseIterable {
+    case overview = "Overview"
+    case failures = "Failures"
     case jobs = "Jobs"
     case attachments = "Attachments"
     case notifications = "Notifications"
     case categories = "Categories"
+    case attempt = "Try"
     case calls = "Calls"
+    case uploads = "Uploads"
 }
 
 /// A page of the console: a file each.
@@ -60,7 +64,8 @@ struct ConsolePage: Sendable {
     var content: @Sendable (ConsoleVisit) async throws -> ConsoleContent
 
     static let all: [ConsolePage] = [
-        jobs, job, attachments, attachment, notifications, notification, categories, category, calls,
+        overview, failures, jobs, job, attachments, attachment, notifications, notification, categories, category,
+        attempt, calls, uploads,
     ]
 
     /// The page of a section.
@@ -81,15 +86,16 @@ struct ConsoleAction: Sendable {
     var perform: @Sendable (ConsoleVisit) async throws -> Outcome
 
     static let all: [ConsoleAction] = [
-        retryJob, cancelJob, deleteJob, replayJobCall, startLease, revokeAccess, deleteAttachment, replayCall,
-        putCategory,
-        deleteCategory, fireNotification, deleteNotification, previewNotification,
+        retryJob, cancelJob, deleteJob, replayJobCall, retryFailures, startLease, revokeAccess, revokeAllAccess,
+        deleteAttachment, replayCall, putCategory, deleteCategory, fireNotification, deleteNotification,
+        previewNotification, submitAttempt, endUpload,
     ]
 }
 
 /// What was done, said on the page that follows.
 enum ConsoleNote: String, Sendable, CaseIterable {
     case retried = "It is being tried again."
+    case allRetried = "They are being tried again."
     case cancelled = "It was cancelled."
     case endedBefore = "It had ended before it could be cancelled."
     case deleted = "It was deleted, with all that it held."
