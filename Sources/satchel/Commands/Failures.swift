@@ -1,6 +1,7 @@
 import ArgumentParser
 import Attachments
 import Foundation
+import Ingest
 import Stores
 
 struct Failures: AsyncParsableCommand {
