@@ -210,9 +210,9 @@ struct TusUpload: Sendable {
             problem = Problem(.otherChecksum)
             problem.status = HTTPResponse.Status(code: 460, reasonPhrase: "Checksum Mismatch")
         case .refused(.tooLong)?:
-            problem = Problem(.refused(.tooLong(0)))
-            problem.status = .contentTooLarge
-            problem.detail = "More came than the upload has bytes. Send what was announced."
+            problem = Problem(
+                .contentTooLarge, "body_too_large", "More came than the upload has bytes. Send what was announced.",
+                headers: [.connection: "close"])
         case .refused(.ended(.complete))?, .refused(.ended(.consumed))?:
             problem = Problem(.refused(.ended(.complete)))
             problem.status = .conflict
