@@ -39,7 +39,8 @@ struct Satchel: AsyncParsableCommand {
             CommandGroup(
                 name: "The service",
                 subcommands: [
-                    Serve.self, KeyCommand.self, ConsoleCommand.self, ConfigCommand.self, Health.self, UploadCommand.self,
+                    Serve.self, KeyCommand.self, ConsoleCommand.self, ConfigCommand.self, Health.self,
+                    UploadCommand.self,
                 ]),
             CommandGroup(name: "Operation", subcommands: [ProfileCommand.self, StoreCommand.self, Doctor.self]),
         ]

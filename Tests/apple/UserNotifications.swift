@@ -17,6 +17,9 @@ open class UNNotificationContent: NSObject, NSMutableCopying {
 }
 
 open class UNMutableNotificationContent: UNNotificationContent {
+    open var threadIdentifier = ""
+    open var subtitle = ""
+
     #if !os(tvOS)
         var kept: [AnyHashable: Any] = [:]
         var shown: [UNNotificationAttachment] = []

@@ -92,7 +92,7 @@ extension Database {
         return FailureGroup(
             code: code, count: kinds.reduce(0) { $0 + ($1["n"] as Int) }, error: error,
             firstAt: Instant(milliseconds: first), lastAt: Instant(milliseconds: last["finished_at"]),
-            kinds: MediaKind.allCases.filter { kind in kinds.contains { $0["kind"] == kind.rawValue } },
+            kinds: MediaKind.allCases.filter { kind in kinds.contains { ($0["kind"] as String?) == kind.rawValue } },
             jobs: try FailureGroup.examples(of: jobs.map(jobID)))
     }
 }

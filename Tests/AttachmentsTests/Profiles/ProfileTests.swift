@@ -49,7 +49,8 @@ import Testing
         .storeFailed(reason: "Input/output error"), .storeFull, .corrupt(reason: "it ends early"),
         .codecCrashed(reason: "signal 11"), .deadlineExceeded(seconds: 30),
         .withheld(identifier: "photo", code: .corrupt), .queueFull, .quotaExceeded(what: "bytes"), .rateLimited,
-        .handoverFailed(reason: "it answered 500"), .superseded,
+        .handoverFailed(reason: "it answered 500"), .superseded, .uploadIncomplete(.open), .uploadConsumed,
+        .checksumMismatch,
     ]
 
     @Test(arguments: all)

@@ -88,7 +88,8 @@ import Testing
         let problem = try decode(
             #"{"type": "t", "title": "t", "status": 400, "code": "c", "detail": "d", "errors": []}"#,
             as: SatchelError.Problem.self)
-        #expect(names(problem) == properties("Problem"))
+        // The offsets are for those who speak the protocol of resumable uploads themselves.
+        #expect(names(problem) == properties("Problem").subtracting(["expected-offset", "provided-offset"]))
         #expect(names(SatchelError.Field(pointer: "", detail: "")) == properties("ProblemField"))
         let notification = try decode(
             #"{"v": 1, "expires_at": "2026-11-22T10:15:00Z", "attachments": [{"identifier": "a", "url": "http://a/", "options": {}}]}"#,
