@@ -12,7 +12,8 @@ package struct InterimResponse: Sendable {
         self.head = head
     }
 
-    /// Sends it at once.
+    /// Sends it at once. Whoever answers a request sends none when the answer has been written to its end: the connection may
+    /// have gone on to the next request by then.
     package func send(on channel: any Channel) async {
         // A connection that is no more needs none.
         try? await channel.triggerUserOutboundEvent(self)

@@ -86,7 +86,7 @@ enum TrivialServer {
             response: HTTPResponse(status: status, length: body.readableBytes), body: ResponseBody(byteBuffer: body))
     }
 
-    /// Answers with how many pieces came, of which it tells as they come, and once more when it is too late.
+    /// Answers with how many pieces came, of which it tells as they come, and again when it is too late.
     @concurrent private static func inform(
         _ request: Request, _ writer: consuming ResponseWriter, on channel: any Channel
     ) async throws {
@@ -101,7 +101,6 @@ enum TrivialServer {
         try await body.write(ByteBuffer(string: "done"))
         await tell("late")
         try await body.finish(nil)
-        await tell("late")
     }
 
     @concurrent private static func respond(

@@ -44,6 +44,9 @@ import Testing
         let page = try #require(preview["url"] as? String)
 
         let browser = try await Browser.shared()
+        // What another test left there is none of it.
+        try await browser.open("about:blank")
+        _ = try await (browser.requests(), browser.complaints())
         try await browser.open(page)
         try await browser.wait("document.getElementById('phone') && document.readyState === 'complete'")
         try await browser.wait("document.querySelector('#stage img').naturalWidth > 0")

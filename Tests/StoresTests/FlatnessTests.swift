@@ -322,10 +322,6 @@ struct Question: Sendable {
             let isDeleted = try await store.store.records.delete(attachment.id, of: FilledStore.tenant)
             #expect(isDeleted)
         },
-        Question("an overview") { store in
-            let overview = try await store.records.overview(of: FilledStore.tenant)
-            #expect(overview.usage.liveLeases >= store.size)
-        },
         Question("failures of a code that there is none of") { store in
             let groups = try await store.records.failures(of: FilledStore.tenant, with: .tooLong, since: nil)
             #expect(groups.isEmpty)

@@ -90,6 +90,7 @@ extension Database {
     /// The label of a filter that the fewest jobs have. An attachment's place tells nothing of its job's: of attachments all
     /// are read that have the label, and so it has to be rare.
     fileprivate func rarest(of labels: Set<JobLabel>, of tenant: TenantID, in table: ListedTable) throws -> JobLabel? {
+        if table == .jobs, labels.count == 1 { return labels.first }
         let counted = try labels.map { label in
             let count = try number(
                 Self.jobsLabelled, [tenant.rawValue, label.key, label.value, SQLiteRecordStore.rareLabel])

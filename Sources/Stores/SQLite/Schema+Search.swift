@@ -17,6 +17,7 @@ extension Schema {
             job INTEGER NOT NULL,
             PRIMARY KEY (tenant, key, value, job)
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX labels_by_job ON labels(job);
         INSERT INTO labels
         SELECT tenant, label.key, label.value, jobs.key
         FROM jobs, json_each(jobs.metadata) AS label
@@ -31,16 +32,14 @@ extension Schema {
         END;
         CREATE TRIGGER changed_jobs_are_labelled AFTER UPDATE OF metadata ON jobs WHEN OLD.metadata <> NEW.metadata
         BEGIN
-            DELETE FROM labels WHERE (tenant, key, value, job) IN (
-                SELECT OLD.tenant, key, value, OLD.key FROM json_each(OLD.metadata));
+            DELETE FROM labels WHERE job = OLD.key;
             INSERT INTO labels
             SELECT NEW.tenant, key, value, NEW.key FROM json_each(NEW.metadata)
             WHERE length(CAST(value AS BLOB)) <= 200 ORDER BY key LIMIT 20;
         END;
         CREATE TRIGGER deleted_jobs_lose_their_labels AFTER DELETE ON jobs WHEN OLD.metadata <> '{}'
         BEGIN
-            DELETE FROM labels WHERE (tenant, key, value, job) IN (
-                SELECT OLD.tenant, key, value, OLD.key FROM json_each(OLD.metadata));
+            DELETE FROM labels WHERE job = OLD.key;
         END;
 
         -- How many attachments of a tenant came to one end in one minute; histograms by bin, with commas between.
