@@ -13,7 +13,9 @@ import Testing
 
         func open(_ path: String) async throws {
             try await browser.open(base + path)
-            try await browser.wait("document.readyState === 'complete' && document.getElementById('main')")
+            // The comment says which page it was that didn't come.
+            try await browser.wait(
+                "document.readyState === 'complete' && document.getElementById('main') /* \(path) */")
         }
 
         var base: String {
