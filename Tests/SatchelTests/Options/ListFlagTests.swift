@@ -36,7 +36,7 @@ import Testing
         #expect(
             names == [
                 "identifier", "path", "include", "exclude", "rendition", "role", "fetch-allow", "callback-allow", "set",
-                "attach", "metadata",
+                "attach", "metadata", "roles",
             ])
     }
 
