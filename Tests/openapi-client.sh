@@ -15,7 +15,7 @@ start_service "$products" --fetch-allow 127.0.0.1
 
 # It formats what it made by a tool beside it.
 PATH="$tools/bin:$PATH" "$tools/bin/openapi-python-client" generate --fail-on-warning \
-    --path Sources/API/Description/openapi.json --output-path "$home/client" </dev/null
+    --config Tests/openapi-client/config.yaml --path Sources/API/Description/openapi.json --output-path "$home/client" </dev/null
 export PYTHONPATH="$home/client" PYTHONDONTWRITEBYTECODE=1
 status=0
 timeout 120 "$tools/bin/python" -W error Tests/openapi-client/use.py "$url" "$root" </dev/null || status=$?

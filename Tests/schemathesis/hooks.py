@@ -2,6 +2,10 @@
 
 import schemathesis
 
+# What the protocols of uploads call bytes.
+for name in ("application/offset+octet-stream", "application/partial-upload"):
+    schemathesis.serializer.alias(name, "application/octet-stream")
+
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):

@@ -12,8 +12,7 @@ extension AdmissionController {
     ///
     /// - Throws: A problem with the status 507 where there is no room.
     func admitUpload(opening: Bool = false) async throws {
-        let open = try await store.records.uploadUsage(of: nil).open
-        try await makeRoom(for: opening ? Int64(open + 1) * UploadUsage.reserved : 0)
+        try await makeRoom(opening: opening)
     }
 
     /// Bytes of an upload came.
@@ -21,11 +20,12 @@ extension AdmissionController {
     /// - Throws: The same.
     func takeUpload(_ bytes: Int) async throws {
         if try await hasRoom(adding: Int64(bytes)) { return }
-        try await makeRoom(for: 0)
+        try await makeRoom(opening: false)
     }
 
-    private func makeRoom(for bytes: Int64) async throws {
-        while try await !hasRoom(for: bytes) {
+    private func makeRoom(opening: Bool) async throws {
+        // With each that gives way there are fewer for which room is kept.
+        while try await !hasRoom(for: opening ? reserved() : 0) {
             guard try await store.records.endUploads(.idle(Self.idle), limit: 1) > 0 else {
                 throw Problem(
                     HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "store_full",
@@ -34,5 +34,10 @@ extension AdmissionController {
             }
             forget()
         }
+    }
+
+    /// For those that are open, and one more.
+    private func reserved() async throws -> Int64 {
+        Int64(try await store.records.uploadUsage(of: nil).open + 1) * UploadUsage.reserved
     }
 }
