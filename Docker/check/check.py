@@ -58,7 +58,8 @@ def check_confinement(container, missing):
         libraries == {"codec": "libvips, FFmpeg, libheif, libjxl, libjpeg-turbo",
             "codec for stills": "libvips, libjpeg-turbo"},
         "each codec decodes with its own libraries", evidence)
-    found = {layer for layer, grade in layers(doctor.stdout).items() if grade == "--"}
+    # Whether the clock is kept right is the machine's.
+    found = {layer for layer, grade in layers(doctor.stdout).items() if grade == "--"} - {"clock"}
     expect(found == missing, f"of the extras are missing: {', '.join(sorted(missing)) or 'none'}", evidence)
     check_job(container)
 

@@ -8,7 +8,9 @@ extension SatchelClient {
 
     /// What failed and is still there, by code, the latest first.
     ///
-    /// - Parameter since: Failed then or later.
+    /// - Parameters:
+    ///   - code: Only with this one; all where nil.
+    ///   - since: Failed then or later.
     public func failures(code: SatchelError.Code? = nil, since: Date? = nil) async throws -> [FailureGroup] {
         var call = Call("GET", "v1", "failures")
         call.add("code", code?.rawValue)
@@ -18,7 +20,9 @@ extension SatchelClient {
 
     /// Tries all jobs again that failed with a code.
     ///
-    /// - Parameter since: Failed then or later.
+    /// - Parameters:
+    ///   - code: The code.
+    ///   - since: Failed then or later.
     @discardableResult
     public func retryJobs(failedWith code: SatchelError.Code, since: Date? = nil) async throws -> RetryCounts {
         // Arriving twice it finds fewer the second time.
@@ -29,7 +33,10 @@ extension SatchelClient {
 
     /// Grants, leases and links of an attachment, those that have ended too until they are swept.
     ///
-    /// - Parameter cursor: The page before's ``Page/next``.
+    /// - Parameters:
+    ///   - attachment: Its id.
+    ///   - cursor: The page before's ``Page/next``.
+    ///   - limit: Of a page; the service's own where nil.
     public func access(
         to attachment: String, after cursor: String? = nil, limit: Int? = nil
     ) async throws -> Page<AccessEntry> {

@@ -19,7 +19,10 @@ extension SatchelClient {
 
     /// Jobs that fit a filter, newest first. A page may have fewer than were asked for, or none, with more to come.
     ///
-    /// - Parameter cursor: The page before's ``Page/next``, which alone tells the end.
+    /// - Parameters:
+    ///   - filter: All of it must hold.
+    ///   - cursor: The page before's ``Page/next``, which alone tells the end.
+    ///   - limit: Of a page; the service's own where nil.
     public func jobs(
         where filter: SearchFilter, after cursor: String? = nil, limit: Int? = nil
     ) async throws -> Page<Job> {
