@@ -67,31 +67,6 @@ private struct FailureListing: Encodable {
     var groups: [FailureBody]
 }
 
-/// Failures with one code as the API shows them.
-private struct FailureBody: Encodable {
-    var code: ErrorCode
-    var count: Int
-    /// Whether the latest could have come to something else when tried again.
-    var retryable: Bool
-    /// Of the latest.
-    var message: String
-    var firstAt: Instant
-    var lastAt: Instant
-    var kinds: [MediaKind]
-    var jobs: [JobID]
-
-    init(_ group: FailureGroup) {
-        code = group.code
-        count = group.count
-        retryable = group.error.retryable
-        message = group.error.message
-        firstAt = group.firstAt
-        lastAt = group.lastAt
-        kinds = group.kinds
-        jobs = group.jobs
-    }
-}
-
 private struct AccessListing: Encodable {
     var access: [AccessBody]
     @Nullable var next: String?

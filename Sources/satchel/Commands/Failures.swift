@@ -1,3 +1,4 @@
+import API
 import ArgumentParser
 import Attachments
 import Foundation
@@ -34,31 +35,8 @@ struct Failures: AsyncParsableCommand {
         let groups = try await store.records.failures(
             of: tenant.id, with: code, since: since?.instant(at: now))
         var writer = ListWriter.failures(format.format)
-        for group in groups { try writer.write(FailureLine(group), cells: group.cells) }
+        for group in groups { try writer.write(FailureBody(group), cells: group.cells) }
         if groups.isEmpty { Console.printError("There are no such failures in the store.") }
-    }
-}
-
-/// Failures with one code as a line of JSON.
-private struct FailureLine: Encodable {
-    var code: ErrorCode
-    var count: Int
-    var retryable: Bool
-    var message: String
-    var firstAt: Instant
-    var lastAt: Instant
-    var kinds: [MediaKind]
-    var jobs: [JobID]
-
-    init(_ group: FailureGroup) {
-        code = group.code
-        count = group.count
-        retryable = group.error.retryable
-        message = group.error.message
-        firstAt = group.firstAt
-        lastAt = group.lastAt
-        kinds = group.kinds
-        jobs = group.jobs
     }
 }
 
