@@ -79,7 +79,7 @@ var targets: [Target] = [
     .target(
         name: "S3",
         dependencies: [
-            "Attachments", "Platform",
+            "Attachments", "Platform", "CSandbox",
             .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOCore", package: "swift-nio"),

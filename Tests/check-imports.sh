@@ -56,7 +56,7 @@ allow CodecPool Attachments Platform CSandbox
 allow Jobs Attachments Platform Ingest CodecPool AsyncHTTPClient NIOCore NIOHTTP1 Crypto
 allow Postgres CPostgres
 allow Stores Attachments Platform SystemPackage Postgres GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
-allow S3 Attachments Platform SystemPackage AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
+allow S3 Attachments Platform CSandbox SystemPackage AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
 allow Payloads Attachments
 allow HTTPServer HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOExtras NIOHTTPTypes NIOHTTPTypesHTTP1 NIOSSL \
     NIOCertificateReloading SwiftASN1 Logging ServiceLifecycle

@@ -16,6 +16,8 @@ enum SeededFault: String, CaseIterable, Sendable {
     case referencesNotCounted
     /// Firings get their places in the list before their turn to be committed has come.
     case placesGivenEarly
+    /// An upload's offset is told and not recorded.
+    case offsetToldEarly
 
     #if DEBUG
         private static let chosen = ProcessInfo.processInfo.environment["SATCHEL_SEEDED_FAULT"].flatMap(Self.init)

@@ -445,6 +445,7 @@ import Testing
             state = Mutex(State(left: count))
         }
 
+        var uploads: any UploadFiles { sources.uploads }
         var stores: ByteStores { ByteStores(blobs: self, sources: self) }
 
         private func take() throws(AttachmentError) {

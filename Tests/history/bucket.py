@@ -6,6 +6,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import urllib.error
 import urllib.parse
 import urllib.request
 import xml.etree.ElementTree
@@ -53,14 +54,23 @@ class Bucket:
                 return found
             after = keys[-1][0]
 
-    def get(self, query):
-        """A signed request for the bucket itself."""
+    def read(self, name):
+        """An object's bytes; None where it isn't there."""
+        try:
+            return self.get({}, "/" + urllib.parse.quote(PREFIX + name))
+        except urllib.error.HTTPError as error:
+            if error.code != 404:
+                raise
+            return None
+
+    def get(self, query, path=""):
+        """A signed request for an object, or the bucket itself."""
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
         line = "&".join(f"{key}={urllib.parse.quote(value, safe='-_.~')}" for key, value in sorted(query.items()))
         empty, region = hashlib.sha256(b"").hexdigest(), self.keys["AWS_REGION"]
         headers = {"host": self.address, "x-amz-content-sha256": empty, "x-amz-date": now}
         names = ";".join(headers)
-        canonical = "\n".join(["GET", f"/{NAME}", line, *(f"{key}:{value}" for key, value in headers.items()), "", names, empty])
+        canonical = "\n".join(["GET", f"/{NAME}{path}", line, *(f"{key}:{value}" for key, value in headers.items()), "", names, empty])
         scope = f"{now[:8]}/{region}/s3/aws4_request"
         text = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(canonical.encode()).hexdigest()])
         key = b"AWS4" + self.keys["AWS_SECRET_ACCESS_KEY"].encode()
@@ -68,6 +78,6 @@ class Bucket:
             key = hmac.digest(key, word.encode(), "sha256")
         headers["authorization"] = (
             f"AWS4-HMAC-SHA256 Credential={self.keys['AWS_ACCESS_KEY_ID']}/{scope}, SignedHeaders={names}, Signature={key.hex()}")
-        request = urllib.request.Request(f"http://{self.address}/{NAME}?{line}", headers=headers)
+        request = urllib.request.Request(f"http://{self.address}/{NAME}{path}{"?" if line else ""}{line}", headers=headers)
         with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.read()

@@ -296,6 +296,38 @@ def responses_are_kept_once(history):
     return len(said), wrong
 
 
+def offsets_never_shrink(history):
+    """Whoever was told an offset is never told a smaller one by an answer that was asked for afterwards."""
+    cases, wrong, told = 0, [], collections.defaultdict(list)
+    for call in sorted(history.of("send", "ask_offset", "look_upload"), key=lambda call: call["end"]):
+        if call.get("told") is None:
+            continue
+        cases += 1
+        before = max((offset for end, offset in told[call["upload"]] if end <= call["start"]), default=0)
+        if call["told"] < before:
+            wrong.append(f"{call['upload']}: {before} bytes were told, and {call['told']} by {call['node']} at {call['start']:.2f}")
+        told[call["upload"]].append((call["end"], call["told"]))
+    rows = {row["id"]: row for row in history.tables["uploads"]}
+    for upload, offsets in told.items():
+        last = max(offset for _, offset in offsets)
+        if upload not in rows or rows[upload]["received"] < last:
+            wrong.append(f"{upload}: {last} bytes were told, and its record has {rows.get(upload, {}).get('received')}")
+    return cases, wrong
+
+
+def whole_uploads_are_whole(history):
+    """By the record, and by what is read back from the bucket."""
+    expected = {call["upload"]: call["expected"] for call in history.of("send", "ask_offset", "look_upload") if call.get("upload")}
+    read = {call["upload"]: call["sha256"] for call in history.of("open_whole")}
+    whole, wrong = [row for row in history.tables["uploads"] if row["state"] in ("complete", "consumed")], []
+    for row in whole:
+        if row["id"] in expected and row["sha256"] != expected[row["id"]]:
+            wrong.append(f"the upload {row['id']} has another hash")
+        if row["state"] == "complete" and read.get(row["id"]) != row["sha256"]:
+            wrong.append(f"{row['source']} reads back with another hash")
+    return len(whole), wrong
+
+
 def usage_is_true(history):
     counted = collections.defaultdict(lambda: collections.Counter())
     for row in history.tables["renditions"]:
@@ -321,11 +353,13 @@ def blobs_are_counted(history):
 
 def objects_are_there(history):
     objects = {row["name"]: row["bytes"] for row in history.tables["objects"]}
+    folders = {name.rpartition("/")[0] for name in objects}
     wrong = [
         f"{row['name']} has {objects.get(row['name'])} bytes instead of {row['bytes']}" for row in history.tables["blobs"]
         if objects.get(row["name"]) != row["bytes"]]
     names = [row["source"] for row in history.tables["attachments"] if row["source"]] + [row["name"] for row in history.tables["retained_sources"]]
-    return len(history.tables["blobs"]) + len(names), wrong + [f"{name} is needed, and isn't there" for name in names if name not in objects]
+    return len(history.tables["blobs"]) + len(names), wrong + [
+        f"{name} is needed, and isn't there" for name in names if name not in objects and name not in folders]
 
 
 def garbage_goes(history):
@@ -349,6 +383,8 @@ RULES = {
     "each notification fired once": fires_once,
     "who pulls firings saw each once": pullers_see_each_once,
     "each response was kept once, and had one answer": responses_are_kept_once,
+    "no offset of an upload that was told was taken back": offsets_never_shrink,
+    "whole uploads have their bytes": whole_uploads_are_whole,
     "usage equals the records": usage_is_true,
     "references equal the renditions": blobs_are_counted,
     "what records name is in the bucket": objects_are_there,
@@ -359,11 +395,13 @@ RULES = {
 def strays(history):
     """Objects that nothing names: a sweep removes them when they are an hour old, which is older than any run."""
     named = {row["name"] for table in ("blobs", "retained_sources", "garbage") for row in history.tables[table]}
-    named |= {row["source"] for row in history.tables["attachments"]}
+    named |= {row["source"] for table in ("attachments", "uploads") for row in history.tables[table]}
     claims = {row["name"] for row in history.tables["garbage"] if row["kind"] == "claim"}
     return [
         row["name"] for row in history.tables["objects"]
-        if row["name"] not in named and not any(claim in row["name"] for claim in claims)]
+        if row["name"] not in named and not any(claim in row["name"] for claim in claims)
+        # An upload's objects have its source's name before theirs.
+        and row["name"].rpartition("/")[0] not in named]
 
 
 def rested(history):

@@ -65,8 +65,8 @@ class Client(threading.Thread):
         while not self.world.over.wait(self.chance.uniform(0.2, 1.8) * self.pause):
             self.act()
 
-    def call(self, op, method, path, tenant, node=None, headers=None, body=None, timeout=6, **facts):
-        """Asks a node, and notes it; the status (None: no answer) and the answer's body."""
+    def call(self, op, method, path, tenant, node=None, headers=None, body=None, timeout=6, answered=None, **facts):
+        """Asks a node, and notes it; the status (None: no answer) and the answer's body. `answered` takes the answer's headers."""
         node = node or self.chance.choice(self.world.fronts)
         headers = {"Authorization": f"Bearer {self.world.cluster.keys[tenant]}", **(headers or {})} if tenant else headers or {}
         start, status, content, error = now(), None, b"", None
@@ -77,6 +77,8 @@ class Client(threading.Thread):
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
             status, content = answer.status, answer.read()
+            if answered is not None:
+                answered.update((name.lower(), value) for name, value in answer.getheaders())
         except (OSError, http.client.HTTPException) as problem:
             error = type(problem).__name__
             self.connections.pop(node.name).close()
@@ -468,9 +470,76 @@ class Responder(Client):
                 return
 
 
+class Phone(Client):
+    """Sends files by tus in as many requests as it takes, each to whichever node: some are cut off, and after each the node is asked
+    how far it came. The bytes follow from the upload's name."""
+
+    pause = 2.0
+    # A part of what comes to a bucket has 8 MiB.
+    sizes = (1 << 10, 300 << 10, 3 << 20, 9 << 20, 19 << 20)
+
+    def act(self):
+        self.count += 1
+        tenant, length = self.chance.choice(TENANTS), self.chance.choice(self.sizes)
+        name = f"{self.name}-{self.count}"
+        data = random.Random(f"{self.world.seed}/{name}").randbytes(length)
+        status, answer, note = self.ask(
+            "open_upload", "POST", "/v1/uploads", tenant, headers={"Content-Type": "application/json"},
+            body=json.dumps({"length": length, "name": name}))
+        note(length=length)
+        if status != 201:
+            return
+        upload = {"upload": answer["id"], "of": tenant, "expected": hashlib.sha256(data).hexdigest()}
+        path = urllib.parse.urlsplit(answer["url"]).path
+        offset, tries = 0, 0
+        while offset < length and tries < TRIES and not self.world.over.is_set():
+            end = min(length, offset + self.chance.choice((length, length // 2 + 1, 200 << 10)))
+            told = self.send(path, upload, offset, data[offset:end])
+            told = self.where(path, upload) if told is None else told
+            # Nothing goes on while nobody answers.
+            tries = 0 if told is not None and told > offset else tries + 1
+            if told is None:
+                self.world.over.wait(0.5)
+            else:
+                offset = told
+        status, answer, note = self.ask("look_upload", "GET", f"/v1/uploads/{upload['upload']}", tenant)
+        if status == 200:
+            note(**upload, state=answer["state"], told=answer["offset"], sha256=answer["sha256"])
+
+    def send(self, path, upload, offset, data):
+        """The offset that was told; nil where none was."""
+        if self.chance.random() < 0.2:
+            return self.cut(path, upload, offset, data)
+        fields = {"Tus-Resumable": "1.0.0", "Upload-Offset": str(offset), "Content-Type": "application/offset+octet-stream"}
+        return self.told("send", "PATCH", path, upload, headers=fields, body=data, timeout=20)
+
+    def cut(self, path, upload, offset, data):
+        """Begins a request, and leaves in the middle of it."""
+        node = self.chance.choice(self.world.fronts)
+        head = (
+            f"PATCH {path} HTTP/1.1\r\nHost: {node.place.address}\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: {offset}\r\n"
+            f"Content-Type: application/offset+octet-stream\r\nContent-Length: {len(data)}\r\n\r\n")
+        try:
+            with socket.create_connection((node.place.address, PORT), timeout=5) as connection:
+                connection.sendall(head.encode() + data[:self.chance.randrange(len(data))])
+        except OSError:
+            pass
+
+    def where(self, path, upload):
+        return self.told("ask_offset", "HEAD", path, upload, headers={"Tus-Resumable": "1.0.0"})
+
+    def told(self, op, method, path, upload, **options):
+        node = self.chance.choice(self.world.fronts)
+        fields = {}
+        status, _, note = self.call(op, method, path, None, node=node, answered=fields, **options)
+        offset = fields.get("upload-offset") if status in (200, 204) else None
+        note(**upload, told=None if offset is None else int(offset))
+        return None if offset is None else int(offset)
+
+
 # How many of each: uploads' clients come here.
 CROWD = {
-    Uploader: 1, Submitter: 3, Poller: 3, Lessee: 2, Reader: 3, Streamer: 2, Deleter: 1, Retrier: 1, Lister: 1, Notifier: 2,
+    Uploader: 1, Phone: 2, Submitter: 3, Poller: 3, Lessee: 2, Reader: 3, Streamer: 2, Deleter: 1, Retrier: 1, Lister: 1, Notifier: 2,
     Puller: 2, Responder: 2}
 
 

@@ -1,4 +1,5 @@
 """What is asked of the service when all is quiet: its tables, its bucket, and each rendition once more."""
+import hashlib
 import json
 import time
 
@@ -21,6 +22,7 @@ TABLES = {
         FROM notifications""",
     "firings": """SELECT firings.id, firings.tenant, notifications.id AS notification, firings.generation, firings.number,
         firings.state, firings.place FROM firings JOIN notifications ON notifications.key = firings.notification""",
+    "uploads": "SELECT id, tenant, state, length, received, sha256, source FROM uploads",
     "responses": """SELECT responses.tenant, responses.id, responses.place, responses.firing, notifications.id AS notification
         FROM responses JOIN notifications ON notifications.key = responses.notification""",
 }
@@ -54,7 +56,22 @@ def examine(world):
     for name, rows in tables.items():
         recorder.note("table", name=name, rows=rows)
     recorder.note("table", name="ends", rows=[end for node in cluster.nodes for end in ends(node)])
+    for row in tables["uploads"]:
+        if row["state"] == "complete":
+            start, data = now(), whole(cluster.bucket, row["source"])
+            recorder.note(
+                "call", op="open_whole", client="examiner", tenant=None, start=start, end=now(), status=200 if data is not None else 404,
+                upload=row["id"], sha256=hashlib.sha256(data or b"").hexdigest())
     open_all(world, tables)
+
+
+def whole(bucket, source):
+    """An upload's bytes; None where some aren't there."""
+    data = bucket.read(source + "/whole")
+    if data is not None:
+        return data
+    parts = [bucket.read(f"{source}/{part['name']}") for part in json.loads(bucket.read(source + "/parts") or b"[null]") if part]
+    return b"".join(parts) if parts and None not in parts else None
 
 
 def ends(node):

@@ -45,7 +45,6 @@ struct UploadRoutes: Sendable {
     // MARK: Opening
 
     private func open(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        guard service.uploads.isAvailable else { throw Problem.noUploads }
         let speaksTus = try TusUpload.isSpoken(in: request)
         do {
             return speaksTus ? try await create(request, context) : try await open(request, for: context)
@@ -99,7 +98,7 @@ struct UploadRoutes: Sendable {
         let now = try await service.records.now()
         let record = UploadRecord(
             id: id, token, tenant: tenant, terms: terms, length: length,
-            source: SourceName(rawValue: UUID.version7().uuidString.lowercased()), createdAt: now,
+            source: service.uploads.newSourceName(), createdAt: now,
             expiresAt: now + .seconds(fraction: life))
         try await service.records.add(record, within: service.settings.uploadQuotas)
         return (record, "\(service.settings.publicURL)/u/\(token.token.secretText)")
@@ -199,11 +198,6 @@ struct UploadRoutes: Sendable {
 }
 
 extension Problem {
-    /// What keeps the bytes can't be written to piece by piece.
-    static let noUploads = Problem(
-        .notImplemented, "uploads_unavailable",
-        "This service keeps its bytes in a bucket, and takes no uploads in parts yet. Send the file with the job.")
-
     static let methodNotAllowed = Problem(
         .methodNotAllowed, "method_not_allowed", "This path takes other methods: ask with OPTIONS which.")
 }

@@ -37,13 +37,11 @@ public protocol SourceStore: Sendable {
     /// Bytes of all sources, where they take room on this machine; else none.
     func localBytes() async throws(AttachmentError) -> Int64
 
-    /// Where uploads come in; nil where none can.
-    var uploads: (any UploadFiles)? { get }
+    /// Where uploads come in.
+    var uploads: any UploadFiles { get }
 }
 
 extension SourceStore {
-    public var uploads: (any UploadFiles)? { nil }
-
     public func restore(_ name: SourceName) async throws(AttachmentError) -> Bool { false }
 
     /// Costs a look at every source.

@@ -3,8 +3,8 @@ public enum UploadStep: Hashable, Sendable {
     /// A request is about to write: whoever wrote before is overtaken. It may say how long the whole is and, before any byte
     /// has come, what it is.
     case begin(UploadWriterID, length: Int64? = nil, UploadDescription = UploadDescription())
-    /// So many bytes are durable.
-    case advance(to: Int64, UploadWriterID)
+    /// So many bytes are durable, and that is where they are. Where they are all, nothing comes behind them.
+    case advance(to: Int64, parts: UploadParts? = nil, isWhole: Bool = false, UploadWriterID)
     /// All bytes are there, and have this SHA-256.
     case complete(sha256: String, UploadWriterID)
     /// Its bytes are lost, or are not what was announced.
@@ -81,12 +81,19 @@ public enum UploadDecision {
             if record.offset == 0 { record.terms = record.terms.completed(by: description) }
             record.writer = writer
             return .success(UploadChange(record: record))
-        case .advance(let offset, let writer):
+        case .advance(let offset, let parts, let isWhole, let writer):
             guard record.writer == writer else { return .failure(.overtaken) }
             if let length = record.length, offset > length { return .failure(.tooLong(length)) }
-            guard offset > record.offset else { return .success(UploadChange(record: record)) }
-            record.touchedAt = now
+            // Who was slower than another part of the same request has nothing to tell.
+            guard offset >= record.offset else { return .success(UploadChange(record: record)) }
+            if isWhole, offset != record.length ?? offset { return .failure(.incomplete) }
+            if var parts {
+                parts.isWhole = isWhole
+                record.parts = parts
+            }
+            if offset > record.offset { record.touchedAt = now }
             record.offset = offset
+            if isWhole { record.length = offset }
             return .success(UploadChange(record: record))
         case .complete(let sha256, let writer):
             guard record.writer == writer else { return .failure(.overtaken) }
@@ -97,6 +104,7 @@ public enum UploadDecision {
             }
             record.sha256 = sha256
             record.state = .complete
+            record.parts = nil
             record.touchedAt = now
             return .success(
                 UploadChange(
@@ -123,6 +131,7 @@ public enum UploadDecision {
     ) -> UploadChange {
         var record = record
         record.state = state
+        record.parts = nil
         record.finishedAt = now
         record.error = error.map { ErrorReport($0) }
         // Whoever cancels knows.

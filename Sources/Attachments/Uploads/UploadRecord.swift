@@ -118,6 +118,8 @@ public struct UploadRecord: Hashable, Sendable {
     public var length: Int64?
     /// Bytes that a power cut would leave. It never shrinks.
     public var offset: Int64 = 0
+    /// Where those bytes are, while they aren't one object; nil where ``source`` says it.
+    public var parts: UploadParts?
     /// Who writes, or wrote last.
     public var writer: UploadWriterID?
     /// The one job or notification that has it: see ``UploadUse``.

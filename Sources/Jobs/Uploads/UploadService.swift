@@ -46,8 +46,8 @@ public enum UploadFailure: Error, Hashable, Sendable {
 /// Takes the bytes of uploads: writes them, has them made durable, and then alone records that they are there. A new request
 /// for an upload ends the one underway.
 ///
-/// Bytes are recorded every 8 MiB, after a second, and at the end of a request, however that comes. What a crash leaves behind
-/// the recorded offset is cut off as the next request begins.
+/// Bytes are recorded every 8 MiB, after a second where they are in a file of this machine, and at the end of a request, however
+/// that comes. What a crash leaves behind the recorded offset is cut off as the next request begins.
 public final class UploadService: Sendable {
     private struct State {
         var writing: [UploadID: UploadWriting] = [:]
@@ -70,7 +70,8 @@ public final class UploadService: Sendable {
     let records: any UploadRecords
     let quotas: Quotas
     let syncs = AsyncSemaphore(capacity: syncsAtOnce)
-    private let files: (any UploadFiles)?
+    let files: any UploadFiles
+    private let sources: any SourceStore
     private let jobs: JobService
     private let state = Mutex(State())
 
@@ -78,11 +79,12 @@ public final class UploadService: Sendable {
         self.records = records
         self.quotas = quotas
         self.jobs = jobs
+        self.sources = sources
         files = sources.uploads
     }
 
-    /// Whether uploads can be taken by what keeps the bytes.
-    public var isAvailable: Bool { files != nil }
+    /// The name that an upload's bytes have, as a source.
+    public func newSourceName() -> SourceName { files.newUploadName() }
 
     // MARK: Taking bytes
 
@@ -120,15 +122,38 @@ public final class UploadService: Sendable {
             try await writing.verify()
         } catch {
             // Why it ended is what counts.
-            if request.checksum == nil { try? await writing.record() }
+            if request.checksum == nil { try? await writing.record(.ended) }
             throw error
         }
-        try await writing.record()
+        let isWhole = writing.isWhole(request.completes)
+        try await writing.record(isWhole ? .whole : .ended)
         let record = try await known(upload)
         guard record.state == .open else { throw UploadFailure.refused(.ended(record.state)) }
-        guard request.completes ?? (record.length == record.offset) else { return record }
-        let sha256 = try await writing.sha256()
+        guard isWhole else {
+            if request.completes ?? false { throw UploadFailure.refused(.incomplete) }
+            return record
+        }
+        let sha256 = try await ending(record, ifLost: writing) { () async throws(AttachmentError) in
+            try await files.finish(record)
+            if let known = writing.sha256() { return known }
+            let file = ScratchFile(reader: try await sources.open(record.source))
+            return try await BlockingWork.run { () throws(AttachmentError) in
+                try UploadFile.sha256(of: file.reader)
+            }
+        }
         return try await complete(record, .complete(sha256: sha256, writing.writer))
+    }
+
+    /// Ends an upload whose bytes turn out to be lost.
+    private func ending<Value: Sendable>(
+        _ upload: UploadRecord, ifLost writing: UploadWriting, _ body: () async throws(AttachmentError) -> Value
+    ) async throws -> Value {
+        do throws(AttachmentError) {
+            return try await body()
+        } catch {
+            if case .notInStore = error { _ = try await step(.fail(error, writing.writer), of: upload) }
+            throw error
+        }
     }
 
     private func begin(_ writing: UploadWriting, _ upload: UploadRecord, _ request: UploadAppend) async throws {
@@ -138,20 +163,16 @@ public final class UploadService: Sendable {
         let hash = state.withLock { state in
             state.hashes.removeValue(forKey: upload.id).flatMap { $0.offset == begun.offset ? $0.hash : nil }
         }
-        do throws(AttachmentError) {
-            writing.begin(
-                UploadFile(try await open(begun), at: begun.offset, hash: hash), of: begun)
-        } catch {
-            if case .notInStore = error { _ = try await step(.fail(error, writing.writer), of: upload) }
-            throw error
+        let arrived = try await ending(upload, ifLost: writing) { () async throws(AttachmentError) in
+            try await open(begun)
         }
+        writing.begin(UploadFile(arrived, at: begun.offset, hash: hash), of: begun)
     }
 
-    private func open(_ upload: UploadRecord) async throws(AttachmentError) -> Descriptor {
-        guard let files else { throw .storeFailed(reason: "uploads aren't taken here") }
+    private func open(_ upload: UploadRecord) async throws(AttachmentError) -> ArrivedBytes {
         let end = ContinuousClock.now + Self.patience
         while true {
-            if let file = try await files.resume(upload.source, at: upload.offset) { return file }
+            if let arrived = try await files.resume(upload) { return arrived }
             // Whoever has it finds out that it was overtaken as it records.
             guard .now < end, (try? await Task.sleep(for: .milliseconds(50))) != nil else {
                 throw .storeFailed(reason: "another process still writes this upload")

@@ -9,44 +9,48 @@ import Synchronization
 public final class UploadWriting: Sendable {
     /// Bytes after which what was written is recorded.
     private static let recordedBytes: Int64 = 8 << 20
-    /// After which it is recorded, however little it is.
+    /// After which it is recorded, however little it is, where that is cheap.
     private static let recordedAfter: Duration = .seconds(1)
     /// Small pieces are written together: each write is a trip to a thread that may block.
     private static let pieceBytes = 64 << 10
 
     private struct State: ~Copyable {
+        /// As it was recorded last.
+        var upload: UploadRecord
         var file: UploadFile?
         var pending = ByteBuffer()
         /// Where the request's bytes began.
         var begin: Int64 = 0
         /// Of what lies before them.
         var beginHash: SHA256?
-        var recorded: Int64 = 0
         var limit: Int64 = 0
         var hasher: BodyChecksum.Hasher?
         var hasTimer = false
         var isStopped = false
         var failure: (any Error)?
         var receiving: Task<Void, any Error>?
+
+        init(_ upload: UploadRecord) {
+            self.upload = upload
+        }
     }
 
     let upload: UploadID
     let writer = UploadWriterID.generate()
     /// Made once nothing more is written or recorded.
     let ended = Promise<Void>()
-    private let record: UploadRecord
     private let checksum: BodyChecksum?
     private let longest: Int64
     private let service: UploadService
     private let progress: @Sendable (Int64) async -> Void
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(
         _ upload: UploadRecord, _ request: UploadAppend, of service: UploadService,
         progress: @escaping @Sendable (Int64) async -> Void
     ) {
         self.upload = upload.id
-        record = upload
+        state = Mutex(State(upload))
         checksum = request.checksum
         longest = request.longest
         self.service = service
@@ -62,7 +66,7 @@ public final class UploadWriting: Sendable {
             state.file = file.take()
             state.begin = begun.offset
             state.beginHash = hash
-            state.recorded = begun.offset
+            state.upload = begun
             state.limit = min(begun.length ?? longest, longest)
             state.hasher = checksum.map { BodyChecksum.Hasher($0.algorithm) }
         }
@@ -108,7 +112,9 @@ public final class UploadWriting: Sendable {
     /// - Returns: The hash of what is recorded, where it is known.
     func end() -> (offset: Int64, hash: SHA256)? {
         state.withLock { state in
-            guard let file = state.file.take(), file.offset == state.recorded, let hash = file.hash else { return nil }
+            guard let file = state.file.take(), file.offset == state.upload.offset, let hash = file.hash else {
+                return nil
+            }
             return (file.offset, hash)
         }
     }
@@ -124,7 +130,8 @@ public final class UploadWriting: Sendable {
             if state.isStopped { throw UploadFailure.refused(.overtaken) }
             var piece = piece
             if state.pending.readableBytes == 0 { state.pending = piece } else { state.pending.writeBuffer(&piece) }
-            let startsTimer = checksum == nil && !state.hasTimer
+            let isCheap = state.file?.arrived.areKeptInPlace ?? false
+            let startsTimer = checksum == nil && isCheap && !state.hasTimer
             if startsTimer { state.hasTimer = true }
             return (state.pending.readableBytes >= Self.pieceBytes, startsTimer)
         }
@@ -167,7 +174,7 @@ public final class UploadWriting: Sendable {
             }
             state.pending.clear()
             if isTooLong { throw UploadFailure.refused(.tooLong(state.limit)) }
-            return (state.file?.offset ?? 0) - state.recorded >= Self.recordedBytes
+            return (state.file?.offset ?? 0) - state.upload.offset >= Self.recordedBytes
         }
     }
 
@@ -186,35 +193,61 @@ public final class UploadWriting: Sendable {
         }
     }
 
+    /// Whether nothing comes behind what has come.
+    ///
+    /// - Parameter completes: Whether the request said so; nil where it didn't say.
+    func isWhole(_ completes: Bool?) -> Bool {
+        guard completes ?? true else { return false }
+        return state.withLock { state in state.upload.length.map { $0 == state.file?.offset } ?? (completes == true) }
+    }
+
     /// Makes what has come durable, then records that it is there.
-    func record() async throws {
+    func record(_ pause: UploadPause = .underway) async throws {
         guard await service.syncs.acquire(1, until: nil) == .granted else { throw CancellationError() }
-        let synced: Result<Int64?, any Error> = await {
-            do {
-                return .success(
-                    try await BlockingWork.run {
-                        _ = try self.flush()
-                        return try self.state.withLock { state in
-                            guard (state.file?.offset ?? 0) > state.recorded else { return nil }
-                            return try state.file?.sync()
-                        }
-                    })
-            } catch {
-                return .failure(error)
-            }
-        }()
+        let kept: Result<KeptBytes?, any Error>
+        do { kept = .success(try await keep(pause)) } catch { kept = .failure(error) }
         service.syncs.release(1)
-        guard let offset = try synced.get() else { return }
-        let recorded = try await service.step(.advance(to: offset, writer), of: record).record.offset
-        let added = state.withLock { state in
-            defer { state.recorded = max(state.recorded, recorded) }
-            return max(0, recorded - state.recorded)
-        }
-        JobMetrics.count("upload_bytes_total", by: added)
+        guard let kept = try kept.get() else { return }
+        let recorded = try await advance(to: kept, isWhole: pause == .whole)
         await progress(recorded)
     }
 
-    func sha256() async throws -> String {
-        try await BlockingWork.run { try self.state.withLock { try $0.file?.sha256() ?? "" } }
+    /// - Returns: Nil where there is nothing to be recorded.
+    private func keep(_ pause: UploadPause) async throws -> KeptBytes? {
+        let found = try await BlockingWork.run {
+            _ = try self.flush()
+            return self.state.withLock { state -> (arrived: ArrivedBytes, offset: Int64, upload: UploadRecord)? in
+                guard let arrived = state.file?.arrived, let offset = state.file?.offset,
+                    offset > state.upload.offset || pause == .whole
+                else { return nil }
+                return (arrived, offset, state.upload)
+            }
+        }
+        guard let found else { return nil }
+        let kept = try await service.files.keep(found.arrived, upTo: found.offset, of: found.upload, pause)
+        return kept.offset > found.upload.offset || pause == .whole ? kept : nil
+    }
+
+    /// - Returns: The offset that may be told.
+    private func advance(to kept: KeptBytes, isWhole: Bool) async throws -> Int64 {
+        let before = state.withLock { $0.upload }
+        let record = try await service.step(
+            .advance(to: kept.offset, parts: kept.parts, isWhole: isWhole, writer), of: before
+        ).record
+        let added = state.withLock { state in
+            // Of two that were recorded at once the first may be heard of last.
+            guard record.offset >= state.upload.offset else { return Int64(0) }
+            defer { state.upload = record }
+            return record.offset - state.upload.offset
+        }
+        JobMetrics.count("upload_bytes_total", by: added)
+        let replaced = Set(before.parts?.parts ?? []).subtracting(kept.parts?.parts ?? [])
+        if !replaced.isEmpty { await service.files.discard(Array(replaced), of: record) }
+        return record.offset
+    }
+
+    /// In lower-case hexadecimal; nil where nobody has hashed all of it.
+    func sha256() -> String? {
+        state.withLock { $0.file?.hash?.finalize().hexadecimal }
     }
 }

@@ -9,15 +9,18 @@ extension S3Client {
     /// Writes all of an object into a new file: its first 8 MiB, and what is more in ranges of as many, four at once.
     ///
     /// - Parameters:
-    ///   - file: Open for writing until this returns, and empty.
+    ///   - file: Open for writing until this returns, and empty from there on.
+    ///   - place: Where in the file the object begins.
     ///   - etag: Of the only state of the object that is wanted.
     /// - Throws: `noSuchObject`, `file`; `refused` with 412 where it has another state.
     /// - Returns: How many bytes it has.
-    func fetch(_ key: String, of etag: String? = nil, into file: Int32) async throws(S3Error) -> Int64 {
+    func fetch(
+        _ key: String, of etag: String? = nil, into file: Int32, at place: Int64 = 0
+    ) async throws(S3Error) -> Int64 {
         let size = configuration.partSize
         let total: Int64
         do throws(S3Error) {
-            total = try await fetch(key, 0..<size, of: nil, etag, into: file)
+            total = try await fetch(key, 0..<size, of: nil, etag, into: file, at: place)
         } catch {
             // No range of nothing can be asked for.
             guard case .refused(status: 416, _) = error else { throw error }
@@ -25,7 +28,8 @@ extension S3Client {
         }
         let starts = Array(stride(from: size, to: total, by: Int64.Stride(size)))
         _ = try await inParallel(starts.count) { [self] index throws(S3Error) in
-            try await fetch(key, starts[index]..<min(starts[index] + size, total), of: total, etag, into: file)
+            try await fetch(
+                key, starts[index]..<min(starts[index] + size, total), of: total, etag, into: file, at: place)
         }
         return total
     }
@@ -33,7 +37,7 @@ extension S3Client {
     /// - Parameter total: What the object has in all, where that is known.
     /// - Returns: That.
     private func fetch(
-        _ key: String, _ range: Range<Int64>, of total: Int64?, _ etag: String?, into file: Int32
+        _ key: String, _ range: Range<Int64>, of total: Int64?, _ etag: String?, into file: Int32, at place: Int64
     ) async throws(S3Error) -> Int64 {
         let host = address.host
         return try await send(reading(key, range, of: etag)) { answer in
@@ -52,11 +56,11 @@ extension S3Client {
                     throw S3Error.malformedAnswer(reason: "it has more bytes than it says")
                 }
                 guard gathered.readableBytes >= 256 << 10 else { continue }
-                try await Self.write(gathered, to: file, at: next)
+                try await Self.write(gathered, to: file, at: place + next)
                 next += Int64(gathered.readableBytes)
                 gathered = ByteBuffer()
             }
-            try await Self.write(gathered, to: file, at: next)
+            try await Self.write(gathered, to: file, at: place + next)
             guard next + Int64(gathered.readableBytes) == part.range.upperBound else {
                 throw S3Error.brokenConnection(host: host)
             }

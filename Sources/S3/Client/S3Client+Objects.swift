@@ -39,6 +39,11 @@ extension S3Client {
         try await put(.file(region, sha256: file.sha256.isEmpty ? nil : file.sha256), as: key, type: type)
     }
 
+    /// Keeps bytes of a file under a key, by one request.
+    func put(_ region: FileRegion, as key: String) async throws(S3Error) {
+        try await put(.file(region, sha256: nil), as: key)
+    }
+
     private func put(_ body: S3Request.Body, as key: String, type: String? = nil) async throws(S3Error) {
         let request = S3Request(
             operation: "writing", method: "PUT", key: key, headers: configuration.headers(ofType: type), body: body)

@@ -325,6 +325,8 @@ struct CopiedTable: Sendable {
     static let left: Set<String> = [
         // Nothing refers to an upload by its row.
         "uploads.key",
+        // Of a bucket; a directory has none.
+        "uploads.parts",
         // The worker is gone.
         "jobs.claim", "jobs.worker", "jobs.claimed_until",
         // By hash and tenant, with their bytes: `StoreCopy+Bytes`. References are counted anew.
@@ -348,6 +350,8 @@ struct CopiedTable: Sendable {
     static let made: Set<String> = [
         // Written with the bytes: `StoreCopy+Bytes`.
         "blobs",
+        // None takes bytes there.
+        "uploads.parts",
         // Nobody has anything in hand.
         "queue.claim", "queue.node", "queue.claimed_until",
         // Computed from the URL.

@@ -1,17 +1,35 @@
 public import Attachments
-internal import SystemPackage
-internal import Platform
+internal import FoundationEssentials
 internal import Glibc
+internal import Platform
+internal import SystemPackage
 
 /// Uploads are written where sources are, under the name that they have then: nothing is moved when they are whole.
 extension FileSourceStore: UploadFiles {
-    public func resume(_ name: SourceName, at offset: Int64) async throws(AttachmentError) -> Descriptor? {
-        let path = try path(of: name)
-        let number = try await BlockingWork.run { () throws(AttachmentError) -> Int32? in
-            try Self.hold(open(path, makesOne: offset == 0), from: offset)?.release()
+    public func newUploadName() -> SourceName { Self.newName() }
+
+    public func resume(_ upload: UploadRecord) async throws(AttachmentError) -> ArrivedBytes? {
+        let path = try path(of: upload.source)
+        return try await BlockingWork.run { () throws(AttachmentError) in
+            try Self.hold(open(path, makesOne: upload.offset == 0), from: upload.offset)
         }
-        return number.map { Descriptor(owning: $0) }
     }
+
+    public func keep(
+        _ arrived: ArrivedBytes, upTo offset: Int64, of upload: UploadRecord, _ pause: UploadPause
+    ) async throws(AttachmentError) -> KeptBytes {
+        // The kernel may have dropped what it couldn't write, so that nothing more may be told of it.
+        try await BlockingWork.run { () throws(AttachmentError) in
+            guard fdatasync(arrived.file.reader.number) == 0 else {
+                throw AttachmentError(SystemError("make an upload durable"))
+            }
+        }
+        return KeptBytes(to: offset)
+    }
+
+    public func discard(_ parts: [UploadParts.Part], of upload: UploadRecord) {}
+
+    public func finish(_ upload: UploadRecord) {}
 
     private func open(_ path: FilePath, makesOne: Bool) throws(AttachmentError) -> Descriptor {
         do throws(SystemError) {
@@ -32,7 +50,7 @@ extension FileSourceStore: UploadFiles {
     /// - Returns: Nil where another has it.
     static func hold(
         _ file: consuming Descriptor, from offset: Int64
-    ) throws(AttachmentError) -> Descriptor? {
+    ) throws(AttachmentError) -> ArrivedBytes? {
         // It goes with the descriptor, also where the process is killed.
         if flock(file.number, LOCK_EX | LOCK_NB) != 0 {
             guard errno != EWOULDBLOCK else { return nil }
@@ -49,6 +67,6 @@ extension FileSourceStore: UploadFiles {
             guard error.code == ENODATA else { throw AttachmentError(error) }
             throw AttachmentError.notInStore(what: "The upload")
         }
-        return file
+        return ArrivedBytes(ScratchFile(reader: file), keptInPlace: true)
     }
 }

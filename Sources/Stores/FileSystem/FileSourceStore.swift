@@ -21,7 +21,7 @@ public struct FileSourceStore: SourceStore {
     }
 
     public func put(_ file: HashedFile) async throws(AttachmentError) -> SourceName {
-        let name = SourceName(rawValue: UUID.version7().uuidString.lowercased())
+        let name = Self.newName()
         try await BlockingWork.files { () throws(SystemError) in
             try Files.keep(file.file, as: directory.appending(name.rawValue), "a source")
         }
@@ -41,7 +41,9 @@ public struct FileSourceStore: SourceStore {
         return Descriptor(owning: number)
     }
 
-    public var uploads: (any UploadFiles)? { self }
+    public var uploads: any UploadFiles { self }
+
+    static func newName() -> SourceName { SourceName(rawValue: UUID.version7().uuidString.lowercased()) }
 
     public func remove(_ names: [SourceName]) async throws(AttachmentError) {
         try await removals.remove(names.map(path))

@@ -1,7 +1,6 @@
 public import Attachments
 internal import Platform
 internal import CSandbox
-internal import FoundationEssentials
 internal import Synchronization
 
 /// Keeps sources by their descriptors: what was received into a file loses its name, and goes with this value.
@@ -11,7 +10,7 @@ public final class MemorySourceStore: SourceStore {
     public init() {}
 
     public func put(_ file: HashedFile) async throws(AttachmentError) -> SourceName {
-        let name = SourceName(rawValue: UUID.version7().uuidString.lowercased())
+        let name = FileSourceStore.newName()
         do throws(SystemError) {
             let unnamed = ScratchFile(reader: try Files.reopenForReading(file.file.reader))
             sources.withLock { $0[name] = MemoryObject(file: unnamed, bytes: file.bytes) }
@@ -26,7 +25,7 @@ public final class MemorySourceStore: SourceStore {
         return try source.opened()
     }
 
-    public var uploads: (any UploadFiles)? { self }
+    public var uploads: any UploadFiles { self }
 
     /// What has arrived of an upload, in memory; made where there is nothing.
     func upload(_ name: SourceName) throws(SystemError) -> MemoryObject {

@@ -58,6 +58,8 @@ extension PostgresRecordStore {
             }
             switch UploadDecision.change(known, by: step, call: call, at: work.now) {
             case .failure(let refusal): return .failure(refusal)
+            case .success(let change) where SeededFault.offsetToldEarly.isOn && change.record.offset > known.offset:
+                return .success(change)
             case .success(var change):
                 try await work.save(change.record, after: known, within: quotas)
                 if let job = change.job {
@@ -161,7 +163,7 @@ extension PostgresWork {
         try await run(
             """
             UPDATE uploads SET state = $3, length = $4, received = $5, writer = $6, used_by = $7, is_closed = $8,
-                sha256 = $9, touched_at = $10, finished_at = $11, terms = $12, error = $13
+                sha256 = $9, touched_at = $10, finished_at = $11, terms = $12, error = $13, parts = $14
             WHERE tenant = $1 AND id = $2 AND received <= $5
             """,
             [
@@ -170,6 +172,7 @@ extension PostgresWork {
                 .bool(upload.isClosed), .text(upload.sha256), .int(upload.touchedAt.milliseconds),
                 .int(upload.finishedAt?.milliseconds), .text(try Column.text(upload.terms)),
                 .text(try upload.error.map { try Column.text($0) }),
+                .text(try upload.parts.map { try Column.text($0) }),
             ])
         if before.state.holdsBytes, !upload.state.holdsBytes { released.insert(upload.source) }
         try await count(upload.usage - before.usage, of: upload.tenant, within: quotas)
@@ -216,6 +219,7 @@ extension PostgresRow {
         record.state = try choice("state")
         record.length = try optionalInt("length")
         record.offset = try int64("received")
+        record.parts = try optionalText("parts").map { try Column.value(UploadParts.self, from: $0) }
         record.writer = try optionalText("writer").map(UploadWriterID.init(rawValue:))
         record.usedBy = try optionalText("used_by")
         record.isClosed = try bool("is_closed")

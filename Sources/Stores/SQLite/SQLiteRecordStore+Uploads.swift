@@ -134,14 +134,14 @@ extension Database {
         try run(
             """
             UPDATE uploads SET state = ?, length = ?, received = ?, writer = ?, used_by = ?, is_closed = ?, sha256 = ?,
-                touched_at = ?, finished_at = ?, terms = ?, error = ?
+                touched_at = ?, finished_at = ?, terms = ?, error = ?, parts = ?
             WHERE tenant = ? AND id = ?
             """,
             [
                 upload.state.rawValue, upload.length, upload.offset, upload.writer?.rawValue, upload.usedBy,
                 upload.isClosed, upload.sha256, upload.touchedAt.milliseconds, upload.finishedAt?.milliseconds,
-                try Column.text(upload.terms), try upload.error.map { try Column.text($0) }, upload.tenant.rawValue,
-                upload.id.rawValue,
+                try Column.text(upload.terms), try upload.error.map { try Column.text($0) },
+                try upload.parts.map { try Column.text($0) }, upload.tenant.rawValue, upload.id.rawValue,
             ])
         try count(change, of: upload.tenant)
     }
@@ -188,6 +188,7 @@ extension Row {
         record.state = try choice("state")
         record.length = self["length"]
         record.offset = self["received"]
+        record.parts = try (self["parts"] as String?).map { try Column.value(UploadParts.self, from: $0) }
         record.writer = (self["writer"] as String?).map(UploadWriterID.init(rawValue:))
         record.usedBy = self["used_by"]
         record.isClosed = self["is_closed"]

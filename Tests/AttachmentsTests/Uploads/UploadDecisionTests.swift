@@ -30,22 +30,27 @@ import Testing
             for time in 1...40 {
                 let writer = writers.randomElement(using: &random) ?? .generate()
                 let step: UploadStep
-                switch Int.random(in: 0..<8, using: &random) {
+                switch Int.random(in: 0..<9, using: &random) {
                 case 0:
                     writers.append(.generate())
                     let told = Bool.random(using: &random) ? Int64.random(in: 0...100, using: &random) : nil
                     step = .begin(writers[writers.count - 1], length: told)
                 case 1...5: step = .advance(to: Int64.random(in: 0...110, using: &random), writer)
                 case 6: step = .complete(sha256: "hash", writer)
+                case 7:
+                    step = .advance(
+                        to: record.length ?? record.offset, parts: UploadParts(), isWhole: true, writer)
                 default: step = [.cancel, .expire].randomElement(using: &random) ?? .cancel
                 }
                 guard case .success(let changed) = change(record, step, at: Int64(time)) else { continue }
                 #expect(changed.record.offset >= record.offset)
                 #expect(changed.record.length.map { changed.record.offset <= $0 } ?? true)
                 if let known = record.length { #expect(changed.record.length == known) }
+                if record.parts?.isWhole ?? false { #expect(changed.record.offset == record.offset) }
+                #expect(changed.record.parts == nil || changed.record.state == .open)
                 if !record.state.holdsBytes { #expect(changed.record.state == record.state) }
                 switch step {
-                case .advance(_, let writer), .complete(_, let writer): #expect(record.writer == writer)
+                case .advance(_, _, _, let writer), .complete(_, let writer): #expect(record.writer == writer)
                 default: break
                 }
                 if changed.record.state == .complete, record.state == .open {

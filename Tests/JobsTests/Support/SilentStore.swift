@@ -1,7 +1,9 @@
 import Attachments
 
 /// Keeps bytes as a bucket does that doesn't answer: who asks waits for as long as the task has time, or for ever.
-struct SilentStore: BlobStore, SourceStore {
+struct SilentStore: BlobStore, SourceStore, UploadFiles {
+    var uploads: any UploadFiles { self }
+
     private func answer(_ end: KeyPath<StoreTime, ContinuousClock.Instant>) async -> AttachmentError {
         try? await Task.sleep(until: StoreTime.current?[keyPath: end] ?? .now + .seconds(3600), clock: .continuous)
         return .storeFailed(reason: "it doesn't answer")
@@ -32,6 +34,24 @@ struct SilentStore: BlobStore, SourceStore {
     }
 
     func put(_ file: HashedFile) async throws(AttachmentError) -> SourceName {
+        throw await answer(\.writing)
+    }
+
+    func newUploadName() -> SourceName { SourceName(rawValue: "silent") }
+
+    func resume(_ upload: UploadRecord) async throws(AttachmentError) -> ArrivedBytes? {
+        throw await answer(\.reading)
+    }
+
+    func keep(
+        _ arrived: ArrivedBytes, upTo offset: Int64, of upload: UploadRecord, _ pause: UploadPause
+    ) async throws(AttachmentError) -> KeptBytes {
+        throw await answer(\.writing)
+    }
+
+    func discard(_ parts: [UploadParts.Part], of upload: UploadRecord) async {}
+
+    func finish(_ upload: UploadRecord) async throws(AttachmentError) {
         throw await answer(\.writing)
     }
 

@@ -14,7 +14,7 @@ class Simulator:
         self.chance, self.events, self.time, self.ids = random.Random(seed), [], 100.0, itertools.count(1)
         self.jobs, self.attachments, self.renditions, self.blobs, self.objects = {}, [], [], [], {}
         self.witness, self.ends, self.open = [], [], {}
-        self.notifications, self.firings, self.responses = [], [], []
+        self.notifications, self.firings, self.responses, self.uploads = [], [], [], []
 
     def tick(self, most=0.2):
         self.time += self.chance.uniform(0.01, most)
@@ -108,6 +108,20 @@ class Simulator:
         self.responses.append({"tenant": "north", "id": said["response"], "place": place, "firing": 1, "notification": name})
         return said
 
+    def upload(self, told=(10, 30), whole=True):
+        """An upload of 30 bytes, of which those offsets were told."""
+        name = f"upload-{len(self.uploads) + 1}"
+        known = {"upload": name, "of": "north", "expected": f"hash-{name}"}
+        for number, offset in enumerate(told):
+            self.call("ask_offset" if number % 2 else "send", 200 if number % 2 else 204, tenant=None, told=offset, **known)
+        self.uploads.append({
+            "id": name, "tenant": "north", "state": "complete" if whole else "open", "length": 30, "received": max(told, default=0),
+            "sha256": known["expected"] if whole else None, "source": f"uploads/{name}"})
+        if whole:
+            self.objects[f"uploads/{name}/whole"] = 30
+            self.call("open_whole", tenant=None, upload=name, sha256=known["expected"])
+        return known
+
     def history(self):
         for row in self.renditions:
             self.read("last", row["attachment"], row["sha256"], op="open")
@@ -119,6 +133,7 @@ class Simulator:
                 "open_leases": len(self.open)}],
             "leases": [{"tenant": "north", "open": len(self.open)}], "witness": self.witness, "ends": self.ends,
             "notifications": self.notifications, "firings": self.firings, "responses": self.responses,
+            "uploads": self.uploads,
             "objects": [{"name": name, "bytes": size} for name, size in self.objects.items()]}
         for name, rows in tables.items():
             self.note("table", name=name, rows=rows)
