@@ -124,7 +124,10 @@ var targets: [Target] = [
         resources: [
             .embedInCode("Description/openapi.json"), .embedInCode("Preview/preview.css"),
             .embedInCode("Preview/preview.js"), .embedInCode("Console/console.css"),
-            .embedInCode("Console/console.js"),
+            .embedInCode("Console/console.js"), .embedInCode("Description/docs.js"),
+            .embedInCode("Description/Guides/receive_callbacks.py"),
+            .embedInCode("Description/Guides/submit_once.sh"), .embedInCode("Description/Guides/read_errors.py"),
+            .embedInCode("Description/Guides/sizing.py"),
         ]),
     .executableTarget(
         name: "satchel",

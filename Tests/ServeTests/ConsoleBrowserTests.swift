@@ -97,6 +97,46 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `all failures that can be are tried again by clicks, with scripts and without`(scripts: Bool) async throws {
+        let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
+        let isThere = Mutex(false)
+        try await Self.with({ _ in
+            isThere.withLock { $0 } ? .init(body: photo) : .init(status: 503)
+        }) { console, origin in
+            let browser = console.browser
+            if !scripts { try await browser.chromium("Emulation.setScriptExecutionDisabled", #"{"value": true}"#) }
+            let job = try await console.send(
+                "POST", "/v1/jobs",
+                ["attachments": [["url": origin.url("/photo.jpg"), "identifier": "photo"]], "deadline": 2])
+            let id = try #require(job["id"] as? String)
+            try await eventually("it failed") {
+                try await console.server.get("/v1/jobs/\(id)").json["state"] as? String == "failed"
+            }
+            try await console.open("/console")
+            try await browser.click("nav a[href^='/console/failures']")
+            try await browser.wait("document.querySelector('.failure .message')")
+            let shown: String = try await browser.script("return document.querySelector('.failure').textContent")
+            #expect(shown.contains("Trying again can help."))
+            isThere.withLock { $0 = true }
+            try await browser.click("#retry-all")
+            try await browser.wait("document.querySelector('.buttons button.main')")
+            #expect(
+                try await browser.script(
+                    "return document.querySelector('.buttons button.main').textContent.includes('1 failure')"))
+            try await browser.click(".buttons button.main")
+            try await browser.wait("location.search.includes('span=') && !location.search.includes('confirm')")
+            try await eventually("it was tried again") {
+                try await console.server.get("/v1/jobs/\(id)").json["state"] as? String == "delivered"
+            }
+            try await console.open("/console/failures")
+            #expect(try await browser.script("return document.querySelectorAll('.failure').length") == 0)
+            if !scripts { try await browser.chromium("Emulation.setScriptExecutionDisabled", #"{"value": false}"#) }
+            // The origin was away for a while, which is no fault of the pages.
+            #expect(try await browser.complaints() == [])
+        }
+    }
+
     @Test func `a lease's picture is gone within a second of its being taken back`() async throws {
         try await Self.with(LocalOrigin.media) { console, origin in
             let browser = console.browser
@@ -169,7 +209,7 @@ import Testing
                 "/console/jobs/\(good)", "/console/jobs/\(bad)", "/console/attachments",
                 "/console/attachments/\(attachment)", "/console/notifications", "/console/notifications/daily",
                 "/console/categories", "/console/categories/order", "/console/calls", "/console/uploads",
-                "/console/jobs/none",
+                "/console/jobs/none", "/docs",
             ]
             paths.append("/console/sign-in")
             for path in paths {

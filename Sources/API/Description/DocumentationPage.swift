@@ -23,19 +23,55 @@ struct DocumentationPage: Sendable {
             <style>\(style)</style>
             </head>
             <body>
+            <header>
             <h1>\(title)</h1>
             <p class="faint">Version \(info?["version"]?.text ?? "") · <a href="/openapi.json">openapi.json</a></p>
             \(paragraphs)
-            <nav>
+            <form role="search" hidden>
+            <label for="search">Find a call, a code, a field</label>
+            <input type="search" id="search" autocomplete="off" spellcheck="false">
+            <span id="found" class="faint" role="status"></span>
+            </form>
+            </header>
+            <nav aria-label="Contents">
+            <h2>Guides</h2>
+            <ul>
+            \(Guide.all.map { guide -> HTMLText in "<li><a href=\"#\(guide.anchor)\">\(guide.title)</a></li>\n" })</ul>
             \(tags.map(contents))
             <p><a href="#errors">Errors</a> · <a href="#values">Values</a></p>
             </nav>
+            <main id="main">
+            <h2>Guides</h2>
+            \(Guide.all.map(section))
             \(security)
             \(tags.map(section))
             \(errors)
             \(values)
+            </main>
+            <script type="module" src="\(Asset.documentationScript.path)"></script>
             </body>
             </html>
+
+            """
+    }
+
+    private func section(_ guide: Guide) -> HTMLText {
+        let parts = guide.parts.map { part -> HTMLText in
+            switch part {
+            case .prose(let text): "<p>\(prose: text)</p>\n"
+            case .program(let example):
+                """
+                <h4><code>\(example.name)</code></h4>
+                <pre tabindex="0">\(example.command)</pre>
+                <pre tabindex="0">\(example.text)</pre>
+
+                """
+            }
+        }
+        return """
+            <section class="call" id="\(guide.anchor)">
+            <h3>\(guide.title)</h3>
+            \(parts)</section>
 
             """
     }
@@ -64,7 +100,7 @@ struct DocumentationPage: Sendable {
 
             """
         }
-        return "<h4>\(tag.name)</h4>\n<ul>\n\(calls)</ul>\n"
+        return "<h2>\(tag.name)</h2>\n<ul>\n\(calls)</ul>\n"
     }
 
     private var security: HTMLText {
@@ -101,7 +137,7 @@ struct DocumentationPage: Sendable {
             \(parameters(call))
             \(body(call))
             <h4>Example</h4>
-            \(CommandExample.examples(of: call, in: document).map { example -> HTMLText in "<pre>\(example)</pre>\n" })
+            \(CommandExample.examples(of: call, in: document).map { example -> HTMLText in "<pre tabindex=\"0\">\(example)</pre>\n" })
             \(answers(call))
             </section>
 
@@ -174,7 +210,7 @@ struct DocumentationPage: Sendable {
                 guard response.key.hasPrefix("2"), let example = CommandExample.value(of: content.value, in: document)
                 else { return nil }
                 let text = example.text ?? example.laidOut()
-                return "<details><summary>\(response.key)</summary><pre>\(text)</pre></details>\n"
+                return "<details><summary>\(response.key)</summary><pre tabindex=\"0\">\(text)</pre></details>\n"
             }
         }
         return "<h4>Answers</h4>\n<table>\n\(rows)</table>\n\(examples)"

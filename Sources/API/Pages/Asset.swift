@@ -26,7 +26,9 @@ struct Asset: Sendable {
     static let consoleStyle = Asset("console.css", "text/css; charset=utf-8", PackageResources.console_css)
     static let consoleScript = Asset("console.js", "text/javascript; charset=utf-8", PackageResources.console_js)
 
-    static let all = [previewStyle, previewScript, consoleStyle, consoleScript]
+    static let documentationScript = Asset("docs.js", "text/javascript; charset=utf-8", PackageResources.docs_js)
+
+    static let all = [previewStyle, previewScript, consoleStyle, consoleScript, documentationScript]
 
     /// The one whose path ends so.
     static func at(_ name: String) -> Asset? {
