@@ -108,7 +108,7 @@ sanitize: dependencies ## Run the tests of the codec side with every use of memo
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 SATCHEL_TARGETS=GIFTests,CodecsTests \
 	    $(SWIFT) test --sanitize=address --scratch-path .build-asan
 
-FUZZ = Tests/fuzz/huffman
+FUZZ = Tests/Fuzz/huffman
 
 # What differs is kept under .build/fuzz; what else leads anywhere new joins the corpus.
 .PHONY: fuzz-huffman

@@ -175,7 +175,7 @@ var targets: [Target] = [
         ]),
     .testTarget(name: "GIFTests", dependencies: ["GIF", "TestSupport"]),
     .target(
-        name: "HuffmanFuzz", dependencies: ["CJPEG"], path: "Tests/fuzz/huffman",
+        name: "HuffmanFuzz", dependencies: ["CJPEG"], path: "Tests/Fuzz/huffman",
         exclude: ["corpus", "markers.dict", "picture.py"], cSettings: [.headerSearchPath("../../../Sources/CJPEG")]),
     .testTarget(
         name: "CodecsTests",

@@ -78,7 +78,7 @@ for index in range(2):
     picture += segment(0xC4, bytes([index]) + dc[index][0]) + segment(0xC4, bytes([16 + index]) + ac[index][0])
 picture += segment(0xDD, bytes([0, 1])) + segment(0xDA, bytes([3, 1, 0, 2, 0x11, 3, 0x11, 0, 63, 0])) + data + b"\xff\xd9"
 
-print("// Written by Tests/fuzz/huffman/picture.py, which says what is in it.")
+print("// Written by Tests/Fuzz/huffman/picture.py, which says what is in it.")
 print("static const unsigned char picture[] = {")
 line = "   "
 for byte in picture:
