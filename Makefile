@@ -120,6 +120,16 @@ fuzz-huffman: dependencies ## Compare our decoder of Huffman codes with libjpeg'
 	    -artifact_prefix=.build/fuzz/ .build/fuzz/made $(FUZZ)/corpus
 	.build/fuzz/huffman -merge=1 -max_len=4096 $(FUZZ)/corpus .build/fuzz/made
 
+.PHONY: sbom
+sbom: release ## Write .build/satchel.cdx.json, which says what the programs link, as CycloneDX.
+	./Packaging/supply/supply.py sbom $(RELEASE)/satchel $(RELEASE)/satchel-codec $(RELEASE)/satchel-stills > .build/satchel.cdx.json
+
+# The root of the last `make docker-check` has the image's packages.
+.PHONY: lock
+lock: ## Write the locks of Debian's and Swift's packages anew, and the list in SECURITY.md.
+	./Packaging/supply/supply.py lock .build/docker/runtime-*.tar
+	./Packaging/supply/supply.py list
+
 .PHONY: lint
 lint: ## Check the style.
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks
