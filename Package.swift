@@ -183,8 +183,8 @@ var targets: [Target] = [
     .testTarget(
         name: "CodecPoolTests",
         dependencies: [
-            "Attachments", "CodecPool", "CSandbox", "TestSupport", "fault-codec", "pool-driver", "satchel-codec",
-            "satchel-stills",
+            "Attachments", "CodecPool", "CSandbox", "FaultInjection", "TestSupport", "fault-codec", "pool-driver",
+            "satchel-codec", "satchel-stills",
         ]),
     .executableTarget(
         name: "fetch-probe",
