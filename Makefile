@@ -108,17 +108,14 @@ sanitize: dependencies ## Run the tests of the codec side with every use of memo
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 SATCHEL_TARGETS=GIFTests,CodecsTests \
 	    $(SWIFT) test --sanitize=address --scratch-path .build-asan
 
-FUZZ = Tests/Fuzz/huffman
+# make fuzz SECONDS=60 TARGETS="gif http"; without SECONDS half an hour for those that read most, five minutes for the others.
+.PHONY: fuzz
+fuzz: dependencies ## Give everything that reads foreign bytes what libFuzzer makes of its corpus: four hours.
+	./Tests/Fuzz/fuzz.sh $(if $(SECONDS),--seconds $(SECONDS)) $(TARGETS)
 
-# What differs is kept under .build/fuzz; what else leads anywhere new joins the corpus.
 .PHONY: fuzz-huffman
 fuzz-huffman: dependencies ## Compare our decoder of Huffman codes with libjpeg's on what libFuzzer makes: half an hour.
-	mkdir -p .build/fuzz/made
-	clang -g -O1 -fuse-ld=lld -fsanitize=fuzzer,address -ISources/CJPEG -ISources/CJPEG/include -I$(FUZZ)/include \
-	    Sources/CJPEG/*.c $(FUZZ)/huffman.c -ljpeg -lm -o .build/fuzz/huffman
-	.build/fuzz/huffman -max_total_time=$(or $(SECONDS),1800) -max_len=4096 -dict=$(FUZZ)/markers.dict \
-	    -artifact_prefix=.build/fuzz/ .build/fuzz/made $(FUZZ)/corpus
-	.build/fuzz/huffman -merge=1 -max_len=4096 $(FUZZ)/corpus .build/fuzz/made
+	./Tests/Fuzz/fuzz.sh --seconds $(or $(SECONDS),1800) --keep huffman
 
 .PHONY: sbom
 sbom: release ## Write .build/satchel.cdx.json, which says what the programs link, as CycloneDX.

@@ -4,7 +4,7 @@
 #   Tests/run.sh [part ...]
 #
 # A part is a test target, `openapi-client` (the service used by a client that is made of its description), `schemathesis`
-# (the service held to it), `benchmarks` (their own tests), `supply` (the locks, the list in
+# (the service held to it), `benchmarks` (their own tests), `huffman` (its fuzzer, for 15 seconds), `supply` (the locks, the list in
 # SECURITY.md, the SBOM), `history` (nodes, clients and what breaks: Tests/history.sh), or a set
 # of these: `test` is what a contributor runs, `check` what takes longer. Both, where none is named.
 #
@@ -46,7 +46,7 @@ for part in "$@"; do
                 CodecPoolTests
                 JobsTests HTTPServerTests APITests ServeTests+SatchelClientTests SatchelTests"
             ;;
-        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks supply" ;;
+        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks FuzzTests huffman supply" ;;
         *) parts="$parts $part" ;;
     esac
 done
@@ -116,6 +116,7 @@ for name in $parts; do
         history) run "$name" 15 ./Tests/history.sh --seconds 60 .build/debug/satchel "${SATCHEL_TEST_SEED:-1}" ;;
         schemathesis) run "$name" 15 ./Tests/schemathesis.sh .build/debug ;;
         deployment) run "$name" 5 ./Tests/deployment.sh .build/debug ;;
+        huffman) run "$name" 5 ./Tests/Fuzz/fuzz.sh --seconds 15 huffman ;;
         supply) run "$name" 5 ./Tests/supply.sh .build/debug ;;
         SatchelTests) run "$name" $minutes ./Tests/halves.sh "$tests" '^SatchelTests\.' "$samples" --no-parallel ;;
         ServeTests+SatchelClientTests)
