@@ -117,6 +117,11 @@ fuzz: dependencies ## Give everything that reads foreign bytes what libFuzzer ma
 fuzz-huffman: dependencies ## Compare our decoder of Huffman codes with libjpeg's on what libFuzzer makes: half an hour.
 	./Tests/Fuzz/fuzz.sh --seconds $(or $(SECONDS),1800) --keep huffman
 
+# make storm COUNT=2000 SEED=7
+.PHONY: storm
+storm: release ## Send changed samples through a batch and a service, and look at what is left: hours.
+	PYTHONPATH=Tests python3 -B -m storm --count $(or $(COUNT),100000) --seed $(or $(SEED),1) $(RELEASE)/satchel
+
 .PHONY: sbom
 sbom: release ## Write .build/satchel.cdx.json, which says what the programs link, as CycloneDX.
 	./Packaging/supply/supply.py sbom $(RELEASE)/satchel $(RELEASE)/satchel-codec $(RELEASE)/satchel-stills > .build/satchel.cdx.json
