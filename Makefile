@@ -108,6 +108,12 @@ sanitize: dependencies ## Run the tests of the codec side with every use of memo
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 SATCHEL_TARGETS=GIFTests,CodecsTests \
 	    $(SWIFT) test --sanitize=address --scratch-path .build-asan
 
+# Whoever starts codecs isn't among them: in the address space that a codec has a sanitizer has no room.
+.PHONY: sanitize-threads
+sanitize-threads: dependencies ## Run the tests of the service side's parts with every access from two threads checked.
+	SATCHEL_TARGETS=PlatformTests,IngestTests,HTTPServerTests,StoresTests,S3Tests \
+	    $(SWIFT) test --sanitize=thread --scratch-path .build-tsan
+
 # make fuzz SECONDS=60 TARGETS="gif http"; without SECONDS half an hour for those that read most, five minutes for the others.
 .PHONY: fuzz
 fuzz: dependencies ## Give everything that reads foreign bytes what libFuzzer makes of its corpus: four hours.
