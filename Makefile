@@ -108,17 +108,35 @@ sanitize: dependencies ## Run the tests of the codec side with every use of memo
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 SATCHEL_TARGETS=GIFTests,CodecsTests \
 	    $(SWIFT) test --sanitize=address --scratch-path .build-asan
 
-FUZZ = Tests/fuzz/huffman
+# Whoever starts codecs isn't among them: in the address space that a codec has a sanitizer has no room.
+.PHONY: sanitize-threads
+sanitize-threads: dependencies ## Run the tests of the service side's parts with every access from two threads checked.
+	SATCHEL_TARGETS=PlatformTests,IngestTests,HTTPServerTests,StoresTests,S3Tests \
+	    $(SWIFT) test --sanitize=thread --scratch-path .build-tsan
 
-# What differs is kept under .build/fuzz; what else leads anywhere new joins the corpus.
+# make fuzz SECONDS=60 TARGETS="gif http"; without SECONDS half an hour for those that read most, five minutes for the others.
+.PHONY: fuzz
+fuzz: dependencies ## Give everything that reads foreign bytes what libFuzzer makes of its corpus: four hours.
+	./Tests/Fuzz/fuzz.sh $(if $(SECONDS),--seconds $(SECONDS)) $(TARGETS)
+
 .PHONY: fuzz-huffman
 fuzz-huffman: dependencies ## Compare our decoder of Huffman codes with libjpeg's on what libFuzzer makes: half an hour.
-	mkdir -p .build/fuzz/made
-	clang -g -O1 -fuse-ld=lld -fsanitize=fuzzer,address -ISources/CJPEG -ISources/CJPEG/include -I$(FUZZ)/include \
-	    Sources/CJPEG/*.c $(FUZZ)/huffman.c -ljpeg -lm -o .build/fuzz/huffman
-	.build/fuzz/huffman -max_total_time=$(or $(SECONDS),1800) -max_len=4096 -dict=$(FUZZ)/markers.dict \
-	    -artifact_prefix=.build/fuzz/ .build/fuzz/made $(FUZZ)/corpus
-	.build/fuzz/huffman -merge=1 -max_len=4096 $(FUZZ)/corpus .build/fuzz/made
+	./Tests/Fuzz/fuzz.sh --seconds $(or $(SECONDS),1800) --keep huffman
+
+# make storm COUNT=2000 SEED=7
+.PHONY: storm
+storm: release ## Send changed samples through a batch and a service, and look at what is left: hours.
+	PYTHONPATH=Tests python3 -B -m storm --count $(or $(COUNT),100000) --seed $(or $(SEED),1) $(RELEASE)/satchel
+
+.PHONY: sbom
+sbom: release ## Write .build/satchel.cdx.json, which says what the programs link, as CycloneDX.
+	./Packaging/supply/supply.py sbom $(RELEASE)/satchel $(RELEASE)/satchel-codec $(RELEASE)/satchel-stills > .build/satchel.cdx.json
+
+# The root of the last `make docker-check` has the image's packages.
+.PHONY: lock
+lock: ## Write the locks of Debian's and Swift's packages anew, and the list in SECURITY.md.
+	./Packaging/supply/supply.py lock .build/docker/runtime-*.tar
+	./Packaging/supply/supply.py list
 
 .PHONY: lint
 lint: ## Check the style.

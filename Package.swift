@@ -3,6 +3,16 @@ import PackageDescription
 
 let optimised: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
+/// What the targets of the fuzzers use as a whole.
+let fuzzed: [Target.Dependency] = [
+    "Attachments", "GIF", "StillCodecs", "ClipCodecs", "CFFmpeg", "CSandbox", "Confinement", "Payloads",
+    .product(name: "HTTPTypes", package: "swift-http-types"),
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOEmbedded", package: "swift-nio"),
+    .product(name: "NIOHTTP1", package: "swift-nio"),
+    .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+]
+
 // MARK: Targets
 
 // A target exists only where the compiler must forbid an import; CONTRIBUTING.md has a paragraph for each.
@@ -178,7 +188,7 @@ var targets: [Target] = [
         ]),
     .testTarget(name: "GIFTests", dependencies: ["GIF", "TestSupport"]),
     .target(
-        name: "HuffmanFuzz", dependencies: ["CJPEG"], path: "Tests/fuzz/huffman",
+        name: "HuffmanFuzz", dependencies: ["CJPEG"], path: "Tests/Fuzz/huffman",
         exclude: ["corpus", "markers.dict", "picture.py"], cSettings: [.headerSearchPath("../../../Sources/CJPEG")]),
     .testTarget(
         name: "CodecsTests",
@@ -186,8 +196,8 @@ var targets: [Target] = [
     .testTarget(
         name: "CodecPoolTests",
         dependencies: [
-            "Attachments", "CodecPool", "CSandbox", "TestSupport", "fault-codec", "pool-driver", "satchel-codec",
-            "satchel-stills",
+            "Attachments", "CodecPool", "CSandbox", "FaultInjection", "TestSupport", "fault-codec", "pool-driver",
+            "satchel-codec", "satchel-stills",
         ]),
     .executableTarget(
         name: "fetch-probe",
@@ -271,6 +281,13 @@ var targets: [Target] = [
             "satchel-codec", "satchel-stills", "fault-codec",
         ]),
     .testTarget(
+        name: "FuzzTests",
+        dependencies: fuzzed + [
+            "API", "CodecPool", "HTTPServer", "Ingest", "Platform", "Stores", "satchel", "TestSupport",
+        ],
+        path: "Tests/Fuzz", exclude: ["corpora", "dictionaries", "huffman", "Driver.swift", "fuzz.sh", "seeds.py"],
+        sources: ["FuzzTests", "Targets"]),
+    .testTarget(
         name: "SatchelClientTests",
         dependencies: [
             "SatchelClient", "TestSupport", "ServiceTestSupport", "satchel", "satchel-codec", "satchel-stills",
@@ -304,6 +321,61 @@ if Context.environment["SATCHEL_BENCHMARKS"] != nil {
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Benchmarks/inner", exclude: ["check.sh", "thresholds.txt"]))
+}
+
+// One program of all that is fuzzed (`make fuzz`), which ends where something is wrong. Of the service's modules it has what
+// reads foreign bytes alone, so that it builds in a minute or two under a sanitizer.
+if Context.environment["SATCHEL_FUZZ"] != nil {
+    let parts: [Target] = [
+        .target(name: "Platform", dependencies: ["Attachments"], sources: ["String+Sanitized.swift"]),
+        .target(
+            name: "CodecPool", dependencies: ["Attachments", "Platform"], sources: ["CodecMessage+Validation.swift"]),
+        .target(
+            name: "Ingest", dependencies: ["Attachments"],
+            sources: [
+                "FetchURL.swift", "FetchAllowance.swift", "FetchGuard.swift", "IPAddress.swift",
+                "SpecialAddresses.swift",
+            ].map { "Fetching/\($0)" }),
+        .target(name: "Stores", dependencies: ["Attachments"], sources: ["Tokens/TokenFormat.swift"]),
+        .target(
+            name: "HTTPServer",
+            dependencies: [
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+            ],
+            exclude: [
+                "AcceptedConnection.swift", "ConnectionChannel.swift", "Listener.swift", "ReloadingCertificate.swift",
+                "TLSFiles.swift",
+            ]),
+        .target(
+            name: "API", dependencies: ["Payloads", .product(name: "NIOCore", package: "swift-nio")],
+            sources: [
+                "Delivery/ByteRange.swift", "Delivery/EntityTags.swift", "Reading/FileName.swift",
+                "Reading/HeaderParameters.swift", "Reading/MultipartParser.swift", "Uploads/StructuredField.swift",
+            ]),
+        .target(
+            name: "satchel", dependencies: ["Attachments", .product(name: "Yams", package: "Yams")],
+            sources: [
+                "Configuration/PlainValue+YAML.swift", "Configuration/YAMLFault.swift", "Output/Quantity.swift",
+                "Profiles/ProfileFile.swift", "Profiles/ProfileReader.swift",
+            ]),
+    ]
+    targets.removeAll { target in parts.contains { $0.name == target.name } || target.name == "FuzzTests" }
+    targets += parts
+    targets.append(
+        .executableTarget(
+            name: "satchel-fuzz", dependencies: fuzzed + parts.map { .byName(name: $0.name) }, path: "Tests/Fuzz",
+            exclude: ["corpora", "dictionaries", "huffman", "FuzzTests", "fuzz.sh", "seeds.py"],
+            sources: ["Driver.swift", "Targets"],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]))
+    // Of what is taken from others no coverage is counted; `swift build` asks for the address sanitizer everywhere.
+    for target in targets where target.type != .system {
+        target.swiftSettings =
+            (target.swiftSettings ?? []) + [.unsafeFlags(["-O", "-sanitize=fuzzer,address", "-parse-as-library"])]
+    }
 }
 
 var dependencies: [Package.Dependency] = [

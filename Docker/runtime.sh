@@ -1,13 +1,37 @@
 #!/bin/sh
 # The runtime stage of the image, as root in a fresh Debian 13: what Satchel needs, its user, its directories.
 #
-#   Docker/runtime.sh      beside it, one directory up, lies install-dependencies.sh
+#   Docker/runtime.sh               beside it, one directory up, lies install-dependencies.sh
+#   LOCKED=1 Docker/runtime.sh      exactly the packages of debian.lock, which lies beside it
+#
+# What is locked comes from Debian's archive of all versions, as of the lock's day; SNAPSHOT names another place that has them.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
 # A fixed id, so that a volume's files keep their owner whatever else the host calls it.
 id=10001
 
+if [ -n "${LOCKED:-}" ]; then
+    lock=$here/debian.lock
+    day=$(sed -n 's/^# snapshot //p' "$lock")
+    archive=${SNAPSHOT:-http://snapshot.debian.org/archive}
+    rm -f /etc/apt/sources.list.d/*
+    # What the archive says of a day is no longer fresh by its own word.
+    {
+        echo "deb [check-valid-until=no] $archive/debian/$day trixie main"
+        echo "deb [check-valid-until=no] $archive/debian-security/$day trixie-security main"
+    } > /etc/apt/sources.list
+    apt-get update -qq
+    # shellcheck disable=SC2046
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends --allow-downgrades \
+        $(grep -v '^#' "$lock") > /dev/null
+    there=$(mktemp)
+    # shellcheck disable=SC2016
+    dpkg-query -W -f '${db:Status-Status} ${Package}=${Version}\n' | sed -n 's/^installed //p' | LC_ALL=C sort > "$there"
+    # Where they differ, there is no image.
+    grep -v '^#' "$lock" | LC_ALL=C sort | diff - "$there" >&2
+    rm "$there"
+fi
 "$here/../install-dependencies.sh" run
 
 groupadd --gid $id satchel

@@ -4,7 +4,9 @@
 #   Tests/run.sh [part ...]
 #
 # A part is a test target, `openapi-client` (the service used by a client that is made of its description), `schemathesis`
-# (the service held to it), `benchmarks` (their own tests), `history` (nodes, clients and what breaks: Tests/history.sh), or a set
+# (the service held to it), `benchmarks` (their own tests), `huffman` (its fuzzer, for 15 seconds), `storm` (changed samples:
+# Tests/storm), `supply` (the locks, the list in
+# SECURITY.md, the SBOM), `history` (nodes, clients and what breaks: Tests/history.sh), or a set
 # of these: `test` is what a contributor runs, `check` what takes longer. Both, where none is named.
 #
 # Each part has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
@@ -45,7 +47,7 @@ for part in "$@"; do
                 CodecPoolTests
                 JobsTests HTTPServerTests APITests ServeTests+SatchelClientTests SatchelTests"
             ;;
-        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks" ;;
+        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks FuzzTests huffman storm supply" ;;
         *) parts="$parts $part" ;;
     esac
 done
@@ -115,6 +117,9 @@ for name in $parts; do
         history) run "$name" 15 ./Tests/history.sh --seconds 60 .build/debug/satchel "${SATCHEL_TEST_SEED:-1}" ;;
         schemathesis) run "$name" 15 ./Tests/schemathesis.sh .build/debug ;;
         deployment) run "$name" 5 ./Tests/deployment.sh .build/debug ;;
+        huffman) run "$name" 5 ./Tests/Fuzz/fuzz.sh --seconds 15 huffman ;;
+        storm) run "$name" 10 ./Tests/storm.sh .build/debug/satchel ;;
+        supply) run "$name" 5 ./Tests/supply.sh .build/debug ;;
         SatchelTests) run "$name" $minutes ./Tests/halves.sh "$tests" '^SatchelTests\.' "$samples" --no-parallel ;;
         ServeTests+SatchelClientTests)
             run "$name" $minutes ./Tests/halves.sh "$tests" '^(ServeTests|SatchelClientTests)\.' "$shared" --no-parallel

@@ -85,7 +85,7 @@ def carry_out(path, stage, root, context, others, only=None):
     - only: "files" does what changes files up to the first COPY from another stage (which costs minutes and depends on
       nothing that was built); "rest" does what comes after. Values are gathered in both.
     """
-    image, built = Image(), False
+    image, built, arguments = Image(), False, {}
     for word, rest in stages(path)[stage][1]:
         if word == "COPY" and rest.startswith("--from="):
             built = True
@@ -95,7 +95,7 @@ def carry_out(path, stage, root, context, others, only=None):
                 continue
             subprocess.run(
                 ["chroot", root, "/bin/sh", "-c", rest], check=True, cwd="/",
-                env={**image.environment, "DEBIAN_FRONTEND": "noninteractive"})
+                env={**arguments, **image.environment, "DEBIAN_FRONTEND": "noninteractive"})
         elif word == "COPY":
             if not changes:
                 continue
@@ -108,6 +108,8 @@ def carry_out(path, stage, root, context, others, only=None):
                 if source.startswith("-") or "*" in source:
                     raise SystemExit(f"COPY {rest}: not carried out here")
                 copy(os.path.join(origin, source.lstrip("/")), in_root(root, target), target.endswith("/"))
+        elif word == "ARG":
+            arguments.update(pairs(rest))
         elif word == "ENV":
             image.environment.update(pairs(rest))
         elif word == "LABEL":

@@ -114,7 +114,8 @@ def make_root(sources, keep, built, codecs):
     root, assembled = f"{keep}/root", f"{keep}/assembled"
     remove(root)
     digest = hashlib.sha256()
-    for name in ("Docker/Dockerfile", "Docker/runtime.sh", "install-dependencies.sh", "Docker/check/root.py"):
+    for name in (
+            "Docker/Dockerfile", "Docker/runtime.sh", "Docker/debian.lock", "install-dependencies.sh", "Docker/check/root.py"):
         with open(f"{sources}/{name}", "rb") as file:
             digest.update(file.read())
     runtime = f"{keep}/runtime-{digest.hexdigest()[:16]}.tar"

@@ -1,4 +1,4 @@
-// Written by Tests/fuzz/huffman/picture.py, which says what is in it.
+// Written by Tests/Fuzz/huffman/picture.py, which says what is in it.
 static const unsigned char picture[] = {
     255, 216, 255, 219, 0, 67, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
     2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 255, 192,

@@ -81,7 +81,9 @@ int satchel_jpeg_start(satchel_jpeg_reader *reader, int has_small_colours, satch
         for (int i = 1; i < 3; i++) {
             jpeg_component_info *component = &info->comp_info[i];
             component->DCT_scaled_size = info->comp_info[0].DCT_scaled_size;
-            component->MCU_sample_width = component->MCU_width * component->DCT_scaled_size;
+            // Of what comes in several scans nothing is decoded by MCUs, and a component that none of them has has no width.
+            if (!info->inputctl->has_multiple_scans)
+                component->MCU_sample_width = component->MCU_width * component->DCT_scaled_size;
         }
         info->idct->start_pass(info);
     }

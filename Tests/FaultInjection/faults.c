@@ -105,3 +105,20 @@ int fault_send(int socket, const void *bytes, size_t length) {
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     return outcome(sendmsg(socket, &message, 0));
 }
+
+int fault_send_descriptor(int socket, int descriptor) {
+    char byte = '{';
+    struct iovec part = {&byte, 1};
+    union {
+        struct cmsghdr aligned;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    return outcome(sendmsg(socket, &message, 0));
+}

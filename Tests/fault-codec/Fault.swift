@@ -8,8 +8,9 @@ enum Fault {
     /// While the source is identified.
     ///
     /// - Returns: What became of an attempt that the kernel answered.
-    static func early(_ command: String, _ argument: String) throws(AttachmentError) -> String {
+    static func early(_ command: String, _ argument: String, _ source: Int32) throws(AttachmentError) -> String {
         switch command {
+        case "reach": return answer(unsafe fault_reach(argument, source, socket ?? -1))
         case "null", "busy", "echo", "expensive", "nice", "rare": return "null"
         case "segv": fault_segfault()
         case "abort": abort()
@@ -36,6 +37,11 @@ enum Fault {
         case "dumpable": return answer(fault_dumpable())
         case "nonsense": send(Array("no message at all".utf8))
         case "oversize": send([UInt8](repeating: 32, count: CodecMessage.maximumBytes + 1))
+        case "empty": send([])
+        case "deep": send(String(repeating: "[", count: 60_000))
+        case "descriptor": if let socket { _ = fault_send_descriptor(socket, source) }
+        case "finished-first":
+            if let bytes = try? JSON.encode(CodecMessage.finished(Ending())) { send(Array(bytes)) }
         case "flood":
             for _ in 0..<100_000 { send(#"{"probeResult":{}}"#) }
         case "hang-up": hangUp()

@@ -40,7 +40,7 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
         guard words.count >= 2, words[0] == "fault:" else { throw .unrecognizedType(sniffed: "text/plain") }
         command = words[1]
         argument = words.count > 2 ? words[2] : ""
-        let note = try Fault.early(command, argument)
+        let note = try Fault.early(command, argument, source)
         var probeResult = ProbeResult(
             kind: .image, type: .jpeg, sniffedType: "image/jpeg", size: PixelSize(width: 4, height: 3), note: note,
             planned: [.thumbnail, .main], estimate: Estimate(memory: 1 << 20, cpuSeconds: 0.01))

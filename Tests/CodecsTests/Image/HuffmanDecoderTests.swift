@@ -8,7 +8,7 @@ import Testing
 @Suite struct HuffmanDecoderTests: ~Copyable {
     private let directory: TemporaryDirectory
     private let sources = Repository.root.appending(path: "Sources/CJPEG")
-    private let fuzz = Repository.root.appending(path: "Tests/fuzz/huffman")
+    private let fuzz = Repository.root.appending(path: "Tests/Fuzz/huffman")
 
     init() throws {
         directory = try TemporaryDirectory()

@@ -27,3 +27,12 @@ void fault_segfault(void);
 void fault_trap(void);
 /// Any bytes as a packet.
 int fault_send(int socket, const void *_Nonnull bytes, size_t length);
+
+/// The names of ways by which a decoder that was taken over could reach out; NULL behind the last.
+const char *_Nullable fault_reach_name(size_t index);
+/// Tries one of them. 0 where it succeeded, else the errno; a filter may end the process first.
+int fault_reach(const char *_Nonnull name, int source, int conversation);
+/// A packet with a descriptor.
+int fault_send_descriptor(int socket, int descriptor);
+/// `EPERM`, by an errno; NULL for what is none.
+const char *_Nullable fault_errno_name(int code);
