@@ -213,6 +213,10 @@ extension Setting {
         Setting(
             "quotas.submissions_per_minute", \.settings.quotas.submissionsPerMinute, .count(1...10_000_000),
             "Of a tenant."),
+        Setting(
+            "quotas.tenants", quotas: \.settings.quotaExceptions,
+            "What replaces single quotas for one tenant, null for no bound: {acme: {stored_bytes: 50G, live_leases: null}}; in the environment acme.stored_bytes=50G."
+        ),
 
         // How much may wait.
         Setting(
