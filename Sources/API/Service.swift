@@ -54,7 +54,7 @@ public struct Service: Sendable {
         let handlers = HandlerClient(guardedBy: webhooks, userAgent: userAgent, resolve: resolve)
         responses = ResponseService(
             records: records,
-            handlers: HandlerCalls(client: handlers) { try store.webhookSecrets(of: $0) })
+            handlers: HandlerCalls(client: handlers) { try await store.webhookSecrets(of: $0).map(\.secret) })
         uploads = UploadService(
             records: records, sources: store.sources, jobs: jobs, quotas: settings.tenantQuotas)
         intake = AdmissionController(store: store, settings: settings)

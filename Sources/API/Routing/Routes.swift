@@ -14,6 +14,8 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     CallRoutes(service: service).add(to: table)
     AttachmentRoutes(service: service).add(to: table)
     AccessRoutes(service: service).add(to: table)
+    KeyRoutes(service: service).add(to: table)
+    WebhookSecretRoutes(service: service).add(to: table)
     PayloadRoutes(service: service).add(to: table)
     NotificationRoutes(service: service).add(to: table)
     ResponseRoutes(service: service).add(to: table)

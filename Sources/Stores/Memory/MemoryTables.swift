@@ -180,6 +180,7 @@ struct MemoryTables: Sendable {
     var keys = TreeDictionary<String, Key>()
     var calls = TreeDictionary<String, Call>()
     var uses = TreeDictionary<Owned<String>, Use>()
+    var signing = TreeDictionary<TenantID, SigningNumbers>()
     var categories = TreeDictionary<TenantID, [String: Category]>()
     /// By digest.
     var profiles = TreeDictionary<String, Profile>()

@@ -25,6 +25,24 @@ extension PostgresRecordStore {
         }
     }
 
+    public func keys(
+        of tenant: TenantID, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<APIKeyRecord> {
+        let place = cursor.map { KeyPlace(cursor: $0) }
+        return try await read { work in
+            let rows = try await work.run(
+                """
+                SELECT * FROM api_keys WHERE tenant = $1 AND created_at <= $2 AND (created_at < $2 OR id COLLATE "C" > $3)
+                ORDER BY created_at DESC, id COLLATE "C" LIMIT $4
+                """,
+                [
+                    .text(tenant.rawValue), .int(place?.createdAt ?? Int64.max), .text(place?.id ?? ""),
+                    .int(KeyPlace.rows(of: limit)),
+                ])
+            return KeyPlace.page(of: try rows.map { try APIKeyRecord($0) }, limit: limit)
+        }
+    }
+
     public func hasKeys() async throws(AttachmentError) -> Bool {
         try await read { work in
             try await !work.run(
@@ -34,22 +52,27 @@ extension PostgresRecordStore {
         }
     }
 
-    public func revokeKey(_ id: String) async throws(AttachmentError) -> Bool {
+    public func revokeKey(_ id: String, of tenant: TenantID?) async throws(AttachmentError) -> Bool {
         try await write { work in
             try await work.run(
-                "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1",
-                [.text(id), .int(work.now.milliseconds)]
+                """
+                UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2)
+                WHERE id = $1 AND ($3::text IS NULL OR tenant = $3)
+                """,
+                [.text(id), .int(work.now.milliseconds), .text(tenant?.rawValue)]
             ).changes > 0
         }
     }
 
     public func rotateKey(
-        _ id: String, overlap: Duration
+        _ id: String, of tenant: TenantID?, overlap: Duration
     ) async throws(AttachmentError) -> (APIKeyRecord, AccessToken)? {
         let (newID, token) = TokenFormat.newAPIKey()
         let record = try await write { work -> APIKeyRecord? in
             let row = try await work.run("SELECT * FROM api_keys WHERE id = $1 FOR UPDATE", [.text(id)]).first
-            guard var record = try row.map({ try APIKeyRecord($0) }), record.isGood(at: work.now) else { return nil }
+            guard var record = try row.map({ try APIKeyRecord($0) }), record.belongs(to: tenant),
+                record.isGood(at: work.now)
+            else { return nil }
             let end = work.now + max(overlap, .zero)
             if record.expiresAt.map({ end < $0 }) ?? true {
                 try await work.run(
