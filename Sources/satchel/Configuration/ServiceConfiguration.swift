@@ -31,6 +31,7 @@ struct ServiceConfiguration: Sendable {
     var webhookAllow: [String] = []
     /// Origins.
     var fetchTrace: [String] = []
+    var scan = ScanSettings()
     /// Files.
     var tlsCertificate: String?
     var tlsKey: String?

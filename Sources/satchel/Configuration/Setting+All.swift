@@ -2,6 +2,7 @@ import API
 import Attachments
 import HTTPServer
 import Ingest
+import Jobs
 import Logging
 import Stores
 
@@ -125,6 +126,24 @@ extension Setting {
         Setting(
             "callback.allow", list: \.webhookAllow, .allowance,
             "Exceptions for callbacks, as fetch.allow's for sources."),
+
+        // Who scans.
+        Setting(
+            "scan.url", \.scan.url, .scanner,
+            "A scanner that is sent each source by POST and answers whether it may be delivered: {\"verdict\": \"yes\" or \"no\", \"reason\"}."
+        ),
+        Setting(
+            "scan.socket", \.scan.socket,
+            .text(named: "path or host:port") {
+                ClamdScanner.Address($0) == nil
+                    ? "write where clamd listens: /run/clamav/clamd.ctl, or 127.0.0.1:3310" : nil
+            }, "In its place ClamAV's daemon, which reads each source over this socket."),
+        Setting(
+            "scan.timeout", \.scan.timeout, .seconds(0.1...600),
+            "For the scan of one source, which has to come within the job's deadline all the same."),
+        Setting(
+            "scan.failure", \.scan.failure, .choice,
+            "Without a verdict: 'closed' delivers nothing and tries again, 'open' delivers with a step that says so."),
 
         // What with.
         Setting(
@@ -295,6 +314,17 @@ extension SettingKind<String> {
             return text
         } show: {
             .text(StoreLocation($0).description)
+        }
+    }
+
+    static var scanner: Self {
+        text(named: "URL") { text in
+            do throws(AttachmentError) {
+                _ = try FetchURL(text)
+                return nil
+            } catch {
+                return "write the scanner's http or https URL: http://127.0.0.1:8900/scan"
+            }
         }
     }
 

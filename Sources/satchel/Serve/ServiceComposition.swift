@@ -110,10 +110,12 @@ struct ServiceComposition: Sendable {
         let fetcher = Fetcher(
             guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)), into: spool,
             userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins)
+        var work = Pipeline.Configuration(limits: configuration.settings.limits)
+        work.scanning = try configuration.scan.scanning
         let pipeline = Pipeline(
             records: store.records, blobs: store.blobs, staging: store.staging, codecs: codecs,
             sources: SourceOpener(sources: store.sources, fetcher: fetcher),
-            configuration: Pipeline.Configuration(limits: configuration.settings.limits))
+            configuration: work)
         let ends = JobEnds(logger: logger)
         let jobs = JobService(
             records: store.records, pipeline: pipeline, events: JobEvents(),
