@@ -248,6 +248,8 @@ import Testing
         var told: [AnyHashable] = []
         for tenant in tenants {
             told.append(try await records.signingNumbers(of: tenant))
+            told.append(
+                try await records.audit(of: tenant, where: AuditFilter(), after: nil, limit: 100).elements)
             var place: String?
             repeat {
                 let page = try await records.jobs(of: tenant, where: RecordFilter(), after: place, limit: 4)

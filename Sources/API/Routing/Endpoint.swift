@@ -78,6 +78,7 @@ extension Endpoint {
     static let rotateKey = Endpoint(.post, "/v1/keys/{id}/rotate", .key([.admin]))
     static let webhookSecrets = Endpoint(.get, "/v1/webhook-secrets", .key([.admin]))
     static let rotateWebhookSecret = Endpoint(.post, "/v1/webhook-secrets/rotate", .key([.admin]))
+    static let listAudit = Endpoint(.get, "/v1/audit", .key([.admin]))
     static let content = Endpoint(.get, "/c/{token}/{name}", .anyone)
     static let contentHead = Endpoint(.head, "/c/{token}/{name}", .anyone)
     static func enrichPayload(_ format: PayloadFormat) -> Endpoint {
@@ -130,7 +131,7 @@ extension Endpoint {
             submitJob, putJob, listJobs, job, jobEvents, deleteJob, retryJob, retryJobs, replayWebhook, listCalls, call,
             replayCall, listAttachments, attachment, deleteAttachment, attachmentAccess, overview, failures,
             startLease, lease, renewLease, stopLease, grant, narrowGrant, revokeGrant,
-            createKey, listKeys, revokeKey, rotateKey, webhookSecrets, rotateWebhookSecret,
+            createKey, listKeys, revokeKey, rotateKey, webhookSecrets, rotateWebhookSecret, listAudit,
             content, contentHead,
         ] + PayloadFormat.allCases.map(enrichPayload) + [
             submitNotification, putNotification, listNotifications, notification, deleteNotification, fireNotification,

@@ -12,7 +12,7 @@ public enum AccessRole: String, Hashable, Sendable, Codable, CaseIterable {
         case .read:
             "lists jobs, attachments, what failed, uploads, profiles, notifications, firings, responses, categories and calls, looks at them and at the overview and follows jobs, checks triggers, starts and stops leases, gives and takes back grants, and makes and ends previews"
         case .admin:
-            "may everything that the others may, makes, lists, rotates and takes back API keys, looks at and rotates signing secrets, and reads the metrics"
+            "may everything that the others may, makes, lists, rotates and takes back API keys, looks at and rotates signing secrets, lists the audit, and reads the metrics"
         }
     }
 

@@ -1,4 +1,4 @@
-/// Keeps jobs, attachments, the queue, access, keys, calls, categories, notifications, responses, uploads, tenants and who is
+/// Keeps jobs, attachments, the queue, access, keys, calls, categories, notifications, responses, uploads, tenants, the audit list and who is
 /// signed in to the console; the source of instants.
 /// One store has all the roles, for one transaction may touch several; whoever uses it takes those that it needs.
 ///
@@ -7,7 +7,7 @@
 /// has to ask.
 public protocol RecordStore: JobQueue, JobRecords, AccessRecords, APIKeyRecords, WebhookQueue, BlobRecords,
     CategoryRecords, NotificationRecords, NotificationMediaRecords, ResponseRecords, OperationRecords, UploadRecords,
-    ConsoleSessionRecords, TenantRecords
+    ConsoleSessionRecords, TenantRecords, AuditRecords
 {
     /// Whether what becomes superfluous is written down as it does, and removed by ``collectGarbage()``. Then no sweep has to
     /// look for it among all blobs.

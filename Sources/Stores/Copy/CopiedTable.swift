@@ -233,6 +233,14 @@ struct CopiedTable: Sendable {
                 CopiedColumn("count", .int, from: "pending_notifications"),
             ]),
         CopiedTable(
+            name: "audit", source: "audit", key: [.number("key")],
+            columns: [
+                CopiedColumn("key", .int), CopiedColumn("tenant", .text), CopiedColumn("at", .int),
+                CopiedColumn("action", .text), CopiedColumn("subject_kind", .text), CopiedColumn("subject", .text),
+                CopiedColumn("attachment", .uuid), CopiedColumn("actor_kind", .text), CopiedColumn("actor", .text),
+                CopiedColumn("detail", .text),
+            ]),
+        CopiedTable(
             name: "api_keys", source: "api_keys", key: [.text("id")],
             columns: [
                 CopiedColumn("id", .text), CopiedColumn("tenant", .text), CopiedColumn("name", .text),

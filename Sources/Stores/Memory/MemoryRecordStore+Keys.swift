@@ -11,6 +11,7 @@ extension MemoryRecordStore {
                 id: id, tenant: tenant, name: name, roles: roles, createdAt: now,
                 expiresAt: duration.map { now + $0 }, revokedAt: nil)
             tables.keys[id] = MemoryTables.Key(record: record, hash: token.hash)
+            tables.note(.made(record), at: now)
             return record
         }
         return (record, token)
@@ -42,6 +43,7 @@ extension MemoryRecordStore {
                 key.record.revokedAt = now
                 tables.keys[id] = key
                 tables.takesAccessBack = true
+                tables.note(AuditNote(.revoked, .key, id, of: key.record.tenant), at: now)
             }
             return true
         }
@@ -65,6 +67,7 @@ extension MemoryRecordStore {
             record.id = newID
             record.createdAt = now
             tables.keys[newID] = MemoryTables.Key(record: record, hash: token.hash)
+            tables.note(.rotated(id, into: record), at: now)
             return record
         }
         return record.map { ($0, token) }

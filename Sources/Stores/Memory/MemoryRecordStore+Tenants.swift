@@ -13,6 +13,7 @@ extension MemoryRecordStore {
             var numbers = tables.signing[tenant] ?? SigningNumbers()
             try numbers.rotate(overlap: overlap, at: now)
             tables.signing[tenant] = numbers
+            tables.note(.rotated(numbers.all, of: tenant), at: now)
             return numbers.live(at: now)
         }
     }

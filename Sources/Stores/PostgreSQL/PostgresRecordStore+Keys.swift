@@ -10,7 +10,7 @@ extension PostgresRecordStore {
             let record = APIKeyRecord(
                 id: id, tenant: tenant, name: name, roles: roles, createdAt: work.now,
                 expiresAt: duration.map { work.now + $0 }, revokedAt: nil)
-            try await work.insert(record, hash: token.hash)
+            if try await work.insert(record, hash: token.hash) { work.note(.made(record)) }
             return record
         }
         return (record, token)
@@ -54,13 +54,13 @@ extension PostgresRecordStore {
 
     public func revokeKey(_ id: String, of tenant: TenantID?) async throws(AttachmentError) -> Bool {
         try await write { work in
+            let row = try await work.run("SELECT * FROM api_keys WHERE id = $1 FOR UPDATE", [.text(id)]).first
+            guard let key = try row.map({ try APIKeyRecord($0) }), key.belongs(to: tenant) else { return false }
+            guard key.revokedAt == nil else { return true }
             try await work.run(
-                """
-                UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2)
-                WHERE id = $1 AND ($3::text IS NULL OR tenant = $3)
-                """,
-                [.text(id), .int(work.now.milliseconds), .text(tenant?.rawValue)]
-            ).changes > 0
+                "UPDATE api_keys SET revoked_at = $2 WHERE id = $1", [.text(id), .int(work.now.milliseconds)])
+            work.note(AuditNote(.revoked, .key, id, of: key.tenant))
+            return true
         }
     }
 
@@ -80,7 +80,7 @@ extension PostgresRecordStore {
             }
             record.id = newID
             record.createdAt = work.now
-            try await work.insert(record, hash: token.hash)
+            if try await work.insert(record, hash: token.hash) { work.note(.rotated(id, into: record)) }
             return record
         }
         return record.map { ($0, token) }
@@ -108,8 +108,8 @@ extension APIKeyRecord {
 }
 
 extension PostgresWork {
-    fileprivate func insert(_ key: APIKeyRecord, hash: String) async throws {
-        // Done again after an answer that was lost, it is there already.
+    /// - Returns: Whether it is new: done again after an answer that was lost, it is there already.
+    fileprivate func insert(_ key: APIKeyRecord, hash: String) async throws -> Bool {
         try await run(
             """
             INSERT INTO api_keys (id, tenant, name, roles, sha256, created_at, expires_at)
@@ -119,6 +119,7 @@ extension PostgresWork {
                 .text(key.id), .text(key.tenant.rawValue), .text(key.name), .text(try Column.text(key.roles)),
                 .text(hash),
                 .int(key.createdAt.milliseconds), .int(key.expiresAt?.milliseconds),
-            ])
+            ]
+        ).changes > 0
     }
 }

@@ -25,6 +25,7 @@ extension PostgresRecordStore {
             try await work.run(
                 "UPDATE tenants SET signing = $2 WHERE tenant = $1",
                 [.text(tenant.rawValue), .text(try Column.text(numbers))])
+            work.note(.rotated(numbers.all, of: tenant))
             return numbers.live(at: work.now)
         }
     }

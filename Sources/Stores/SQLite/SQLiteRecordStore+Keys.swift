@@ -11,6 +11,7 @@ extension SQLiteRecordStore {
                 id: id, tenant: tenant, name: name, roles: roles, createdAt: now, expiresAt: duration.map { now + $0 },
                 revokedAt: nil)
             try database.insert(record, hash: token.hash)
+            try database.note(.made(record), at: now)
             return record
         }
         return (record, token)
@@ -59,7 +60,8 @@ extension SQLiteRecordStore {
     public func revokeKey(_ id: String, of tenant: TenantID?) async throws(AttachmentError) -> Bool {
         try await write { database, now in
             let key = try database.row("SELECT * FROM api_keys WHERE id = ?", [id]).map(APIKeyRecord.init)
-            guard key?.belongs(to: tenant) == true else { return false }
+            guard let key, key.belongs(to: tenant) else { return false }
+            if key.revokedAt == nil { try database.note(AuditNote(.revoked, .key, id, of: key.tenant), at: now) }
             try database.run(
                 "UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", [now.milliseconds, id])
             return true
@@ -82,6 +84,7 @@ extension SQLiteRecordStore {
             record.id = newID
             record.createdAt = now
             try database.insert(record, hash: token.hash)
+            try database.note(.rotated(id, into: record), at: now)
             return record
         }
         return record.map { ($0, token) }

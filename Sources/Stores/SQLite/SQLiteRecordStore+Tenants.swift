@@ -17,6 +17,7 @@ extension SQLiteRecordStore {
                 INSERT INTO tenants (tenant, signing) VALUES (?, ?)
                 ON CONFLICT (tenant) DO UPDATE SET signing = excluded.signing
                 """, [tenant.rawValue, Column.text(numbers)])
+            try database.note(.rotated(numbers.all, of: tenant), at: now)
             return numbers.live(at: now)
         }
     }

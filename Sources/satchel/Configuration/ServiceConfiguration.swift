@@ -38,6 +38,7 @@ struct ServiceConfiguration: Sendable {
     var logLevel = Logger.Level.info
     var logFormat = LogFormat.json
     var sweepInterval: Duration = .seconds(300)
+    var auditKept = AuditEntry.keep
     /// With an empty `publicURL` where none was given.
     var settings = ServiceSettings(publicURL: "")
 

@@ -182,6 +182,9 @@ extension Setting {
         Setting(
             "maintenance.interval", \.sweepInterval, .seconds(1...86_400),
             "Between two sweeps of the store, which delete what has expired and what nothing refers to."),
+        Setting(
+            "audit.keep", \.auditKept, .seconds(86_400...315_360_000),
+            "How long is kept who made, took back, rotated and deleted what, and who signed in."),
 
         // Logs.
         Setting("log.level", \.logLevel, .choice, "The least severe that is logged."),

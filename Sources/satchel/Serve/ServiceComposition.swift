@@ -140,7 +140,10 @@ struct ServiceComposition: Sendable {
         if let watchdog = manager.flatMap({ Watchdog(manager: $0) }) { services.append(watchdog) }
         services.append(HealthWatch(health: health))
         if configuration.settings.role.works {
-            services.append(Maintenance(store: store, interval: configuration.sweepInterval, logger: logger))
+            services.append(
+                Maintenance(
+                    store: store, interval: configuration.sweepInterval, auditKept: configuration.auditKept,
+                    logger: logger))
         }
         services.append(server)
         if configuration.settings.role.works {
