@@ -39,7 +39,8 @@ struct Satchel: AsyncParsableCommand {
             CommandGroup(
                 name: "The service",
                 subcommands: [
-                    Serve.self, KeyCommand.self, AuditCommand.self, ConsoleCommand.self, ConfigCommand.self,
+                    Serve.self, KeyCommand.self, AuditCommand.self, TenantCommand.self, ConsoleCommand.self,
+                    ConfigCommand.self,
                     Health.self,
                     UploadCommand.self,
                 ]),

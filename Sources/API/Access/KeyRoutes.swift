@@ -63,7 +63,7 @@ struct KeyRoutes: Sendable {
     }
 
     /// A key as its tenant sees it, which is whose it is.
-    private struct KeyBody: Encodable {
+    struct KeyBody: Encodable {
         var id: String
         var name: String
         var roles: [AccessRole]
