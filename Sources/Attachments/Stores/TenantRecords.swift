@@ -10,4 +10,16 @@ public protocol TenantRecords: Sendable {
     func rotateSigningNumber(
         of tenant: TenantID, overlap: Duration
     ) async throws(AttachmentError) -> [SigningNumber]
+
+    /// Begins to remove a tenant: in one transaction all that opens something ends, and what is to happen is called off: its
+    /// keys, grants, leases, links, tickets, sessions and uploads, its jobs, firings and calls. Idempotent.
+    func beginRemoval(of tenant: TenantID) async throws(AttachmentError)
+
+    /// Removes a part of what is kept of a tenant whose removal has begun, at most so many rows of a kind with their bytes.
+    ///
+    /// - Returns: Whether that was all: then nothing is known of the tenant.
+    func removePart(of tenant: TenantID, limit: Int) async throws(AttachmentError) -> Bool
+
+    /// Those whose removal has begun and isn't over.
+    func tenantsInRemoval() async throws(AttachmentError) -> [TenantID]
 }

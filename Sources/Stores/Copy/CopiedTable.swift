@@ -206,7 +206,7 @@ struct CopiedTable: Sendable {
             name: "tenants", source: "tenants", key: [.text("tenant")],
             columns: [
                 CopiedColumn("tenant", .text), CopiedColumn("last_place", .int), CopiedColumn("last_response", .int),
-                CopiedColumn("signing", .text),
+                CopiedColumn("signing", .text), CopiedColumn("removed_at", .int),
             ]),
         CopiedTable(
             name: "tickets", source: "tickets", key: [.text("id")],

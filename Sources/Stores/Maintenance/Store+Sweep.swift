@@ -54,6 +54,7 @@ extension Store {
         while try await has(.expiry) {
             if try await records.forgetAudit(olderThan: auditKept, limit: Self.part) < Self.part { break }
         }
+        if try await has(.expiry) { try await completeRemovals() }
         report.collected = try await records.collectGarbage()
         if audits || !records.notesGarbage { try await sweepBlobs(where: isOld, &report) }
         if try await has(.sources) { try await sweepSources(where: isOld, &report) }

@@ -5,7 +5,8 @@ extension PostgresSchema {
         steps: [
             // The numbers that signing secrets are derived with: a JSON array, the current one first; NULL before a rotation.
             .together([
-                "ALTER TABLE tenants ADD COLUMN signing text",
+                // And since when all that is kept of the tenant is being removed.
+                "ALTER TABLE tenants ADD COLUMN signing text, ADD COLUMN removed_at bigint",
                 // What was done about access, by whom: written with what it tells, and never changed.
                 """
                 CREATE TABLE audit (

@@ -3,6 +3,8 @@ extension Schema {
     static let tenants = """
         -- The numbers that signing secrets are derived with: a JSON array, the current one first; NULL before a rotation.
         ALTER TABLE tenants ADD COLUMN signing TEXT;
+        -- Since when all that is kept of the tenant is being removed.
+        ALTER TABLE tenants ADD COLUMN removed_at INTEGER;
 
         -- What was done about access, by whom: written with what it tells, and never changed.
         CREATE TABLE audit (

@@ -8,6 +8,7 @@ struct TenantCommand: AsyncParsableCommand {
             For example:
 
               satchel tenant export acme acme-2026   its records, and its renditions with their hashes
+              satchel tenant rm acme                 all of it goes, access first
             """,
-        subcommands: [ExportTenant.self])
+        subcommands: [ExportTenant.self, RemoveTenant.self])
 }
