@@ -23,7 +23,7 @@ run="libheif1 libjpeg62-turbo libseccomp2 libsqlite3-0 libpq5 ca-certificates tz
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp rsync
     libheif-examples libjpeg-turbo-progs libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
     prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy python3-pyte libavif-bin
-    zsh fish file curl chromium chromium-driver postgresql pgbouncer libfaketime ceph-mon ceph-osd ceph-common radosgw python3-botocore"
+    zsh fish file curl chromium chromium-driver postgresql pgbouncer libfaketime clamav-daemon ceph-mon ceph-osd ceph-common radosgw python3-botocore"
 packaging="debhelper chrpath lintian systemd-container"
 bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-dev zlib1g-dev nginx-light wrk
     valgrind util-linux python3 python3-dev python3-venv"

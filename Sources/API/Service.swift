@@ -49,15 +49,14 @@ public struct Service: Sendable {
         self.metrics = metrics
         self.webhooks = webhooks
         timeZones = TimeZoneDatabase()
-        // A notification was taken: its jobs aren't counted once more.
         notifications = NotificationService(
-            records: records, jobs: jobs, zones: timeZones,
-            quotas: Quotas(storedBytes: settings.quotas.storedBytes))
+            records: records, jobs: jobs, zones: timeZones, quotas: settings.tenantQuotas)
         let handlers = HandlerClient(guardedBy: webhooks, userAgent: userAgent, resolve: resolve)
         responses = ResponseService(
-            records: records, handlers: HandlerCalls(client: handlers) { try store.webhookSecrets(of: $0) })
+            records: records,
+            handlers: HandlerCalls(client: handlers) { try await store.webhookSecrets(of: $0).map(\.secret) })
         uploads = UploadService(
-            records: records, sources: store.sources, jobs: jobs, quotas: settings.uploadQuotas)
+            records: records, sources: store.sources, jobs: jobs, quotas: settings.tenantQuotas)
         intake = AdmissionController(store: store, settings: settings)
         smallBlobs = settings.cacheBytes > 0 ? BlobCache(capacity: settings.cacheBytes) : nil
     }

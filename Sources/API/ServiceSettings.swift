@@ -15,6 +15,8 @@ public struct ServiceSettings: Sendable {
     public var cacheBytes: Int64 = 64 << 20
     public var limits = Limits.service
     public var quotas = Quotas()
+    /// What replaces single ``quotas`` for one tenant.
+    public var quotaExceptions: [TenantID: TenantQuotas.Exceptions] = [:]
     public var intake = IntakeLimits()
     public var connections = ConnectionLimits()
     /// APNs category → profile.
@@ -37,15 +39,17 @@ public struct ServiceSettings: Sendable {
     /// Origins whose pages may read content, such as `https://app.example.com`; `*` for all.
     public var contentOrigins: [String] = []
 
-    /// Where a tenant may have no certain number of bytes, half of what may be waiting is anyone's.
-    var uploadQuotas: Quotas {
-        var quotas = quotas
-        quotas.uploadBytes = quotas.uploadBytes ?? intake.spoolBytes / 2
-        return quotas
+    /// Where nothing says how many bytes of uploads a tenant may have, half of what may be waiting is anyone's.
+    var tenantQuotas: TenantQuotas {
+        var common = quotas
+        common.uploadBytes = common.uploadBytes ?? intake.spoolBytes / 2
+        return TenantQuotas(common, except: quotaExceptions)
     }
 
-    /// How submissions are taken.
-    var submissions: SubmissionOptions { SubmissionOptions(quotas: quotas, queueLimit: intake.queue) }
+    /// How a tenant's submissions are taken.
+    func submissions(of tenant: TenantID) -> SubmissionOptions {
+        SubmissionOptions(quotas: tenantQuotas[tenant], queueLimit: intake.queue)
+    }
 
     public init(publicURL: String) {
         self.publicURL = publicURL

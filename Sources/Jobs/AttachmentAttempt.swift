@@ -46,10 +46,11 @@ struct AttachmentAttempt: Sendable {
         do {
             let outcome = try await ownOutcome(foundCostly: lead.turnedOutCostly)
             switch outcome.result {
-            case .success(let result) where result.fidelity == .full:
+            case .success(let result)
+            where result.fidelity == .full && !outcome.steps.contains { $0.name == Step.unscanned }:
                 lead.end(.made(.init(kind: outcome.kind, source: outcome.source, result: result)))
             default:
-                // Where time was up, others may have more of it.
+                // Where time was up, others may have more of it. What no scanner has seen is nobody else's.
                 lead.end(deadline.map { $0.end <= .now } ?? false ? .abandoned : .unfit)
             }
             return outcome
@@ -141,6 +142,8 @@ struct AttachmentAttempt: Sendable {
     private func deliverable(_ progress: inout Progress, _ foundCostly: () -> Void) async throws -> AttachmentResult {
         let source = try await openedAtItsPlace(&progress)
         defer { pipeline.giveSourceBack(for: self) }
+        let scan = try scan(of: source)
+        defer { scan?.cancel() }
         let committer = OutputCommitter(staging: pipeline.staging, blobs: pipeline.blobs, claim: claim.id) { report in
             publish(.rendition(id, report))
         }
@@ -149,9 +152,12 @@ struct AttachmentAttempt: Sendable {
             if case .url = submission.location { pipeline.fetchedSources.keep(source, for: id) }
             throw NeedsExpensiveLane()
         }
+        let ruling = await scan?.ruling()
         let rendered = ContinuousClock.now
         var made = try await committed(by: committer, after: run, &progress)
+        if let ruling, ruling.isRejection { try await heed(ruling, of: made, &progress) }
         let probeResult = try await accepted(run, made, progress)
+        try await heed(ruling, of: made, &progress)
         try await keepOriginal(of: source, probeResult, among: &made, committer)
         return try delivered(made, of: probeResult, after: run, since: rendered, &progress)
     }
@@ -204,6 +210,30 @@ struct AttachmentAttempt: Sendable {
         }
         guard let probeResult = progress.probeResult else { throw AttachmentError.codecCrashed(reason: "no findings") }
         return probeResult
+    }
+
+    /// Begins to scan the source, where that is wanted.
+    private func scan(of source: borrowing OpenedSource) throws -> SourceScan? {
+        guard let scanning = pipeline.configuration.scanning else { return nil }
+        let file: Descriptor
+        do { file = try source.descriptor.duplicate() } catch {
+            throw StoreUnavailable(cause: .storeFailed(reason: error.description))
+        }
+        let subject = ScanSubject(tenant: claim.tenant, job: claim.job, attachment: id)
+        return SourceScan(
+            ScannedSource(file, bytes: source.bytes, of: subject), by: scanning, until: deadline?.end)
+    }
+
+    /// Nothing is delivered that was rejected, nor what nobody has scanned where it has to be. What was rejected is told
+    /// before what a codec thinks of it.
+    private func heed(_ scan: SourceScan.Ruled?, of made: MadeRenditions, _ progress: inout Progress) async throws {
+        guard let scan else { return }
+        if let error = scan.refusal(under: pipeline.configuration.scanning?.failure ?? .closed) {
+            progress.begin(Step.scan)
+            try await abandon(made.delivered.values.map(\.blob))
+            throw error
+        }
+        note(scan.step, in: &progress)
     }
 
     /// The source itself, where the profile keeps it.

@@ -30,6 +30,8 @@ public struct Pipeline: Sendable {
         public var sourcesAtOnce: Int?
         /// Sources that are fetched at once, over all jobs; nil for any number.
         public var fetchWidths: FetchWidths?
+        /// How sources are scanned; nil where they aren't.
+        public var scanning: Scanning?
         /// A job that the store failed is due again after a random part of this.
         public var storePause: Duration = .zero
 

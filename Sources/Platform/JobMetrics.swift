@@ -17,7 +17,9 @@ import Metrics
 /// | `satchel_starved_seconds_total` | counter | `place` (`fetch`, `work`, `codec`), `priority` | seconds in which a source had been waiting for such a place for more than one |
 /// | `satchel_job_seconds` | timer | `lane` | from acceptance to the end |
 /// | `satchel_queue_seconds` | timer | `lane` | from acceptance to the claim |
-/// | `satchel_stage_seconds` | timer | `stage` (`fetch`, `wait`, `identify`, `retry`, a rendition, `placeholder`, `commit`) | stages of attachments |
+/// | `satchel_stage_seconds` | timer | `stage` (`fetch`, `wait`, `identify`, `retry`, a rendition, `placeholder`, `scan`, `unscanned`, `commit`) | stages of attachments |
+/// | `satchel_scans_total` | counter | `verdict` (`clean`, `rejected`, `failed`) | scans of sources |
+/// | `satchel_scan_seconds` | timer | | from the beginning of a scan to its verdict, or the end of its time |
 /// | `satchel_fetches_total` | counter | `result` (`fetched` or an error's code) | fetches of sources |
 /// | `satchel_fetched_bytes_total` | counter | | bytes of bodies |
 /// | `satchel_firings_total` | counter | `state` (`ready`, `failed`, `missed`) | firings that were made ready here, or missed |

@@ -238,14 +238,34 @@ public struct Store: Sendable {
     }
 
     /// What a tenant's webhooks are signed with now, for its receivers.
-    public func webhookSecret(of tenant: TenantID) throws(StoreError) -> WebhookSecret? {
-        try webhookSecrets(of: tenant).first
+    public func webhookSecret(of tenant: TenantID) async throws(AttachmentError) -> WebhookSecret? {
+        try await webhookSecrets(of: tenant).first?.secret
     }
 
-    /// What a tenant's webhooks are signed with, the current secret first: after a rotation of the keys the older ones
-    /// stay good for as long as the keys are kept, so that receivers can change over.
-    public func webhookSecrets(of tenant: TenantID) throws(StoreError) -> [WebhookSecret] {
-        try keys.webhookSecrets(of: tenant)
+    /// What a tenant's webhooks are signed with, the current secret first: after a rotation older ones stay good for a
+    /// while, and after one of the store's keys for as long as those are kept, so that receivers can change over.
+    public func webhookSecrets(of tenant: TenantID) async throws(AttachmentError) -> [SigningSecret] {
+        try secrets(of: tenant, by: await records.signingNumbers(of: tenant))
+    }
+
+    /// Signs with another secret from now on, and for a while also with those before.
+    ///
+    /// - Returns: As ``webhookSecrets(of:)`` has them then.
+    /// - Throws: `quota_exceeded` where too many would be good at once.
+    public func rotateWebhookSecret(
+        of tenant: TenantID, overlap: Duration
+    ) async throws(AttachmentError) -> [SigningSecret] {
+        try secrets(of: tenant, by: await records.rotateSigningNumber(of: tenant, overlap: overlap))
+    }
+
+    private func secrets(
+        of tenant: TenantID, by numbers: [SigningNumber]
+    ) throws(AttachmentError) -> [SigningSecret] {
+        do throws(StoreError) {
+            return try keys.webhookSecrets(of: tenant, by: numbers)
+        } catch {
+            throw .storeFailed(reason: error.description)
+        }
     }
 
     /// Puts a new key in front for all tokens from now on; those that live stay good.

@@ -25,13 +25,15 @@ struct ProcessingContext {
         let codecs = CodecPool(try codecOptions.poolConfiguration)
         try await startCodecs(codecs, decoderSet)
         let spool = try Spool(at: store.scratch)
+        var work = Pipeline.Configuration(
+            limits: .commandLine, timeLimit: timeLimit, owner: CodecPool.Owner(name: TenantID.local.rawValue))
+        work.scanning = try StoreOptions.configured.scan.scanning
         let pipeline = Pipeline(
             records: store.records, blobs: store.blobs, staging: store.staging, codecs: codecs,
             sources: SourceOpener(
                 sources: store.sources, fetcher: try fetch?.fetcher(into: spool),
                 objects: bucket.map { S3ObjectReader($0, scratch: store.scratch) }),
-            configuration: Pipeline.Configuration(
-                limits: .commandLine, timeLimit: timeLimit, owner: CodecPool.Owner(name: TenantID.local.rawValue)))
+            configuration: work)
         return ProcessingContext(store: store, codecs: codecs, pipeline: pipeline)
     }
 

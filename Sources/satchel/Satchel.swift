@@ -39,7 +39,9 @@ struct Satchel: AsyncParsableCommand {
             CommandGroup(
                 name: "The service",
                 subcommands: [
-                    Serve.self, KeyCommand.self, ConsoleCommand.self, ConfigCommand.self, Health.self,
+                    Serve.self, KeyCommand.self, AuditCommand.self, TenantCommand.self, ConsoleCommand.self,
+                    ConfigCommand.self,
+                    Health.self,
                     UploadCommand.self,
                 ]),
             CommandGroup(name: "Operation", subcommands: [ProfileCommand.self, StoreCommand.self, Doctor.self]),
@@ -48,13 +50,15 @@ struct Satchel: AsyncParsableCommand {
 
     static func main() async {
         do {
-            try await Interruption.cancelling {
-                try refuseUnknownCommand(in: Array(CommandLine.arguments.dropFirst()))
-                var command = try await asyncParseAsRoot()
-                if var command = command as? any AsyncParsableCommand {
-                    try await command.run()
-                } else {
-                    try command.run()
+            try await AuditActor.$current.withValue(AuditActor(.command)) {
+                try await Interruption.cancelling {
+                    try refuseUnknownCommand(in: Array(CommandLine.arguments.dropFirst()))
+                    var command = try await asyncParseAsRoot()
+                    if var command = command as? any AsyncParsableCommand {
+                        try await command.run()
+                    } else {
+                        try command.run()
+                    }
                 }
             }
         } catch {

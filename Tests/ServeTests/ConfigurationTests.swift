@@ -74,7 +74,9 @@ import Testing
                 """)
         var satchel = harness.satchel
         satchel.environment["SATCHEL_GRACE"] = "-3"
-        let result = try satchel.run(["serve", "--config", "bad.yaml", "--memory", "1k", "--set", "quota.leases=3"])
+        let result = try satchel.run([
+            "serve", "--config", "bad.yaml", "--memory", "1k", "--set", "quota.live_leases=3",
+        ])
         #expect(result.status == 2 && result.output.isEmpty)
         for pattern in [
             "listen 'nowhere' (bad.yaml line 1): write an address and a port",
@@ -90,7 +92,7 @@ import Testing
             "payload.pointers '/a~2' (bad.yaml line 12): write a JSON pointer",
             "grace '-3' (SATCHEL_GRACE): write seconds",
             "memory '1k' (--memory): write bytes as a whole number from 268435456",
-            "quota.leases (--set quota.leases): there is no such setting; 'quotas.live_leases' is the nearest",
+            "quota.live_leases (--set quota.live_leases): there is no such setting; 'quotas.live_leases' is the nearest",
         ] {
             #expect(result.errorText.contains(pattern), "not told: \(pattern)\n\(result.errorText)")
         }
@@ -98,6 +100,44 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: harness.store))
         let checked = try await harness.run("config", "check", "bad.yaml")
         #expect(checked.status == 1 && checked.errorText.contains("11 problems"), "\(checked.errorText)")
+    }
+
+    @Test func `quotas of single tenants are read from a file, the environment and flags, and told as they are`() throws
+    {
+        let harness = try ServiceHarness()
+        let (bytes, counts) = (
+            ["stored_bytes", "upload_bytes"],
+            ["pending_jobs", "live_leases", "submissions_per_minute", "pending_notifications", "open_uploads"]
+        )
+        let all = (bytes.map { "\($0): 2M" } + counts.map { "\($0): 2" }).joined(separator: ", ")
+        _ = try harness.file(
+            "satchel.yaml",
+            text: "quotas:\n  open_uploads: 5\n  tenants:\n    acme: {\(all)}\n    a.b=c: {stored_bytes: null}\n")
+        let read = try settings(harness.satchel, "--config", "satchel.yaml")["quotas.tenants"]
+        let tenants = try #require(read?.value as? [String: [String: Any]])
+        #expect(
+            tenants["acme"]?.keys.sorted() == (bytes + counts).sorted()
+                && tenants["acme"]?["stored_bytes"] as? Int == 2 << 20)
+        #expect(tenants["acme"]?["open_uploads"] as? Int == 2 && tenants["a.b=c"]?["stored_bytes"] is NSNull)
+        let printed = try harness.satchel.run(["config", "--config", "satchel.yaml"])
+        _ = try harness.file("printed.yaml", printed.output)
+        let again = try settings(harness.satchel, "--config", "printed.yaml")["quotas.tenants"]?.value
+        #expect((again as? NSDictionary) == (tenants as NSDictionary))
+        var satchel = harness.satchel
+        satchel.environment["SATCHEL_QUOTAS_TENANTS"] = "acme.live_leases=3, bob.live_leases=null"
+        let named = try settings(satchel, "--config", "satchel.yaml")["quotas.tenants"]?.value
+        #expect((named as? NSDictionary) == ["acme": ["live_leases": 3], "bob": ["live_leases": NSNull()]])
+        for (entry, complaint) in [
+            ("acme.stored_byte=5", "there is no quota 'stored_byte'; 'stored_bytes' is the nearest"),
+            ("acme=5", "write each entry as tenant.quota=value"),
+            ("acme.open_uploads=0", "write a whole number from 1"),
+        ] {
+            let result = try harness.satchel.run(["config", "--set", "quotas.tenants=\(entry)"])
+            #expect(result.status == 2 && result.errorText.contains(complaint), "\(entry): \(result.errorText)")
+        }
+        _ = try harness.file("flat.yaml", text: "quotas: {tenants: {acme: 5}}\n")
+        let flat = try harness.satchel.run(["config", "check", "flat.yaml"])
+        #expect(flat.status == 1 && flat.errorText.contains("it takes mapping of mappings"), "\(flat.errorText)")
     }
 
     @Test(arguments: ["- a\n- b\n", "a: [", "just text"])

@@ -37,6 +37,23 @@ import Testing
         for role in AccessRole.allCases { #expect(help.contains("'\(role.rawValue)' \(role.permission)."), "\(help)") }
     }
 
+    @Test func `what callbacks are signed with is rotated for one tenant, and what was stays good for a while`()
+        async throws
+    {
+        let harness = try ServiceHarness()
+        _ = try await harness.makeKey("--tenant", "acme")
+        let shown = ["key", "callback-secret", "--tenant", "acme"]
+        let satchel = harness.satchel
+        let first = try satchel.run(shown).outputText
+        #expect(first.hasPrefix("whsec_"))
+        let second = try satchel.run(shown + ["--rotate", "--overlap", "1h"]).outputText
+        #expect(try second.hasPrefix("whsec_") && second != first && satchel.run(shown).outputText == second)
+        let other = try satchel.run(["key", "callback-secret"]).outputText
+        #expect(other.hasPrefix("whsec_") && other != first && other != second)
+        let alone = try satchel.run(shown + ["--overlap", "1h"])
+        #expect(alone.status == 2 && alone.errorText.contains("--rotate"))
+    }
+
     @Test func `a revoked key is good no more at once, a rotated one for as long as was said`() async throws {
         let harness = try ServiceHarness()
         let first = try await harness.makeKey("--name", "backend", "--role", "submit,read", "--tenant", "acme")

@@ -72,6 +72,47 @@ import Testing
     }
 
     @Test(arguments: Backend.allCases)
+    func `a tenant takes back and rotates its own keys alone`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let records = fixture.records
+        let (key, token) = try await records.createKey(named: "ci", for: acme, roles: [.read], lasting: nil)
+        #expect(try await records.revokeKey(key.id, of: .local) == false)
+        #expect(try await records.rotateKey(key.id, of: .local, overlap: .zero) == nil)
+        #expect(try await records.authenticate(token) == key)
+        #expect(try await records.keys(of: acme) == [key])
+        let (_, next) = try #require(try await records.rotateKey(key.id, of: acme, overlap: .seconds(60)))
+        #expect(try await records.revokeKey(key.id, of: acme))
+        #expect(try await records.authenticate(token) == nil)
+        #expect(try await records.authenticate(next)?.name == "ci")
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `pages of a tenant's keys are its list, in the same order`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        for number in 0..<7 {
+            // Some are made in the same moment.
+            if number % 3 == 0 { fixture.clock.advance(.seconds(1)) }
+            for tenant in [acme, .local] {
+                _ = try await fixture.records.createKey(named: "", for: tenant, roles: [.read], lasting: nil)
+            }
+        }
+        let all = try await fixture.records.keys(of: acme).map(\.id)
+        for limit in [1, 2, 7, 8] {
+            var (listed, pages): ([String], Int) = ([], 0)
+            var cursor: String?
+            repeat {
+                let page = try await fixture.records.keys(of: acme, after: cursor, limit: limit)
+                listed += page.elements.map(\.id)
+                pages += 1
+                cursor = page.next
+            } while cursor != nil
+            #expect(listed == all && pages == (7 + limit - 1) / limit, "by \(limit)")
+        }
+        let first = try await fixture.records.keys(of: acme, after: "nonsense", limit: 9).elements
+        #expect(first.map(\.id) == all)
+    }
+
+    @Test(arguments: Backend.allCases)
     func `nothing but the whole key opens anything`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let (key, token) = try await fixture.records.createKey(named: "", for: acme, roles: [.admin], lasting: nil)

@@ -67,7 +67,7 @@ import Testing
 
         let store = try Store.open(at: directory.path + "/store", keys: directory.path + "/keys") { clock.now }
         let records = store.records
-        #expect(store.schemaVersion == "15")
+        #expect(store.schemaVersion == "16")
         try await records.expectTrueCounts()
         let acme = TenantID(rawValue: "acme")
         #expect(try await records.usage(of: acme) == TenantUsage(storedBytes: 14, pendingJobs: 1, liveLeases: 1))

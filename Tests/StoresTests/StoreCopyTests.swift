@@ -157,6 +157,7 @@ import Testing
         let (revoked, _) = try await records.createKey(named: "old", for: bob, roles: [.submit], lasting: .seconds(900))
         #expect(try await records.revokeKey(revoked.id))
         content.keys = [key]
+        _ = try await records.rotateSigningNumber(of: ada, overlap: .seconds(900))
         for tenant in [ada, bob] { #expect(try await records.putCategory(.sample(), of: tenant)) }
         #expect(try await records.putCategory(Category(id: "plain"), of: ada))
 
@@ -246,6 +247,9 @@ import Testing
         let records = store.records
         var told: [AnyHashable] = []
         for tenant in tenants {
+            told.append(try await records.signingNumbers(of: tenant))
+            told.append(
+                try await records.audit(of: tenant, where: AuditFilter(), after: nil, limit: 100).elements)
             var place: String?
             repeat {
                 let page = try await records.jobs(of: tenant, where: RecordFilter(), after: place, limit: 4)

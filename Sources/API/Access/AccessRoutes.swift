@@ -43,7 +43,7 @@ struct AccessRoutes: Sendable {
         }
         let started = try await records.startLease(
             on: attachment.id, in: context.scope, renditions: wanted.renditions, for: duration,
-            within: service.settings.quotas)
+            within: service.settings.tenantQuotas[attachment.tenant])
         guard let (lease, token) = started else {
             if case .grant = context.identity { throw Problem.unauthorized }
             throw Problem.notFound

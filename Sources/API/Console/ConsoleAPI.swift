@@ -30,6 +30,7 @@ struct ConsoleAPI: Sendable {
             APIKeyRecord(
                 id: session.key ?? "", tenant: session.tenant, name: "console", roles: session.roles,
                 createdAt: session.createdAt, expiresAt: session.endsAt, revokedAt: nil))
+        if session.key == nil { context.auditor = AuditActor(.command) }
         self.context = context
     }
 

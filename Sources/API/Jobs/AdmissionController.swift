@@ -44,11 +44,11 @@ public final class AdmissionController: Sendable {
     /// - Throws: A problem with the status 429 and a `Retry-After`.
     func admit(_ tenant: TenantID) async throws {
         try take(from: tenant)
-        try await store.records.admit(tenant, settings.submissions)
+        try await store.records.admit(tenant, settings.submissions(of: tenant))
     }
 
     private func take(from tenant: TenantID) throws(Problem) {
-        guard let rate = settings.quotas.submissionsPerMinute else { return }
+        guard let rate = settings.tenantQuotas[tenant].submissionsPerMinute else { return }
         let wait = state.withLock { state -> Duration? in
             let now = ContinuousClock.now
             // A bucket that is full again says no more than none.

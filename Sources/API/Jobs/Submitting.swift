@@ -18,7 +18,7 @@ struct Submitting: Sendable {
         return try await BodyReceiver(service: service).receive(request) { body in
             var (submission, digest) = try await submission(request, body, id: id, tenant: tenant)
             submission.traceparent = context.trace.header
-            var options = service.settings.submissions
+            var options = service.settings.submissions(of: tenant)
             options.idempotency = key.map { IdempotencyKey(text: $0, bodyDigest: digest) }
             switch try await service.jobs.submit(submission, options) {
             case .accepted(let record), .claimed(let record, _), .adopted(let record):

@@ -99,7 +99,7 @@ struct NotificationSubmitting: Sendable {
         let answer: NotificationAnswer
         do {
             answer = try await service.records.put(
-                notification, limit: service.settings.quotas.pendingNotifications)
+                notification, limit: service.settings.tenantQuotas[notification.tenant].pendingNotifications)
         } catch {
             // Nothing is left of what isn't taken: a job that was made for it goes, with its sources.
             if let job, job.keepsSources, try await service.records.deleteJob(job.record.id, of: tenant) {
@@ -187,7 +187,7 @@ struct NotificationSubmitting: Sendable {
     }
 
     private func job(_ submission: JobSubmission) async throws -> (record: JobRecord, keepsSources: Bool) {
-        switch try await service.jobs.submit(submission, service.settings.submissions) {
+        switch try await service.jobs.submit(submission, service.settings.submissions(of: submission.tenant)) {
         case .accepted(let record), .claimed(let record, _), .adopted(let record): return (record, true)
         case .unchanged(let record):
             guard record.state == .failed || record.state == .cancelled else { return (record, false) }

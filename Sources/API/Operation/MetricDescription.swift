@@ -56,7 +56,11 @@ public struct MetricDescription: Hashable, Sendable {
         .init("queue_seconds", .histogram(buckets: seconds), "From a job's acceptance to its claim.", "lane"),
         .init(
             "stage_seconds", .histogram(buckets: seconds),
-            "Stages of attachments: fetch, wait, identify, each rendition, placeholder, commit.", "stage"),
+            "Stages of attachments: fetch, wait, identify, each rendition, placeholder, scan, commit.", "stage"),
+        .init("scans_total", .counter, "Scans of sources: clean, rejected, or failed without a verdict.", "verdict"),
+        .init(
+            "scan_seconds", .histogram(buckets: seconds),
+            "From the beginning of a scan to its verdict, or the end of its time."),
         .init("fetch_places", .gauge, "Sources that are, and that wait to be, fetched.", "state", "priority"),
         .init(
             "starved_seconds_total", .counter,

@@ -38,7 +38,7 @@ struct OverviewRoutes: Sendable {
     /// The tenant's figures, and for an administrator those of the service.
     private func overview(for context: ServiceContext) async throws -> OverviewBody {
         let overview = try await service.records.overview(of: context.tenant)
-        var body = OverviewBody(overview, within: service.settings.quotas)
+        var body = OverviewBody(overview, within: service.settings.tenantQuotas[try context.tenant])
         if case .key(let key) = context.identity, key.may(.admin) {
             body.service = try await ServiceFigures(of: service)
         }

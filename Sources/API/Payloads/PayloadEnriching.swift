@@ -66,7 +66,11 @@ struct PayloadEnriching: Sendable {
     private func finishedJob() async throws -> JobRecord {
         try await service.intake.admit(tenant)
         let end = ContinuousClock.now + .seconds(fraction: wishes.deadline) + Self.grace
-        guard let accepted = try await service.jobs.submit(submission, service.settings.submissions).newJob else {
+        guard
+            let accepted = try await service.jobs.submit(
+                submission, service.settings.submissions(of: submission.tenant)
+            ).newJob
+        else {
             throw AttachmentError.storeFailed(reason: "an id that was made anew is in use")
         }
         let record = try await service.waitForEnd(of: accepted, within: end - .now)

@@ -72,6 +72,13 @@ extension Endpoint {
     static let grant = Endpoint(.post, "/v1/attachments/{id}/grants", .key([.read]))
     static let narrowGrant = Endpoint(.post, "/v1/grants/{id}/grants", .keyOrGrant([.read]))
     static let revokeGrant = Endpoint(.delete, "/v1/grants/{id}", .keyOrGrant([.read]))
+    static let createKey = Endpoint(.post, "/v1/keys", .key([.admin]))
+    static let listKeys = Endpoint(.get, "/v1/keys", .key([.admin]))
+    static let revokeKey = Endpoint(.delete, "/v1/keys/{id}", .key([.admin]))
+    static let rotateKey = Endpoint(.post, "/v1/keys/{id}/rotate", .key([.admin]))
+    static let webhookSecrets = Endpoint(.get, "/v1/webhook-secrets", .key([.admin]))
+    static let rotateWebhookSecret = Endpoint(.post, "/v1/webhook-secrets/rotate", .key([.admin]))
+    static let listAudit = Endpoint(.get, "/v1/audit", .key([.admin]))
     static let content = Endpoint(.get, "/c/{token}/{name}", .anyone)
     static let contentHead = Endpoint(.head, "/c/{token}/{name}", .anyone)
     static func enrichPayload(_ format: PayloadFormat) -> Endpoint {
@@ -124,6 +131,7 @@ extension Endpoint {
             submitJob, putJob, listJobs, job, jobEvents, deleteJob, retryJob, retryJobs, replayWebhook, listCalls, call,
             replayCall, listAttachments, attachment, deleteAttachment, attachmentAccess, overview, failures,
             startLease, lease, renewLease, stopLease, grant, narrowGrant, revokeGrant,
+            createKey, listKeys, revokeKey, rotateKey, webhookSecrets, rotateWebhookSecret, listAudit,
             content, contentHead,
         ] + PayloadFormat.allCases.map(enrichPayload) + [
             submitNotification, putNotification, listNotifications, notification, deleteNotification, fireNotification,

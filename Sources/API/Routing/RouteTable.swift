@@ -23,7 +23,9 @@ struct RouteTable {
             try answers.admit(endpoint)
             var context = context
             context.identity = try await authentication.identity(for: endpoint, request)
-            return try await handler(request, context)
+            return try await AuditActor.$current.withValue(context.actor) { [context] in
+                try await handler(request, context)
+            }
         }
     }
 

@@ -11,6 +11,8 @@ public struct ServiceContext: RequestContext {
     var identity = Identity.nobody
     /// Answered as `X-Request-Id`, and in the logs.
     var requestID = ""
+    /// For whom it is done, where that isn't who the request's credentials say.
+    var auditor: AuditActor?
     /// Of the path, where a page of the console asks rather than a client.
     var pathParameters: [String: String] = [:]
     /// Passed on with whatever is done on behalf of the request.
@@ -19,6 +21,16 @@ public struct ServiceContext: RequestContext {
     public init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
+    }
+
+    /// For whom what is done is done.
+    var actor: AuditActor {
+        if let auditor { return auditor }
+        return switch identity {
+        case .key(let key): AuditActor(.key, id: key.id.isEmpty ? nil : key.id)
+        case .grant(_, let grant): AuditActor(.grant, id: grant.id)
+        case .nobody: AuditActor(.service)
+        }
     }
 
     /// The tenant on whose behalf the request is answered.

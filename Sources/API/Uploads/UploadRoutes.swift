@@ -100,7 +100,7 @@ struct UploadRoutes: Sendable {
             id: id, token, tenant: tenant, terms: terms, length: length,
             source: service.uploads.newSourceName(), createdAt: now,
             expiresAt: now + .seconds(fraction: life))
-        try await service.records.add(record, within: service.settings.uploadQuotas)
+        try await service.records.add(record, within: service.settings.tenantQuotas[tenant])
         return (record, "\(service.settings.publicURL)/u/\(token.token.secretText)")
     }
 

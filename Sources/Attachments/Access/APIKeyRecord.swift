@@ -11,9 +11,13 @@ public enum AccessRole: String, Hashable, Sendable, Codable, CaseIterable {
             "submits jobs and push payloads, looks at jobs and attachments by their ids and follows jobs, cancels, retries and deletes jobs, has calls made again, deletes attachments, puts, looks at, fires and removes notifications, opens, looks at and ends uploads, puts, looks at and deletes categories, and checks triggers"
         case .read:
             "lists jobs, attachments, what failed, uploads, profiles, notifications, firings, responses, categories and calls, looks at them and at the overview and follows jobs, checks triggers, starts and stops leases, gives and takes back grants, and makes and ends previews"
-        case .admin: "may everything that the others may, and read the metrics"
+        case .admin:
+            "may everything that the others may, makes, lists, rotates and takes back API keys, looks at and rotates signing secrets, lists the audit, and reads the metrics"
         }
     }
+
+    /// Of a key for which nothing else is said.
+    public static let standard: [AccessRole] = [.submit, .read]
 
     /// Whether this role includes what `other` may do.
     public func includes(_ other: AccessRole) -> Bool {

@@ -58,6 +58,10 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case uploadConsumed
     /// Bytes are not those that were announced.
     case checksumMismatch
+    /// A scanner doesn't let the source be delivered.
+    case rejectedByScan(reason: String)
+    /// No scanner has said that the source may be delivered; the reason is a clause of which it is the subject.
+    case scanFailed(reason: String)
 
     /// More bytes of memory are `needed`, by an estimate from the header, than there may be.
     public static func tooMuchMemory(needed: Int64, granted: Int64) -> AttachmentError {
@@ -94,6 +98,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .uploadIncomplete: .uploadIncomplete
         case .uploadConsumed: .uploadConsumed
         case .checksumMismatch: .checksumMismatch
+        case .rejectedByScan: .rejectedByScan
+        case .scanFailed: .scanFailed
         }
     }
 
@@ -176,6 +182,10 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "The upload was used for another job or notification, or its bytes are kept no longer. Open another, and send the file again."
         case .checksumMismatch:
             "The bytes don't have the checksum that was announced. Send the file again."
+        case .rejectedByScan(let reason):
+            "The scanner doesn't let this file be delivered: \(reason). Send another one."
+        case .scanFailed(let reason):
+            "The scanner gave no verdict on this file: \(reason). Try again later."
         }
     }
 
@@ -261,6 +271,8 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case uploadIncomplete = "upload_incomplete"
     case uploadConsumed = "upload_consumed"
     case checksumMismatch = "checksum_mismatch"
+    case rejectedByScan = "rejected_by_scan"
+    case scanFailed = "scan_failed"
 
     /// The matching `UNError` code of Apple's UserNotifications, where there is one.
     public var unError: Int? {
@@ -272,7 +284,8 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .storeFailed, .storeFull: 104
         case .corrupt, .codecCrashed: 105
         case .blockedAddress, .fetchFailed, .fetchTimeout, .deadlineExceeded, .withheld, .queueFull, .quotaExceeded,
-            .rateLimited, .handoverFailed, .superseded, .uploadIncomplete, .uploadConsumed, .checksumMismatch:
+            .rateLimited, .handoverFailed, .superseded, .uploadIncomplete, .uploadConsumed, .checksumMismatch,
+            .rejectedByScan, .scanFailed:
             nil
         }
     }
@@ -283,11 +296,11 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .invalidSource, .unrecognizedType, .unsupportedFeature, .sourceTooLarge, .tooManyPixels, .tooManyFrames,
             .tooLong,
             .tooExpensive,
-            .capUnreachable, .corrupt:
+            .capUnreachable, .corrupt, .rejectedByScan:
             true
         case .blockedAddress, .fetchFailed, .fetchTimeout, .notInStore, .storeFailed, .storeFull, .codecCrashed,
             .deadlineExceeded, .withheld, .queueFull, .quotaExceeded, .rateLimited, .handoverFailed,
-            .superseded, .uploadIncomplete, .uploadConsumed, .checksumMismatch:
+            .superseded, .uploadIncomplete, .uploadConsumed, .checksumMismatch, .scanFailed:
             false
         }
     }
@@ -295,7 +308,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     /// Whether the service tries again by itself.
     public var isRetryable: Bool {
         switch self {
-        case .fetchFailed, .fetchTimeout, .storeFailed, .storeFull, .codecCrashed: true
+        case .fetchFailed, .fetchTimeout, .storeFailed, .storeFull, .codecCrashed, .scanFailed: true
         default: false
         }
     }

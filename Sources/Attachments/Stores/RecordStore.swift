@@ -1,5 +1,5 @@
-/// Keeps jobs, attachments, the queue, access, keys, calls, categories, notifications, responses, uploads and who is signed in
-/// to the console; the source of instants.
+/// Keeps jobs, attachments, the queue, access, keys, calls, categories, notifications, responses, uploads, tenants, the audit list and who is
+/// signed in to the console; the source of instants.
 /// One store has all the roles, for one transaction may touch several; whoever uses it takes those that it needs.
 ///
 /// What is deleted goes in this order: the record first, with all access to it, then the blob's row at zero references,
@@ -7,7 +7,7 @@
 /// has to ask.
 public protocol RecordStore: JobQueue, JobRecords, AccessRecords, APIKeyRecords, WebhookQueue, BlobRecords,
     CategoryRecords, NotificationRecords, NotificationMediaRecords, ResponseRecords, OperationRecords, UploadRecords,
-    ConsoleSessionRecords
+    ConsoleSessionRecords, TenantRecords, AuditRecords
 {
     /// Whether what becomes superfluous is written down as it does, and removed by ``collectGarbage()``. Then no sweep has to
     /// look for it among all blobs.

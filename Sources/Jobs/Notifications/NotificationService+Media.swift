@@ -71,6 +71,8 @@ extension NotificationService {
     /// - Returns: Nil where it isn't taken now.
     private func submit(_ submission: JobSubmission) async throws(AttachmentError) -> JobRecord? {
         do throws(AttachmentError) {
+            // A notification was taken: its jobs aren't counted once more.
+            let quotas = Quotas(storedBytes: quotas[submission.tenant].storedBytes)
             switch try await jobs.submit(submission, SubmissionOptions(quotas: quotas)) {
             case .accepted(let record), .claimed(let record, _), .adopted(let record), .unchanged(let record):
                 return record

@@ -44,7 +44,7 @@ public final class NotificationService: Sendable {
     let records: any NotificationRecords & NotificationMediaRecords & JobQueue & JobRecords
     let jobs: JobService
     /// Of jobs that are made for firings.
-    let quotas: Quotas
+    let quotas: TenantQuotas
     private let zones: TimeZoneDatabase
     private let signal = AsyncSignal()
     let health = StoreHealth()
@@ -53,7 +53,7 @@ public final class NotificationService: Sendable {
 
     package init(
         records: any NotificationRecords & NotificationMediaRecords & JobQueue & JobRecords, jobs: JobService,
-        zones: TimeZoneDatabase, quotas: Quotas = Quotas()
+        zones: TimeZoneDatabase, quotas: TenantQuotas = TenantQuotas()
     ) {
         self.records = records
         self.jobs = jobs

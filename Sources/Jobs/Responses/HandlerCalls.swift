@@ -18,11 +18,11 @@ public final class HandlerCalls: Sendable {
     }
 
     private let client: HandlerClient
-    private let secrets: @Sendable (TenantID) throws -> [WebhookSecret]
+    private let secrets: @Sendable (TenantID) async throws -> [WebhookSecret]
     private let state = Mutex(State())
 
     /// - Parameter secrets: What a tenant's calls are signed with, the current one first.
-    public init(client: HandlerClient, secrets: @escaping @Sendable (TenantID) throws -> [WebhookSecret]) {
+    public init(client: HandlerClient, secrets: @escaping @Sendable (TenantID) async throws -> [WebhookSecret]) {
         self.client = client
         self.secrets = secrets
     }
@@ -50,8 +50,8 @@ public final class HandlerCalls: Sendable {
         }
         defer { places.release(1) }
         let signing: [WebhookSecret]
-        do { signing = try secrets(tenant) } catch {
-            throw HandlerFailure("the key that its calls are signed with can't be read")
+        do { signing = try await secrets(tenant) } catch {
+            throw HandlerFailure("what its calls are signed with can't be read")
         }
         var handler = handler
         handler.timeout = max(0.01, (end - .now).inSeconds)

@@ -68,14 +68,14 @@ public final class UploadService: Sendable {
     private static let syncsAtOnce: Int64 = 4
 
     let records: any UploadRecords
-    let quotas: Quotas
+    let quotas: TenantQuotas
     let syncs = AsyncSemaphore(capacity: syncsAtOnce)
     let files: any UploadFiles
     private let sources: any SourceStore
     private let jobs: JobService
     private let state = Mutex(State())
 
-    public init(records: any UploadRecords, sources: any SourceStore, jobs: JobService, quotas: Quotas) {
+    public init(records: any UploadRecords, sources: any SourceStore, jobs: JobService, quotas: TenantQuotas) {
         self.records = records
         self.quotas = quotas
         self.jobs = jobs
@@ -232,7 +232,7 @@ public final class UploadService: Sendable {
     }
 
     func step(_ step: UploadStep, of upload: UploadRecord) async throws -> UploadChange {
-        switch try await records.change(upload.id, of: upload.tenant, by: step, within: quotas) {
+        switch try await records.change(upload.id, of: upload.tenant, by: step, within: quotas[upload.tenant]) {
         case nil: throw UploadFailure.gone
         case .failure(let refusal)?: throw UploadFailure.refused(refusal)
         case .success(let change)?: return change

@@ -19,7 +19,7 @@ public final class WebhookSender: Sendable {
     /// The finished job as the receiver gets it; nil where it was deleted.
     public typealias Content = @Sendable (TenantID, JobID) async throws -> Data?
     /// The secrets that a tenant's webhooks are signed with, the current one first.
-    public typealias Secrets = @Sendable (TenantID) throws -> [WebhookSecret]
+    public typealias Secrets = @Sendable (TenantID) async throws -> [WebhookSecret]
 
     /// Calls underway at once; each costs a connection and some kilobytes. A third is for one receiver, 128 calls: one that
     /// takes a quarter of a second still gets 500 in a second.
@@ -202,7 +202,8 @@ public final class WebhookSender: Sendable {
                 return (.failed(reason: "the job was deleted"), true)
             }
             var headers = try Self.headers(
-                id: callback.id, timestamp: Instant.wallClock(), body: body, secrets: try secrets(callback.tenant))
+                id: callback.id, timestamp: Instant.wallClock(), body: body, secrets: try await secrets(callback.tenant)
+            )
             if let traceparent = callback.traceparent { headers.append(("traceparent", traceparent)) }
             let answer = try await post(body, headers, to: try FetchURL(callback.url))
             let outcome: WebhookOutcome =

@@ -206,6 +206,7 @@ struct CopiedTable: Sendable {
             name: "tenants", source: "tenants", key: [.text("tenant")],
             columns: [
                 CopiedColumn("tenant", .text), CopiedColumn("last_place", .int), CopiedColumn("last_response", .int),
+                CopiedColumn("signing", .text), CopiedColumn("removed_at", .int),
             ]),
         CopiedTable(
             name: "tickets", source: "tickets", key: [.text("id")],
@@ -230,6 +231,14 @@ struct CopiedTable: Sendable {
             columns: [
                 CopiedColumn("tenant", .text), CopiedColumn("slot", .int, from: "0", reading: []),
                 CopiedColumn("count", .int, from: "pending_notifications"),
+            ]),
+        CopiedTable(
+            name: "audit", source: "audit", key: [.number("key")],
+            columns: [
+                CopiedColumn("key", .int), CopiedColumn("tenant", .text), CopiedColumn("at", .int),
+                CopiedColumn("action", .text), CopiedColumn("subject_kind", .text), CopiedColumn("subject", .text),
+                CopiedColumn("attachment", .uuid), CopiedColumn("actor_kind", .text), CopiedColumn("actor", .text),
+                CopiedColumn("detail", .text),
             ]),
         CopiedTable(
             name: "api_keys", source: "api_keys", key: [.text("id")],

@@ -24,13 +24,17 @@ extension Store {
     /// - Parameters:
     ///   - inTurn: Whether to leave to others what one process does for all.
     ///   - audits: Whether to look through all blobs also where the records write down what is superfluous.
-    public func sweep(inTurn: Bool = false, audits: Bool = false) async throws(AttachmentError) -> SweepReport {
-        try await sweep(sparing: isExclusive ? nil : Self.youth, inTurn: inTurn, audits: audits)
+    ///   - auditKept: How long entries of the audit list are.
+    public func sweep(
+        inTurn: Bool = false, audits: Bool = false, auditKept: Duration = AuditEntry.keep
+    ) async throws(AttachmentError) -> SweepReport {
+        try await sweep(
+            sparing: isExclusive ? nil : Self.youth, inTurn: inTurn, audits: audits, auditKept: auditKept)
     }
 
     /// - Parameter age: What is younger stays; nil spares nothing.
     func sweep(
-        sparing age: Duration?, inTurn: Bool = false, audits: Bool = true
+        sparing age: Duration?, inTurn: Bool = false, audits: Bool = true, auditKept: Duration = AuditEntry.keep
     ) async throws(AttachmentError) -> SweepReport {
         let isOld = { @Sendable (of: Duration) in age.map { of >= $0 } ?? true }
         let has = { (task: UpkeepTask) async throws(AttachmentError) -> Bool in
@@ -47,6 +51,10 @@ extension Store {
         while try await has(.expiry) {
             if try await records.endUploads(.due, limit: Self.part) < Self.part { break }
         }
+        while try await has(.expiry) {
+            if try await records.forgetAudit(olderThan: auditKept, limit: Self.part) < Self.part { break }
+        }
+        if try await has(.expiry) { try await completeRemovals() }
         report.collected = try await records.collectGarbage()
         if audits || !records.notesGarbage { try await sweepBlobs(where: isOld, &report) }
         if try await has(.sources) { try await sweepSources(where: isOld, &report) }

@@ -65,6 +65,7 @@ extension MemoryRecordStore {
                 tables.hasRenditions(entry), try admitted(tables, entry, now)
             else { return nil }
             tables.put(entry)
+            tables.note(.made(entry), at: now)
             return entry
         }
         guard let given else { return nil }
@@ -110,6 +111,7 @@ extension MemoryRecordStore {
             let found = tables.access(id, in: scope, AccessEntry.Kind.allCases, tokens, at: now)
             guard let found else { return false }
             tables.end(found.id, at: now)
+            tables.note(.revoked(found), at: now)
             return true
         }
     }

@@ -22,6 +22,7 @@ extension MemoryRecordStore {
             }
             let session = ConsoleSession(signedInWith: code, at: now)
             tables.consoleSessions[token.hash] = session
+            tables.note(.signedIn(session, hash: token.hash), at: now)
             return session
         }
         return session.map { ($0, token) }
@@ -33,6 +34,7 @@ extension MemoryRecordStore {
             guard let key = tables.keys[key.id]?.record, key.isGood(at: now) else { return nil }
             let session = ConsoleSession(signedInWith: key, at: now)
             tables.consoleSessions[token.hash] = session
+            tables.note(.signedIn(session, hash: token.hash), at: now)
             return session
         }
         return session.map { ($0, token) }

@@ -11,6 +11,7 @@ extension MemoryRecordStore {
                 id: id, tenant: tenant, name: name, roles: roles, createdAt: now,
                 expiresAt: duration.map { now + $0 }, revokedAt: nil)
             tables.keys[id] = MemoryTables.Key(record: record, hash: token.hash)
+            tables.note(.made(record), at: now)
             return record
         }
         return (record, token)
@@ -23,28 +24,39 @@ extension MemoryRecordStore {
         }
     }
 
+    public func keys(
+        of tenant: TenantID, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<APIKeyRecord> {
+        KeyPlace.page(
+            of: try await keys(of: tenant).filter { key in cursor.map { KeyPlace(key).isBehind($0) } ?? true },
+            limit: limit)
+    }
+
     public func hasKeys() async throws(AttachmentError) -> Bool {
         read { tables, now in tables.keys.values.contains { $0.record.isGood(at: now) } }
     }
 
-    public func revokeKey(_ id: String) async throws(AttachmentError) -> Bool {
+    public func revokeKey(_ id: String, of tenant: TenantID?) async throws(AttachmentError) -> Bool {
         try await write { tables, now in
-            guard var key = tables.keys[id] else { return false }
+            guard var key = tables.keys[id], key.record.belongs(to: tenant) else { return false }
             if key.record.revokedAt == nil {
                 key.record.revokedAt = now
                 tables.keys[id] = key
                 tables.takesAccessBack = true
+                tables.note(AuditNote(.revoked, .key, id, of: key.record.tenant), at: now)
             }
             return true
         }
     }
 
     public func rotateKey(
-        _ id: String, overlap: Duration
+        _ id: String, of tenant: TenantID?, overlap: Duration
     ) async throws(AttachmentError) -> (APIKeyRecord, AccessToken)? {
         let (newID, token) = TokenFormat.newAPIKey()
         let record = try await write { tables, now -> APIKeyRecord? in
-            guard var key = tables.keys[id], key.record.isGood(at: now) else { return nil }
+            guard var key = tables.keys[id], key.record.belongs(to: tenant), key.record.isGood(at: now) else {
+                return nil
+            }
             var record = key.record
             let end = now + max(overlap, .zero)
             if record.expiresAt.map({ end < $0 }) ?? true {
@@ -55,6 +67,7 @@ extension MemoryRecordStore {
             record.id = newID
             record.createdAt = now
             tables.keys[newID] = MemoryTables.Key(record: record, hash: token.hash)
+            tables.note(.rotated(id, into: record), at: now)
             return record
         }
         return record.map { ($0, token) }

@@ -122,6 +122,7 @@ extension MemoryRecordStore {
         let superfluous = try await write { tables, now -> [BlobName]? in
             guard let attachment = tables.attachments[.init(tenant: tenant, id: id)] else { return nil }
             let blobs = tables.release(id, of: tenant, at: now)
+            tables.note(.deleted(id, of: tenant), at: now)
             // A job goes with its last attachment.
             if tables.jobs[attachment.job]?.attachments.isEmpty ?? false {
                 tables.delete(job: attachment.job, at: now)
@@ -134,7 +135,12 @@ extension MemoryRecordStore {
 
     public func deleteJob(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> Bool {
         let superfluous = try await write { tables, now in
-            tables.job(id, of: tenant).map { tables.delete(job: $0.key, at: now) }
+            tables.job(id, of: tenant).map { job in
+                for attachment in job.attachments {
+                    tables.note(.deleted(attachment, of: tenant, detail: "with its job"), at: now)
+                }
+                return tables.delete(job: job.key, at: now)
+            }
         }
         await garbage.collect(superfluous ?? [])
         return superfluous != nil
@@ -230,6 +236,7 @@ extension MemoryTables {
         var blobs: [BlobName] = []
         for attachment in part {
             blobs += release(attachment.record.id, of: attachment.record.tenant, at: now)
+            note(.deleted(attachment.record.id, of: attachment.record.tenant, detail: "expired"), at: now)
             guard let job = jobs[attachment.job] else { continue }
             // A job that delivered goes with the last of what it delivered, whatever became of the rest.
             let isBare = job.state == .delivered && !holdsDelivered(job)

@@ -24,6 +24,7 @@ extension MemoryRecordStore {
             guard let ticket = tables.tickets[id], ticket.tenant == tenant, ticket.kind == .preview else {
                 return false
             }
+            if ticket.isLive(at: now) { tables.note(AuditNote(.revoked, .ticket, id, of: tenant), at: now) }
             tables.close([id], of: tenant, at: now)
             return true
         }

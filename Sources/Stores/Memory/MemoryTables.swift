@@ -180,6 +180,9 @@ struct MemoryTables: Sendable {
     var keys = TreeDictionary<String, Key>()
     var calls = TreeDictionary<String, Call>()
     var uses = TreeDictionary<Owned<String>, Use>()
+    var audits = TreeDictionary<Int64, Audit>()
+    var removals: Set<TenantID> = []
+    var signing = TreeDictionary<TenantID, SigningNumbers>()
     var categories = TreeDictionary<TenantID, [String: Category]>()
     /// By digest.
     var profiles = TreeDictionary<String, Profile>()

@@ -68,6 +68,7 @@ extension PostgresRecordStore {
                 try await admitted(work, entry, ancestors)
             else { return nil }
             try await work.insert(entry)
+            work.note(.made(entry))
             return entry
         }
         guard let given else { return nil }
@@ -115,6 +116,7 @@ extension PostgresRecordStore {
             let access = try await work.access(id, in: scope, AccessEntry.Kind.allCases)
             guard let access else { return false }
             try await work.end(access)
+            work.note(.revoked(access))
             return true
         }
     }

@@ -38,7 +38,7 @@ extension PostgresRecordStore {
                 createdAt: try row.instant("created_at"))
             guard code.isLive(at: work.now) else { return nil }
             let session = ConsoleSession(signedInWith: code, at: work.now)
-            try await work.insert(session, hash: token.hash)
+            if try await work.insert(session, hash: token.hash) { work.note(.signedIn(session, hash: token.hash)) }
             return session
         }
         return session.map { ($0, token) }
@@ -49,7 +49,7 @@ extension PostgresRecordStore {
         let session = try await write { work -> ConsoleSession? in
             guard try await work.isGood(key: key.id) else { return nil }
             let session = ConsoleSession(signedInWith: key, at: work.now)
-            try await work.insert(session, hash: token.hash)
+            if try await work.insert(session, hash: token.hash) { work.note(.signedIn(session, hash: token.hash)) }
             return session
         }
         return session.map { ($0, token) }
@@ -101,7 +101,8 @@ extension PostgresWork {
         }
     }
 
-    fileprivate func insert(_ session: ConsoleSession, hash: String) async throws {
+    /// - Returns: Whether it is new.
+    fileprivate func insert(_ session: ConsoleSession, hash: String) async throws -> Bool {
         try await run(
             """
             INSERT INTO console_sessions (hash, kind, tenant, roles, key, created_at, used_at, ends_at)
@@ -111,6 +112,7 @@ extension PostgresWork {
                 .text(hash), .text(session.tenant.rawValue), .text(try Column.text(session.roles)),
                 .text(session.key), .int(session.createdAt.milliseconds), .int(session.usedAt.milliseconds),
                 .int(session.endsAt.milliseconds),
-            ])
+            ]
+        ).changes > 0
     }
 }

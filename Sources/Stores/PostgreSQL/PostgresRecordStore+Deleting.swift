@@ -12,6 +12,7 @@ extension PostgresRecordStore {
                 try await work.releaseAttachments([id], of: tenant) == 1
             else { return false }
             try await work.deleteJob(job, where: "NOT EXISTS (SELECT 1 FROM attachments WHERE job = jobs.key)")
+            work.note(.deleted(id, of: tenant))
             return true
         }
     }
@@ -20,8 +21,9 @@ extension PostgresRecordStore {
         try await write { work in
             guard let job = try await work.lock(id, of: tenant) else { return false }
             let attachments = try await work.run("SELECT id FROM attachments WHERE job = $1", [.int(job.key)])
-            try await work.releaseAttachments(
-                try attachments.map { AttachmentID(rawValue: try $0.text("id")) }, of: tenant)
+            let ids = try attachments.map { AttachmentID(rawValue: try $0.text("id")) }
+            try await work.releaseAttachments(ids, of: tenant)
+            for id in ids { work.note(.deleted(id, of: tenant, detail: "with its job")) }
             try await work.deleteJob(job, where: "true")
             return true
         }
@@ -73,8 +75,11 @@ extension PostgresRecordStore {
             }
             let before = work.superfluous.count
             for row in found {
-                try await work.releaseAttachments(
-                    [AttachmentID(rawValue: row.text("id"))], of: TenantID(rawValue: row.text("tenant")))
+                let (id, tenant) = (
+                    AttachmentID(rawValue: try row.text("id")), TenantID(rawValue: try row.text("tenant"))
+                )
+                try await work.releaseAttachments([id], of: tenant)
+                work.note(.deleted(id, of: tenant, detail: "expired"))
             }
             for row in found {
                 guard let job = jobs[try row.int64("job")] else { continue }

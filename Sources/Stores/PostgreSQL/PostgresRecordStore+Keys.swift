@@ -10,7 +10,7 @@ extension PostgresRecordStore {
             let record = APIKeyRecord(
                 id: id, tenant: tenant, name: name, roles: roles, createdAt: work.now,
                 expiresAt: duration.map { work.now + $0 }, revokedAt: nil)
-            try await work.insert(record, hash: token.hash)
+            if try await work.insert(record, hash: token.hash) { work.note(.made(record)) }
             return record
         }
         return (record, token)
@@ -25,6 +25,24 @@ extension PostgresRecordStore {
         }
     }
 
+    public func keys(
+        of tenant: TenantID, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<APIKeyRecord> {
+        let place = cursor.map { KeyPlace(cursor: $0) }
+        return try await read { work in
+            let rows = try await work.run(
+                """
+                SELECT * FROM api_keys WHERE tenant = $1 AND created_at <= $2 AND (created_at < $2 OR id COLLATE "C" > $3)
+                ORDER BY created_at DESC, id COLLATE "C" LIMIT $4
+                """,
+                [
+                    .text(tenant.rawValue), .int(place?.createdAt ?? Int64.max), .text(place?.id ?? ""),
+                    .int(KeyPlace.rows(of: limit)),
+                ])
+            return KeyPlace.page(of: try rows.map { try APIKeyRecord($0) }, limit: limit)
+        }
+    }
+
     public func hasKeys() async throws(AttachmentError) -> Bool {
         try await read { work in
             try await !work.run(
@@ -34,22 +52,27 @@ extension PostgresRecordStore {
         }
     }
 
-    public func revokeKey(_ id: String) async throws(AttachmentError) -> Bool {
+    public func revokeKey(_ id: String, of tenant: TenantID?) async throws(AttachmentError) -> Bool {
         try await write { work in
+            let row = try await work.run("SELECT * FROM api_keys WHERE id = $1 FOR UPDATE", [.text(id)]).first
+            guard let key = try row.map({ try APIKeyRecord($0) }), key.belongs(to: tenant) else { return false }
+            guard key.revokedAt == nil else { return true }
             try await work.run(
-                "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1",
-                [.text(id), .int(work.now.milliseconds)]
-            ).changes > 0
+                "UPDATE api_keys SET revoked_at = $2 WHERE id = $1", [.text(id), .int(work.now.milliseconds)])
+            work.note(AuditNote(.revoked, .key, id, of: key.tenant))
+            return true
         }
     }
 
     public func rotateKey(
-        _ id: String, overlap: Duration
+        _ id: String, of tenant: TenantID?, overlap: Duration
     ) async throws(AttachmentError) -> (APIKeyRecord, AccessToken)? {
         let (newID, token) = TokenFormat.newAPIKey()
         let record = try await write { work -> APIKeyRecord? in
             let row = try await work.run("SELECT * FROM api_keys WHERE id = $1 FOR UPDATE", [.text(id)]).first
-            guard var record = try row.map({ try APIKeyRecord($0) }), record.isGood(at: work.now) else { return nil }
+            guard var record = try row.map({ try APIKeyRecord($0) }), record.belongs(to: tenant),
+                record.isGood(at: work.now)
+            else { return nil }
             let end = work.now + max(overlap, .zero)
             if record.expiresAt.map({ end < $0 }) ?? true {
                 try await work.run(
@@ -57,7 +80,7 @@ extension PostgresRecordStore {
             }
             record.id = newID
             record.createdAt = work.now
-            try await work.insert(record, hash: token.hash)
+            if try await work.insert(record, hash: token.hash) { work.note(.rotated(id, into: record)) }
             return record
         }
         return record.map { ($0, token) }
@@ -85,8 +108,8 @@ extension APIKeyRecord {
 }
 
 extension PostgresWork {
-    fileprivate func insert(_ key: APIKeyRecord, hash: String) async throws {
-        // Done again after an answer that was lost, it is there already.
+    /// - Returns: Whether it is new: done again after an answer that was lost, it is there already.
+    fileprivate func insert(_ key: APIKeyRecord, hash: String) async throws -> Bool {
         try await run(
             """
             INSERT INTO api_keys (id, tenant, name, roles, sha256, created_at, expires_at)
@@ -96,6 +119,7 @@ extension PostgresWork {
                 .text(key.id), .text(key.tenant.rawValue), .text(key.name), .text(try Column.text(key.roles)),
                 .text(hash),
                 .int(key.createdAt.milliseconds), .int(key.expiresAt?.milliseconds),
-            ])
+            ]
+        ).changes > 0
     }
 }

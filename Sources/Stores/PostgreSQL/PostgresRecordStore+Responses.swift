@@ -66,6 +66,7 @@ extension PostgresRecordStore {
             guard let ticket = try await work.ticket(id), ticket.tenant == tenant, ticket.kind == .preview else {
                 return false
             }
+            if ticket.isLive(at: work.now) { work.note(AuditNote(.revoked, .ticket, id, of: tenant)) }
             try await work.close([id], of: tenant)
             return true
         }

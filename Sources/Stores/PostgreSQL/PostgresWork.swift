@@ -14,6 +14,8 @@ final class PostgresWork {
     var usage: [TenantID: TenantUsage] = [:]
     /// What came to an end.
     var tallies = TallySheet()
+    /// For the audit list.
+    var notes: [AuditNote] = []
     var ringsBell = false
     /// What other nodes are to look at after the commit.
     var wakes: Set<PostgresWakeups.Channel> = []
@@ -69,6 +71,7 @@ final class PostgresWork {
                     .int(change.liveLeases),
                 ])
         }
+        try await writeNotes()
         _ = try await transaction.send(statements(adding: tallies))
         guard !waste.blobs.isEmpty || !waste.sources.isEmpty else { return waste }
         let rows = try await run(

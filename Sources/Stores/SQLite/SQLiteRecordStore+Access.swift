@@ -59,6 +59,7 @@ extension SQLiteRecordStore {
                 try admitted(database, entry, now)
             else { return nil }
             try database.insert(entry)
+            try database.note(.made(entry), at: now)
             return entry
         }
         guard let given else { return nil }
@@ -107,6 +108,7 @@ extension SQLiteRecordStore {
             let access = try database.access(id, in: scope, AccessEntry.Kind.allCases, keys: keys, at: now)
             guard let access else { return false }
             try database.end(access, at: now)
+            try database.note(.revoked(access), at: now)
             return true
         }
     }

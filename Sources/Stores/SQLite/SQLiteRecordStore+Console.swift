@@ -35,6 +35,7 @@ extension SQLiteRecordStore {
             guard code.isLive(at: now) else { return nil }
             let session = ConsoleSession(signedInWith: code, at: now)
             try database.insert(session, hash: token.hash)
+            try database.note(.signedIn(session, hash: token.hash), at: now)
             return session
         }
         return session.map { ($0, token) }
@@ -46,6 +47,7 @@ extension SQLiteRecordStore {
             guard try database.isGood(key: key.id, at: now) else { return nil }
             let session = ConsoleSession(signedInWith: key, at: now)
             try database.insert(session, hash: token.hash)
+            try database.note(.signedIn(session, hash: token.hash), at: now)
             return session
         }
         return session.map { ($0, token) }

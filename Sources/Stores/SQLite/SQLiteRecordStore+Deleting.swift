@@ -5,11 +5,12 @@ extension SQLiteRecordStore {
     public func delete(
         _ id: AttachmentID, of tenant: TenantID
     ) async throws(AttachmentError) -> Bool {
-        let superfluous = try await write { database, _ -> [BlobName]? in
+        let superfluous = try await write { database, now -> [BlobName]? in
             let job = try database.number(
                 "SELECT job FROM attachments WHERE tenant = ? AND id = ?", [tenant.rawValue, id.rawValue])
             guard let job else { return nil }
             let blobs = try database.releaseAttachment(id, of: tenant)
+            try database.note(.deleted(id, of: tenant), at: now)
             try database.deleteJobIfEmpty(job)
             return blobs
         }
@@ -18,15 +19,15 @@ extension SQLiteRecordStore {
     }
 
     public func deleteJob(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> Bool {
-        let superfluous = try await write { database, _ -> [BlobName]? in
+        let superfluous = try await write { database, now -> [BlobName]? in
             let job = try database.number(
                 "SELECT key FROM jobs WHERE tenant = ? AND id = ?", [tenant.rawValue, id.rawValue])
             guard let job else { return nil }
             let attachments = try database.texts(
-                "SELECT id FROM attachments WHERE job = ? AND tenant = ?", [job, tenant.rawValue])
-            let blobs = try attachments.flatMap {
-                try database.releaseAttachment(AttachmentID(rawValue: $0), of: tenant)
-            }
+                "SELECT id FROM attachments WHERE job = ? AND tenant = ?", [job, tenant.rawValue]
+            ).map(AttachmentID.init(rawValue:))
+            let blobs = try attachments.flatMap { try database.releaseAttachment($0, of: tenant) }
+            for id in attachments { try database.note(.deleted(id, of: tenant, detail: "with its job"), at: now) }
             try database.run("DELETE FROM jobs WHERE key = ?", [job])
             return blobs
         }
@@ -66,8 +67,9 @@ extension SQLiteRecordStore {
             }
             var blobs: [BlobName] = []
             for row in found {
-                blobs += try database.releaseAttachment(
-                    AttachmentID(rawValue: row["id"]), of: TenantID(rawValue: row["tenant"]))
+                let (id, tenant) = (AttachmentID(rawValue: row["id"]), TenantID(rawValue: row["tenant"]))
+                blobs += try database.releaseAttachment(id, of: tenant)
+                try database.note(.deleted(id, of: tenant, detail: "expired"), at: now)
                 try database.deleteJobIfEmpty(row["job"])
                 try database.deleteJobIfBare(row["job"])
             }

@@ -11,6 +11,7 @@ extension SQLiteRecordStore {
                 id: id, tenant: tenant, name: name, roles: roles, createdAt: now, expiresAt: duration.map { now + $0 },
                 revokedAt: nil)
             try database.insert(record, hash: token.hash)
+            try database.note(.made(record), at: now)
             return record
         }
         return (record, token)
@@ -30,6 +31,24 @@ extension SQLiteRecordStore {
         }
     }
 
+    public func keys(
+        of tenant: TenantID, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<APIKeyRecord> {
+        let place = cursor.map { KeyPlace(cursor: $0) }
+        return try await read { database, _ in
+            let rows = try database.rows(
+                """
+                SELECT * FROM api_keys WHERE tenant = ? AND created_at <= ? AND (created_at < ? OR id > ?)
+                ORDER BY created_at DESC, id LIMIT ?
+                """,
+                [
+                    tenant.rawValue, place?.createdAt ?? Int64.max, place?.createdAt ?? Int64.max, place?.id ?? "",
+                    KeyPlace.rows(of: limit),
+                ])
+            return KeyPlace.page(of: try rows.map(APIKeyRecord.init), limit: limit)
+        }
+    }
+
     public func hasKeys() async throws(AttachmentError) -> Bool {
         try await read { database, now in
             try database.row(
@@ -38,9 +57,11 @@ extension SQLiteRecordStore {
         }
     }
 
-    public func revokeKey(_ id: String) async throws(AttachmentError) -> Bool {
+    public func revokeKey(_ id: String, of tenant: TenantID?) async throws(AttachmentError) -> Bool {
         try await write { database, now in
-            guard try database.row("SELECT 1 FROM api_keys WHERE id = ?", [id]) != nil else { return false }
+            let key = try database.row("SELECT * FROM api_keys WHERE id = ?", [id]).map(APIKeyRecord.init)
+            guard let key, key.belongs(to: tenant) else { return false }
+            if key.revokedAt == nil { try database.note(AuditNote(.revoked, .key, id, of: key.tenant), at: now) }
             try database.run(
                 "UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", [now.milliseconds, id])
             return true
@@ -48,13 +69,13 @@ extension SQLiteRecordStore {
     }
 
     public func rotateKey(
-        _ id: String, overlap: Duration
+        _ id: String, of tenant: TenantID?, overlap: Duration
     ) async throws(AttachmentError) -> (APIKeyRecord, AccessToken)? {
         let (newID, token) = TokenFormat.newAPIKey()
         let record = try await write { database, now -> APIKeyRecord? in
             guard
                 var record = try database.row("SELECT * FROM api_keys WHERE id = ?", [id]).map(APIKeyRecord.init),
-                record.isGood(at: now)
+                record.belongs(to: tenant), record.isGood(at: now)
             else { return nil }
             let end = now + max(overlap, .zero)
             if record.expiresAt.map({ end < $0 }) ?? true {
@@ -63,6 +84,7 @@ extension SQLiteRecordStore {
             record.id = newID
             record.createdAt = now
             try database.insert(record, hash: token.hash)
+            try database.note(.rotated(id, into: record), at: now)
             return record
         }
         return record.map { ($0, token) }

@@ -28,6 +28,7 @@ extension SQLiteRecordStore {
             guard let ticket = try database.ticket(id), ticket.tenant == tenant, ticket.kind == .preview else {
                 return false
             }
+            if ticket.isLive(at: now) { try database.note(AuditNote(.revoked, .ticket, id, of: tenant), at: now) }
             try database.close([id], of: tenant, at: now)
             return true
         }

@@ -100,8 +100,11 @@ public struct SQLiteRecordStore: RecordStore {
     private func performWrite<Value: Sendable>(
         _ body: @escaping @Sendable (Database, Instant) throws -> Value
     ) async throws -> Value {
+        // The write is carried out by another task.
+        let actor = AuditActor.current
         let (value, released) = try await commits.write { database, now in
-            (try body(database, now), try database.takeReleasedSources())
+            let value = try AuditActor.$current.withValue(actor) { try body(database, now) }
+            return (value, try database.takeReleasedSources())
         }
         await garbage.collect(released)
         return value

@@ -25,6 +25,7 @@ enum Schema {
         migrator.registerMigration("13") { database in try database.execute(sql: uploads) }
         migrator.registerMigration("14") { database in try database.execute(sql: console) }
         migrator.registerMigration("15") { database in try database.execute(sql: uploadParts) }
+        migrator.registerMigration("16") { database in try database.execute(sql: tenants) }
         return migrator
     }()
 

@@ -34,6 +34,9 @@ extension AccessToken {
 }
 
 extension APIKeyRecord {
+    /// - Parameter tenant: Nil for anybody.
+    func belongs(to tenant: TenantID?) -> Bool { tenant.map { $0 == self.tenant } ?? true }
+
     func isGood(at now: Instant) -> Bool {
         revokedAt == nil && expiresAt.map { $0 > now } ?? true
     }

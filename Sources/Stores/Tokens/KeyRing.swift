@@ -71,13 +71,21 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
             inputKeyMaterial: key, info: Data("headers for origins".utf8), outputByteCount: 32)
     }
 
-    /// The secrets of a tenant's webhooks, one for each key, the current one first. What tokens are derived from
-    /// begins with their prefix, so that none is derived from the same words.
-    func webhookSecrets(of tenant: TenantID) throws(StoreError) -> [WebhookSecret] {
+    /// The secrets of a tenant's webhooks, one for each number and key, the current one first. What tokens are derived
+    /// from begins with their prefix, so that none is derived from the same words; and no two tenants' numbers are.
+    func webhookSecrets(
+        of tenant: TenantID, by numbers: [SigningNumber]
+    ) throws(StoreError) -> [SigningSecret] {
         try reloadIfChanged()
-        return state.withLock { $0.keys }.map { key in
-            let code = HMAC<SHA256>.authenticationCode(for: Data("callback:\(tenant.rawValue)".utf8), using: key.key)
-            return WebhookSecret(bytes: Data(code))
+        let keys = state.withLock { $0.keys }
+        return numbers.flatMap { number in
+            keys.map { key in
+                let words = number.number == 0 ? "callback:" : "callback/\(number.number):"
+                let code = HMAC<SHA256>.authenticationCode(for: Data((words + tenant.rawValue).utf8), using: key.key)
+                return SigningSecret(
+                    id: "\(number.number)-\(key.kid)", secret: WebhookSecret(bytes: Data(code)),
+                    createdAt: max(number.createdAt, key.createdAt), endsAt: number.endsAt)
+            }
         }
     }
 

@@ -16,7 +16,8 @@ struct KeyCommand: AsyncParsableCommand {
               satchel key list
               satchel key rotate ID --overlap 24h
               satchel key revoke ID
-              satchel key callback-secret   what callbacks are signed with
+              satchel key callback-secret            what callbacks are signed with
+              satchel key callback-secret --rotate   another from now on, and both for a day
             """,
         subcommands: [Create.self, ListKeys.self, RevokeKey.self, Rotate.self, ShowWebhookSecret.self])
 
@@ -44,7 +45,7 @@ struct KeyCommand: AsyncParsableCommand {
         private var roles: [AccessRole] {
             let given: [AccessRole] = role.all()
             return given.isEmpty
-                ? [.submit, .read] : given.indices.filter { given.firstIndex(of: given[$0]) == $0 }.map { given[$0] }
+                ? AccessRole.standard : given.indices.filter { given.firstIndex(of: given[$0]) == $0 }.map { given[$0] }
         }
 
         @Option(
@@ -174,18 +175,34 @@ extension KeyCommand {
         @Option(help: ArgumentHelp("Whose.", valueName: "tenant"), completion: .tenants)
         var tenant = TenantID.service.rawValue
 
+        @Flag(help: "Sign with another from now on, and show that.")
+        var rotate = false
+
+        @Option(
+            help: ArgumentHelp(
+                "With --rotate: how long callbacks are also signed with those before. Default: 24h.",
+                valueName: "time"))
+        var overlap: TimeSpan?
+
+        func validate() throws {
+            try overlap?.validate("--overlap")
+            guard rotate || overlap == nil else { throw ValidationError("--overlap goes with --rotate.") }
+        }
+
         @OptionGroup(title: "Where") var store: StoreOptions
 
         func run() async throws {
             let store = try await openStore(store)
-            do {
-                guard let secret = try store.webhookSecret(of: TenantID(rawValue: tenant)) else {
-                    throw CommandFailure("there are no keys to derive a secret from; see access.keys.")
-                }
-                print(secret.text)
-            } catch let error as StoreError {
-                throw CommandFailure(error.description)
+            let tenant = TenantID(rawValue: tenant)
+            let secrets = try await reported { () async throws(AttachmentError) in
+                rotate
+                    ? try await store.rotateWebhookSecret(of: tenant, overlap: overlap?.duration ?? .seconds(86_400))
+                    : try await store.webhookSecrets(of: tenant)
             }
+            guard let current = secrets.first else {
+                throw CommandFailure("there are no keys to derive a secret from; see access.keys.")
+            }
+            print(current.secret.text)
         }
     }
 }

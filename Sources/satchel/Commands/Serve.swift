@@ -37,6 +37,11 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup var options: ServeOptions
 
     func run() async throws {
+        // What it does for nobody is its own doing.
+        try await AuditActor.$current.withValue(AuditActor(.service)) { try await serve() }
+    }
+
+    private func serve() async throws {
         let environment = ProcessInfo.processInfo.environment
         let configuration = try options.configuration(sockets: PassedSocket.all(in: environment))
         LoggingSystem.bootstrap { label in

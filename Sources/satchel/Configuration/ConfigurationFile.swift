@@ -73,9 +73,7 @@ struct ConfigurationFile: Sendable {
             entries[setting.key] = Entry(line: line, texts: [scalar.string])
         } else if let sequence = value.sequence, setting.isList, sequence.allSatisfy({ $0.scalar != nil }) {
             entries[setting.key] = Entry(line: line, texts: sequence.compactMap(\.scalar?.string))
-        } else if let mapping = value.mapping, setting.type == "mapping", mapping.allSatisfy({ $0.value.scalar != nil })
-        {
-            let texts = mapping.map { "\($0.key.string ?? "")=\($0.value.string ?? "")" }
+        } else if let texts = value.mapping?.entries(levels: setting.levels) {
             entries[setting.key] = Entry(line: line, texts: texts)
         } else {
             complain(line, setting.key, nil, "it takes \(setting.isList ? "" : "one value, ")\(setting.type)")
@@ -87,6 +85,25 @@ struct ConfigurationFile: Sendable {
             ConfigurationProblem(
                 key: key.isEmpty ? nil : key, origin: "\(path) line \(line)", value: value,
                 remedy: remedy))
+    }
+}
+
+extension Node.Mapping {
+    /// What is written `name=value`, or `name.name=value` on the second level; nil where there are more levels or fewer.
+    fileprivate func entries(levels: Int) -> [String]? {
+        guard levels > 0 else { return nil }
+        var entries: [String] = []
+        for (key, value) in self {
+            let name = key.string ?? ""
+            if levels > 1 {
+                guard let inner = value.mapping?.entries(levels: levels - 1) else { return nil }
+                entries += inner.map { "\(name).\($0)" }
+            } else {
+                guard let text = value.scalar?.string else { return nil }
+                entries.append("\(name)=\(text)")
+            }
+        }
+        return entries
     }
 }
 

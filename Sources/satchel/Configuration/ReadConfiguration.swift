@@ -111,6 +111,9 @@ struct ReadConfiguration: Sendable {
         case (_?, nil): complain("tls.key", nil, "tls.certificate is set, so it is needed too")
         default: break
         }
+        if configuration.scan.url != nil, let socket = configuration.scan.socket {
+            complain("scan.socket", socket, "scan.url is set; name one scanner")
+        }
         switch (StoreLocation(configuration.store), configuration.blobs) {
         case (.database, nil):
             complain("blobs", nil, "a store in PostgreSQL keeps its bytes in a bucket: name it, s3://bucket/prefix")

@@ -31,12 +31,14 @@ struct ServiceConfiguration: Sendable {
     var webhookAllow: [String] = []
     /// Origins.
     var fetchTrace: [String] = []
+    var scan = ScanSettings()
     /// Files.
     var tlsCertificate: String?
     var tlsKey: String?
     var logLevel = Logger.Level.info
     var logFormat = LogFormat.json
     var sweepInterval: Duration = .seconds(300)
+    var auditKept = AuditEntry.keep
     /// With an empty `publicURL` where none was given.
     var settings = ServiceSettings(publicURL: "")
 

@@ -2,6 +2,7 @@ import API
 import Attachments
 import HTTPServer
 import Ingest
+import Jobs
 import Logging
 import Stores
 
@@ -126,6 +127,24 @@ extension Setting {
             "callback.allow", list: \.webhookAllow, .allowance,
             "Exceptions for callbacks, as fetch.allow's for sources."),
 
+        // Who scans.
+        Setting(
+            "scan.url", \.scan.url, .scanner,
+            "A scanner that is sent each source by POST and answers whether it may be delivered: {\"verdict\": \"yes\" or \"no\", \"reason\"}."
+        ),
+        Setting(
+            "scan.socket", \.scan.socket,
+            .text(named: "path or host:port") {
+                ClamdScanner.Address($0) == nil
+                    ? "write where clamd listens: /run/clamav/clamd.ctl, or 127.0.0.1:3310" : nil
+            }, "In its place ClamAV's daemon, which reads each source over this socket."),
+        Setting(
+            "scan.timeout", \.scan.timeout, .seconds(0.1...600),
+            "For the scan of one source, which has to come within the job's deadline all the same."),
+        Setting(
+            "scan.failure", \.scan.failure, .choice,
+            "Without a verdict: 'closed' delivers nothing and tries again, 'open' delivers with a step that says so."),
+
         // What with.
         Setting(
             "memory", \.memory, .bytes(atLeast: 256 << 20), default: "half of the machine's",
@@ -163,6 +182,9 @@ extension Setting {
         Setting(
             "maintenance.interval", \.sweepInterval, .seconds(1...86_400),
             "Between two sweeps of the store, which delete what has expired and what nothing refers to."),
+        Setting(
+            "audit.keep", \.auditKept, .seconds(86_400...315_360_000),
+            "How long is kept who made, took back, rotated and deleted what, and who signed in."),
 
         // Logs.
         Setting("log.level", \.logLevel, .choice, "The least severe that is logged."),
@@ -213,6 +235,10 @@ extension Setting {
         Setting(
             "quotas.submissions_per_minute", \.settings.quotas.submissionsPerMinute, .count(1...10_000_000),
             "Of a tenant."),
+        Setting(
+            "quotas.tenants", quotas: \.settings.quotaExceptions,
+            "What replaces single quotas for one tenant, null for no bound: {acme: {stored_bytes: 50G, live_leases: null}}; in the environment acme.stored_bytes=50G."
+        ),
 
         // How much may wait.
         Setting(
@@ -291,6 +317,17 @@ extension SettingKind<String> {
             return text
         } show: {
             .text(StoreLocation($0).description)
+        }
+    }
+
+    static var scanner: Self {
+        text(named: "URL") { text in
+            do throws(AttachmentError) {
+                _ = try FetchURL(text)
+                return nil
+            } catch {
+                return "write the scanner's http or https URL: http://127.0.0.1:8900/scan"
+            }
         }
     }
 

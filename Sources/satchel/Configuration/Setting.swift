@@ -14,13 +14,16 @@ struct Setting: Sendable {
     let summary: String
     /// Whether it takes several values.
     let isList: Bool
+    /// How deep a mapping is; 0 for what is none.
+    let levels: Int
     /// What stands for the default where no value can.
     let defaultText: String?
     let set: @Sendable ([String], inout ServiceConfiguration) throws(SettingComplaint) -> Void
     let shown: @Sendable (ServiceConfiguration) -> PlainValue
 
-    private init(
-        _ key: String, _ type: String, _ summary: String, isList: Bool = false, default text: String? = nil,
+    init(
+        _ key: String, _ type: String, _ summary: String, isList: Bool = false, levels: Int = 0,
+        default text: String? = nil,
         set: @escaping @Sendable ([String], inout ServiceConfiguration) throws(SettingComplaint) -> Void,
         shown: @escaping @Sendable (ServiceConfiguration) -> PlainValue
     ) {
@@ -28,6 +31,7 @@ struct Setting: Sendable {
         self.type = type
         self.summary = summary
         self.isList = isList
+        self.levels = levels
         defaultText = text
         self.set = set
         self.shown = shown
@@ -67,7 +71,7 @@ struct Setting: Sendable {
 
     /// A setting that maps names to values, each written `name=value` where there are no mappings.
     init(_ key: String, map path: any Path<[String: String]>, _ summary: String) {
-        self.init(key, "mapping", summary, isList: true) { texts, configuration throws(SettingComplaint) in
+        self.init(key, "mapping", summary, isList: true, levels: 1) { texts, configuration throws(SettingComplaint) in
             var values: [String: String] = [:]
             for text in texts {
                 let parts = text.split(separator: "=", maxSplits: 1).map { String($0) }

@@ -4,6 +4,7 @@ public import Attachments
 // Values of the package that options take by name.
 
 extension AccessRole: ExpressibleByArgument {}
+extension AuditEntry.Action: ExpressibleByArgument {}
 extension PayloadFormat: ExpressibleByArgument {}
 extension JobMode: ExpressibleByArgument {}
 extension RenditionRole: ExpressibleByArgument {}

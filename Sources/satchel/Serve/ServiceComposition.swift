@@ -51,7 +51,7 @@ struct ServiceComposition: Sendable {
             let service = try service(configuration, store: store, codecs: codecs, logger: logger, metrics: metrics)
             let webhooks = WebhookSender(
                 records: store.records, guardedBy: service.webhooks, userAgent: "Satchel/\(Version.current)",
-                secrets: { try store.webhookSecrets(of: $0) },
+                secrets: { try await store.webhookSecrets(of: $0).map(\.secret) },
                 content: { tenant, job in try await service.jobDocument(job, of: tenant) })
             let tls = configuration.tlsCertificate.flatMap { certificate in
                 configuration.tlsKey.map { TLSFiles(certificate: certificate, key: $0) }
@@ -110,10 +110,12 @@ struct ServiceComposition: Sendable {
         let fetcher = Fetcher(
             guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)), into: spool,
             userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins)
+        var work = Pipeline.Configuration(limits: configuration.settings.limits)
+        work.scanning = try configuration.scan.scanning
         let pipeline = Pipeline(
             records: store.records, blobs: store.blobs, staging: store.staging, codecs: codecs,
             sources: SourceOpener(sources: store.sources, fetcher: fetcher),
-            configuration: Pipeline.Configuration(limits: configuration.settings.limits))
+            configuration: work)
         let ends = JobEnds(logger: logger)
         let jobs = JobService(
             records: store.records, pipeline: pipeline, events: JobEvents(),
@@ -138,7 +140,10 @@ struct ServiceComposition: Sendable {
         if let watchdog = manager.flatMap({ Watchdog(manager: $0) }) { services.append(watchdog) }
         services.append(HealthWatch(health: health))
         if configuration.settings.role.works {
-            services.append(Maintenance(store: store, interval: configuration.sweepInterval, logger: logger))
+            services.append(
+                Maintenance(
+                    store: store, interval: configuration.sweepInterval, auditKept: configuration.auditKept,
+                    logger: logger))
         }
         services.append(server)
         if configuration.settings.role.works {

@@ -40,6 +40,7 @@ struct Watchdog: ServiceLifecycle.Service {
 struct Maintenance: ServiceLifecycle.Service {
     let store: Store
     let interval: Duration
+    let auditKept: Duration
     let logger: Logger
 
     func run() async throws {
@@ -55,7 +56,7 @@ struct Maintenance: ServiceLifecycle.Service {
 
     private func sweep() async {
         do throws(AttachmentError) {
-            let swept = try await store.sweep(inTurn: true)
+            let swept = try await store.sweep(inTurn: true, auditKept: auditKept)
             logger.debug(
                 "swept the store",
                 metadata: [

@@ -68,6 +68,51 @@ import Testing
         }
     }
 
+    @Test func `a tenant's own quotas count for it, in place of those for all`() async throws {
+        let (amy, bob, eve) = (TenantID(rawValue: "amy"), TenantID(rawValue: "bob"), TenantID(rawValue: "eve"))
+        try await LiveService.run {
+            $0.settings.quotas.pendingJobs = 1
+            $0.settings.quotas.submissionsPerMinute = 1
+            $0.settings.quotas.openUploads = 1
+            $0.settings.quotaExceptions = [
+                bob: [.pendingJobs: 2, .submissionsPerMinute: nil, .openUploads: 2],
+                eve: [.pendingJobs: nil, .uploadBytes: 1],
+                amy: [.submissionsPerMinute: nil, .pendingNotifications: 1],
+            ]
+            $0.worker = .nobody
+        } _: { live in
+            let others = [try await live.makeKeys(of: bob)[.submit], try await live.makeKeys(of: eve)[.submit]]
+            var codes: [[String?]] = []
+            for key in [live.keys[.submit]] + others {
+                var answers: [String?] = []
+                for number in 0..<3 {
+                    let reply = try await live.send(.put, "/v1/jobs/\(number)", body: Data("x".utf8), key: key)
+                    answers.append(try reply.status == 429 ? reply.json["code"].string : nil)
+                }
+                codes.append(answers)
+            }
+            // Nothing says how many of bob's may come in a minute, and nothing how many of eve's may wait.
+            #expect(codes[0] == [nil, "rate_limited", "rate_limited"])
+            #expect(codes[1] == [nil, nil, "quota_exceeded"])
+            #expect(codes[2] == [nil, "rate_limited", "rate_limited"])
+            let json = ["Content-Type": "application/json"]
+            for (key, opened) in zip(others, [2, 0]) {
+                for number in 0..<3 {
+                    let reply = try await live.send(.post, "/v1/uploads", json, body: Data("{}".utf8), key: key)
+                    #expect(reply.status == (number < opened ? 201 : 429), "\(reply.text)")
+                }
+            }
+            let fires = Data(#"{"payload": {}, "trigger": {"type": "manual"}}"#.utf8)
+            let key = try await live.makeKeys(of: amy)[.submit]
+            for status in [201, 429] {
+                let reply = try await live.send(.post, "/v1/notifications", json, body: fires, key: key)
+                #expect(reply.status == status, "\(reply.text)")
+            }
+            let overview = try await live.send(.get, "/v1/overview", key: live.makeKeys(of: bob)[.read]).json
+            #expect(overview["unfinished_jobs"]["quota"].int == 2)
+        }
+    }
+
     @Test func `a full disk, a full spool and too many uploads are said before the body is sent`() async throws {
         try await LiveService.run {
             $0.settings.intake.freeBytes = .max / 2

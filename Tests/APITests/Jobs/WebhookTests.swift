@@ -85,7 +85,7 @@ import Testing
                     body: Data("fault: late-sleep".utf8))
                 _ = try await live.send(.delete, "/v1/jobs/stopped")
                 try await settle(live)
-                let secret = try #require(try live.store.webhookSecret(of: live.tenant)).text
+                let secret = try #require(try await live.store.webhookSecret(of: live.tenant)).text
                 for (id, state) in [("done", "delivered"), ("broken", "failed"), ("stopped", "cancelled")] {
                     let calls = origin.requests.filter { $0.path == "/\(id)" }
                     try #require(calls.count == 1, "\(id)")
@@ -118,16 +118,47 @@ import Testing
             try await LiveService.run {
                 $0.worker = .faultCodec
             } _: { live in
-                let old = try #require(try live.store.webhookSecret(of: live.tenant)).text
+                let old = try #require(try await live.store.webhookSecret(of: live.tenant)).text
                 try live.store.rotateKeys()
-                let new = try #require(try live.store.webhookSecret(of: live.tenant)).text
+                let new = try #require(try await live.store.webhookSecret(of: live.tenant)).text
                 try await finish("r", calling: origin.url("/r"), in: live)
                 try await settle(live)
                 let call = try #require(origin.requests.first)
                 #expect(old != new)
                 #expect(try isSigned(call, by: old) && isSigned(call, by: new))
-                let others = try #require(try live.store.webhookSecret(of: TenantID(rawValue: "bob"))).text
+                let others = try #require(try await live.store.webhookSecret(of: TenantID(rawValue: "bob"))).text
                 #expect(try !isSigned(call, by: others))
+            }
+        }
+    }
+
+    @Test func `after a rotation of the secret messages bear both signatures, and after the overlap one`() async throws
+    {
+        try await LocalOrigin.run(answers([204])) { origin in
+            try await LiveService.run {
+                $0.worker = .faultCodec
+            } _: { live in
+                let before = try await live.send(.get, "/v1/webhook-secrets")
+                let old = try #require(try before.json["secrets"][0]["secret"].string)
+                #expect(try await live.store.webhookSecret(of: live.tenant)?.text == old)
+                #expect(before["cache-control"] == "no-store")
+                let rotated = try await live.send(.post, "/v1/webhook-secrets/rotate")
+                let secrets = try rotated.json["secrets"].array
+                #expect(rotated.status == 201 && secrets.count == 2 && secrets[1]["secret"].string == old)
+                #expect(secrets[0]["ends_at"].isNull && secrets[1]["ends_at"].string != nil)
+                let new = try #require(secrets[0]["secret"].string)
+                try await finish("both", calling: origin.url("/both"), in: live)
+                try await settle(live)
+                let both = try #require(origin.requests.first)
+                #expect(try old != new && isSigned(both, by: old) && isSigned(both, by: new))
+
+                let last = try await live.send(.post, "/v1/webhook-secrets/rotate", json: #"{"overlap": 0}"#).json
+                let only = try #require(last["secrets"][0]["secret"].string)
+                #expect(last["secrets"].array.count == 1)
+                try await finish("one", calling: origin.url("/one"), in: live)
+                try await settle(live)
+                let one = try #require(origin.requests.last)
+                #expect(try isSigned(one, by: only) && !isSigned(one, by: new) && !isSigned(one, by: old))
             }
         }
     }

@@ -19,6 +19,7 @@ import TestSupport
         var grant: String
         var grantToken: String
         var upload: String
+        var key: String
     }
 
     /// Whose credentials a request carries.
@@ -154,7 +155,7 @@ import TestSupport
 
     /// Ending what isn't there is no error: idempotent, and it tells nothing.
     private func endsQuietly(_ endpoint: Endpoint) -> Bool {
-        [.stopLease, .revokeGrant, .deleteCategory, .deleteNotification, .deletePreview].contains(endpoint)
+        [.stopLease, .revokeGrant, .deleteCategory, .deleteNotification, .deletePreview, .revokeKey].contains(endpoint)
     }
 
     private func isForeign(_ bearer: Bearer) -> Bool {
@@ -181,6 +182,7 @@ import TestSupport
         case "leases": id = target.lease
         case "notifications": id = target.notification
         case "uploads": id = target.upload
+        case "keys": id = target.key
         default: id = target.grant
         }
         let method = try #require(Method(rawValue: "\(endpoint.method)"))
@@ -194,7 +196,7 @@ import TestSupport
         case .startLease: return json(#"{"attachment_id": "\#(target.attachment)", "ttl": 60}"#)
         case .renewLease: return json(#"{"ttl": 60}"#)
         case .grant, .narrowGrant: return json(#"{"ttl": 60}"#)
-        case .putCategory, .openUpload: return json("{}")
+        case .putCategory, .openUpload, .createKey: return json("{}")
         case let endpoint where PayloadFormat.allCases.map(Endpoint.enrichPayload).contains(endpoint):
             return json(#"{"aps": {"alert": "text"}, "message": {}, "body": "text"}"#)
         case .retryJobs: return json(#"{"code": "corrupt"}"#)
@@ -214,6 +216,8 @@ import TestSupport
         #expect(try await records.notification(notification, of: live.tenant)?.state == .pending, comment)
         let upload = UploadID(rawValue: target.upload)
         #expect(try await records.upload(upload, of: live.tenant)?.state == .open, comment)
+        let keys = try await records.keys(of: live.tenant)
+        #expect(keys.contains { $0.id == target.key && $0.revokedAt == nil && $0.expiresAt == nil }, comment)
         #expect(try await records.firing(1, of: notification, tenant: live.tenant)?.state == .delivered, comment)
         #expect(try await records.grant(target.grant, in: .owner(live.tenant))?.revokedAt == nil, comment)
     }
@@ -267,10 +271,11 @@ import TestSupport
             ).json["id"].string)
         _ = try await live.send(.post, "/v1/notifications/\(notification)/fire", key: key)
         let upload = try await live.send(.post, "/v1/uploads", json, body: Data("{}".utf8), key: key).json
+        let made = try await live.send(.post, "/v1/keys", json, body: Data("{}".utf8), key: key).json
         return Target(
             job: id, call: try #require(call?["id"].string), attachment: attachment, category: id,
             notification: notification, lease: try #require(lease["id"].string),
             grant: try #require(grant["id"].string), grantToken: try #require(grant["token"].string),
-            upload: try #require(upload["id"].string))
+            upload: try #require(upload["id"].string), key: try #require(made["id"].string))
     }
 }

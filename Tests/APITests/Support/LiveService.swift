@@ -235,7 +235,7 @@ final class LiveService: Sendable {
                 guardedBy: FetchGuard(allowing: try FetchAllowance.list(allowed)), userAgent: "Satchel/test",
                 resolve: resolve, keepsConnections: true, namesLast: .zero),
             schedule: schedule, timeLimit: timeLimit, interval: interval,
-            secrets: { try service.store.webhookSecrets(of: $0) },
+            secrets: { try await service.store.webhookSecrets(of: $0).map(\.secret) },
             content: { tenant, job in try await service.jobDocument(job, of: tenant) })
     }
 

@@ -1,0 +1,59 @@
+/// One of the ``Quotas``, by the name that settings call it.
+public enum Quota: String, Hashable, Sendable, CaseIterable {
+    case storedBytes = "stored_bytes"
+    case pendingJobs = "pending_jobs"
+    case liveLeases = "live_leases"
+    case submissionsPerMinute = "submissions_per_minute"
+    case pendingNotifications = "pending_notifications"
+    case openUploads = "open_uploads"
+    case uploadBytes = "upload_bytes"
+}
+
+extension Quotas {
+    /// Nil for no bound.
+    public subscript(quota: Quota) -> Int64? {
+        get {
+            switch quota {
+            case .storedBytes: storedBytes
+            case .pendingJobs: pendingJobs.map { Int64($0) }
+            case .liveLeases: liveLeases.map { Int64($0) }
+            case .submissionsPerMinute: submissionsPerMinute.map { Int64($0) }
+            case .pendingNotifications: pendingNotifications.map { Int64($0) }
+            case .openUploads: openUploads.map { Int64($0) }
+            case .uploadBytes: uploadBytes
+            }
+        }
+        set {
+            let count = newValue.map { Int(clamping: $0) }
+            switch quota {
+            case .storedBytes: storedBytes = newValue
+            case .pendingJobs: pendingJobs = count
+            case .liveLeases: liveLeases = count
+            case .submissionsPerMinute: submissionsPerMinute = count
+            case .pendingNotifications: pendingNotifications = count
+            case .openUploads: openUploads = count
+            case .uploadBytes: uploadBytes = newValue
+            }
+        }
+    }
+}
+
+/// What each tenant may use at the most: the same for all, but for single quotas of some.
+public struct TenantQuotas: Hashable, Sendable {
+    /// What replaces single quotas; nil for no bound.
+    public typealias Exceptions = [Quota: Int64?]
+
+    public var common: Quotas
+    public var exceptions: [TenantID: Exceptions]
+
+    public init(_ common: Quotas = Quotas(), except exceptions: [TenantID: Exceptions] = [:]) {
+        self.common = common
+        self.exceptions = exceptions
+    }
+
+    public subscript(tenant: TenantID) -> Quotas {
+        var quotas = common
+        for (quota, bound) in exceptions[tenant] ?? [:] { quotas[quota] = bound }
+        return quotas
+    }
+}

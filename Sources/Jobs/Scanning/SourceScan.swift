@@ -1,0 +1,123 @@
+import Attachments
+import Ingest
+import Platform
+
+/// A scan of one source, underway beside its codec.
+struct SourceScan: Sendable {
+    typealias Ruling = Result<ScanVerdict, ScanFailure>
+
+    private struct End: Sendable {
+        var ruling: Ruling
+        var seconds: Double
+    }
+
+    private let task: Task<End, Never>
+    private let bytes: Int64
+
+    /// Begins it.
+    ///
+    /// - Parameter end: When there is no time for it any more, whatever the scanner's own limit.
+    init(_ source: ScannedSource, by scanning: Scanning, until end: ContinuousClock.Instant?) {
+        bytes = source.bytes
+        task = Task {
+            let start = ContinuousClock.now
+            let limit = min(start + scanning.timeout, end ?? start + scanning.timeout)
+            let ruling = await Self.ruling(on: source, by: scanning, until: limit)
+            let seconds = (ContinuousClock.now - start).inSeconds
+            if !Task.isCancelled {
+                JobMetrics.count("scans_total", [("verdict", ruling.name)])
+                JobMetrics.time("scan_seconds", seconds)
+            }
+            return End(ruling: ruling, seconds: seconds)
+        }
+    }
+
+    private static func ruling(
+        on source: ScannedSource, by scanning: Scanning, until limit: ContinuousClock.Instant
+    ) async -> Ruling {
+        await withTaskGroup(of: Ruling?.self) { group in
+            group.addTask {
+                do throws(ScanFailure) {
+                    return .success(try await scanning.scanner.verdict(on: source))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                try? await Task.sleep(until: limit, clock: .continuous)
+                return nil
+            }
+            defer { group.cancelAll() }
+            let first = await group.next() ?? nil
+            return first ?? .failure(ScanFailure("it said nothing in time"))
+        }
+    }
+
+    /// What came of it, and how long it was waited for: beside the codec's work it costs no time.
+    struct Ruled: Sendable {
+        var ruling: Ruling
+        var bytes: Int64
+        var seconds: Double
+        var waited: Double
+
+        var isRejection: Bool {
+            if case .success(.rejected) = ruling { true } else { false }
+        }
+
+        /// Why the source isn't delivered; nil where it is.
+        func refusal(under mode: ScanFailureMode) -> AttachmentError? {
+            switch (ruling, mode) {
+            case (.success(.clean), _), (.failure, .open): nil
+            case (.success(.rejected(let reason)), _): .rejectedByScan(reason: reason)
+            case (.failure(let failure), .closed): .scanFailed(reason: failure.reason)
+            }
+        }
+
+        /// What the record says of what is delivered.
+        var step: Step {
+            switch ruling {
+            case .success:
+                Step(
+                    name: Step.scan, seconds: waited,
+                    note: "clean, by the scanner: \(bytes) bytes in \(Int((seconds * 1000).rounded())) ms")
+            case .failure(let failure):
+                Step(
+                    name: Step.unscanned, seconds: waited,
+                    note: "the scanner gave no verdict: \(failure.reason); delivered all the same (scan.failure: open)")
+            }
+        }
+    }
+
+    /// Waits for it.
+    func ruling() async -> Ruled {
+        let start = ContinuousClock.now
+        let end = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        return Ruled(
+            ruling: end.ruling, bytes: bytes, seconds: end.seconds, waited: (ContinuousClock.now - start).inSeconds)
+    }
+
+    func cancel() {
+        task.cancel()
+    }
+}
+
+extension SourceScan.Ruling {
+    /// As metrics call it.
+    fileprivate var name: String {
+        switch self {
+        case .success(.clean): "clean"
+        case .success(.rejected): "rejected"
+        case .failure: "failed"
+        }
+    }
+}
+
+extension Step {
+    static let scan = "scan"
+    /// It was delivered without a verdict.
+    static let unscanned = "unscanned"
+}
