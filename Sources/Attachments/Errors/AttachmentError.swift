@@ -58,6 +58,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case uploadConsumed
     /// Bytes are not those that were announced.
     case checksumMismatch
+    /// An encrypted source isn't what its key says that it is. `reason` is a clause.
+    case decryptionFailed(reason: String)
 
     /// More bytes of memory are `needed`, by an estimate from the header, than there may be.
     public static func tooMuchMemory(needed: Int64, granted: Int64) -> AttachmentError {
@@ -94,6 +96,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .uploadIncomplete: .uploadIncomplete
         case .uploadConsumed: .uploadConsumed
         case .checksumMismatch: .checksumMismatch
+        case .decryptionFailed: .decryptionFailed
         }
     }
 
@@ -176,6 +179,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "The upload was used for another job or notification, or its bytes are kept no longer. Open another, and send the file again."
         case .checksumMismatch:
             "The bytes don't have the checksum that was announced. Send the file again."
+        case .decryptionFailed(let reason):
+            "The source can't be decrypted: \(reason). Check that it is whole and that the key is its own, then submit it again."
         }
     }
 
@@ -261,6 +266,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case uploadIncomplete = "upload_incomplete"
     case uploadConsumed = "upload_consumed"
     case checksumMismatch = "checksum_mismatch"
+    case decryptionFailed = "decryption_failed"
 
     /// The matching `UNError` code of Apple's UserNotifications, where there is one.
     public var unError: Int? {
@@ -272,7 +278,8 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .storeFailed, .storeFull: 104
         case .corrupt, .codecCrashed: 105
         case .blockedAddress, .fetchFailed, .fetchTimeout, .deadlineExceeded, .withheld, .queueFull, .quotaExceeded,
-            .rateLimited, .handoverFailed, .superseded, .uploadIncomplete, .uploadConsumed, .checksumMismatch:
+            .rateLimited, .handoverFailed, .superseded, .uploadIncomplete, .uploadConsumed, .checksumMismatch,
+            .decryptionFailed:
             nil
         }
     }
@@ -283,7 +290,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .invalidSource, .unrecognizedType, .unsupportedFeature, .sourceTooLarge, .tooManyPixels, .tooManyFrames,
             .tooLong,
             .tooExpensive,
-            .capUnreachable, .corrupt:
+            .capUnreachable, .corrupt, .decryptionFailed:
             true
         case .blockedAddress, .fetchFailed, .fetchTimeout, .notInStore, .storeFailed, .storeFull, .codecCrashed,
             .deadlineExceeded, .withheld, .queueFull, .quotaExceeded, .rateLimited, .handoverFailed,

@@ -50,7 +50,7 @@ import Testing
         .codecCrashed(reason: "signal 11"), .deadlineExceeded(seconds: 30),
         .withheld(identifier: "photo", code: .corrupt), .queueFull, .quotaExceeded(what: "bytes"), .rateLimited,
         .handoverFailed(reason: "it answered 500"), .superseded, .uploadIncomplete(.open), .uploadConsumed,
-        .checksumMismatch,
+        .checksumMismatch, .decryptionFailed(reason: "its tag isn't that of its bytes"),
     ]
 
     @Test(arguments: all)
