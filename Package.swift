@@ -65,6 +65,7 @@ var targets: [Target] = [
             .product(name: "NIOHTTP1", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
             .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "CryptoExtras", package: "swift-crypto"),
         ]),
     .target(name: "CodecPool", dependencies: ["Attachments", "Platform", "CSandbox"]),
     .target(

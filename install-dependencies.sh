@@ -22,7 +22,7 @@ build="build-essential pkg-config git make libvips-dev libavformat-dev libavcode
 run="libheif1 libjpeg62-turbo libseccomp2 libsqlite3-0 libpq5 ca-certificates tzdata"
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp rsync
     libheif-examples libjpeg-turbo-progs libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
-    prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy python3-pyte libavif-bin
+    prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy python3-pyte python3-cryptography libavif-bin
     zsh fish file curl chromium chromium-driver postgresql pgbouncer libfaketime clamav-daemon ceph-mon ceph-osd ceph-common radosgw python3-botocore"
 packaging="debhelper chrpath lintian systemd-container"
 bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-dev zlib1g-dev nginx-light wrk

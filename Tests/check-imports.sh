@@ -51,7 +51,8 @@ allow Confinement Attachments CSandbox
 allow satchel-codec StillCodecs ClipCodecs MediaCodec
 allow satchel-stills StillCodecs MediaCodec
 allow Platform Attachments Metrics SystemPackage
-allow Ingest Attachments Platform SystemPackage CSandbox AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
+allow Ingest Attachments Platform SystemPackage CSandbox AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto \
+    CryptoExtras
 allow CodecPool Attachments Platform CSandbox
 allow Jobs Attachments Platform Ingest CodecPool AsyncHTTPClient NIOCore NIOHTTP1 Crypto
 allow Postgres CPostgres

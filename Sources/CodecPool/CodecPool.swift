@@ -35,13 +35,15 @@ public final class CodecPool: Sendable {
         var isSparing: Bool { self == .bulk || self == .costly }
     }
 
-    private let configuration: CodecPoolConfiguration
+    let configuration: CodecPoolConfiguration
     private let common: ZygoteShelf
     private let full: ZygoteShelf
-    private let ledger: CodecLedger
+    let ledger: CodecLedger
     /// One for each source that is worked on.
     private let places: AsyncSemaphore
-    private let memory: AsyncSemaphore
+    let memory: AsyncSemaphore
+    /// What sources may have of it that lie in memory themselves.
+    let sourceMemory: AsyncSemaphore
     /// What costly sources may have of them.
     private let costlyPlaces: AsyncSemaphore
     private let costlyMemory: AsyncSemaphore
@@ -55,6 +57,7 @@ public final class CodecPool: Sendable {
             capacity: Int64(configuration.codecs),
             kept: Int64(configuration.codecs - KeptPlaces.bulk(of: configuration.codecs)))
         memory = AsyncSemaphore(capacity: configuration.memory)
+        sourceMemory = AsyncSemaphore(capacity: configuration.sourceMemory)
         costlyPlaces = AsyncSemaphore(capacity: Int64(configuration.costlyCodecs))
         costlyMemory = AsyncSemaphore(capacity: configuration.costlyMemory)
     }
@@ -112,6 +115,23 @@ public final class CodecPool: Sendable {
         decide: (ProbeResult) async throws(AttachmentError) -> CodecDecision,
         received: (RenditionReport) async throws(AttachmentError) -> Void
     ) async throws(AttachmentError) -> CodecResult {
+        try await process(
+            source, order: order, decoderSet: decoderSet, owner: owner, turn: turn, party: party, deadline: deadline,
+            finishBy: finishBy, holding: nil, open: Self.asItIs, decide: decide, received: received)
+    }
+
+    /// The same for a source that has to be opened in memory first.
+    ///
+    /// - Parameters:
+    ///   - held: Bytes of memory that it takes by itself while a process has it; nil where it is read as it is.
+    ///   - open: Makes of it, when there is memory, what the process reads.
+    package func process(
+        _ source: borrowing Descriptor, order: WorkOrder, decoderSet: DecoderSet, owner: Owner?, turn: Turn,
+        party: String, deadline: ContinuousClock.Instant?, finishBy: ContinuousClock.Instant?, holding held: Int64?,
+        open: (borrowing Descriptor) async throws(AttachmentError) -> Descriptor,
+        decide: (ProbeResult) async throws(AttachmentError) -> CodecDecision,
+        received: (RenditionReport) async throws(AttachmentError) -> Void
+    ) async throws(AttachmentError) -> CodecResult {
         let started = ContinuousClock.now
         func late() -> AttachmentError { .deadlineExceeded(seconds: started.duration(to: .now).inSeconds) }
         if turn == .costly {
@@ -126,7 +146,34 @@ public final class CodecPool: Sendable {
             ledger.places(-1, costly: turn == .costly)
             places.release(1, sparing: turn.isSparing)
         }
+        func serve(
+            _ source: borrowing Descriptor, _ order: WorkOrder
+        ) async throws(AttachmentError) -> CodecResult {
+            try await self.serve(
+                source, order: order, decoderSet: decoderSet, owner: owner, turn: turn, started: started,
+                deadline: deadline, finishBy: finishBy, decide: decide, received: received)
+        }
+        guard let held else { return try await serve(source, order) }
+        var bounded = order
+        bounded.ceilings.memory = min(order.ceilings.memory, configuration.memory - configuration.sourceMemory)
+        let hold = try await hold(held, patiently: turn != .prompt, until: deadline)
+        let opened = try await open(source)
+        let result = try await serve(opened, bounded)
+        _ = consume hold
+        return result
+    }
 
+    package static func asItIs(_ source: borrowing Descriptor) throws(AttachmentError) -> Descriptor {
+        do { return try source.duplicate() } catch { throw AttachmentError(error) }
+    }
+
+    /// Has a source identified and rendered by one of the processes, in a place that was taken for it.
+    private func serve(
+        _ source: borrowing Descriptor, order: WorkOrder, decoderSet: DecoderSet, owner: Owner?, turn: Turn,
+        started: ContinuousClock.Instant, deadline: ContinuousClock.Instant?, finishBy: ContinuousClock.Instant?,
+        decide: (ProbeResult) async throws(AttachmentError) -> CodecDecision,
+        received: (RenditionReport) async throws(AttachmentError) -> Void
+    ) async throws(AttachmentError) -> CodecResult {
         var decoderSet = decoderSet
         var crashed: RunningZygote?
         while true {
@@ -286,6 +333,12 @@ public final class CodecPool: Sendable {
         func late() -> AttachmentError {
             .deadlineExceeded(seconds: conversation.started.duration(to: .now).inSeconds)
         }
+        // What sources may have is asked for before the rest, so that none that has of it waits for this one.
+        let shared = max(0, wanted - (configuration.memory - configuration.sourceMemory))
+        if shared > 0 {
+            guard await sourceMemory.acquire(shared, until: conversation.deadline) == .granted else { throw late() }
+        }
+        defer { if shared > 0 { sourceMemory.release(shared) } }
         let isCostly = conversation.turn == .costly
         let share = min(wanted, configuration.costlyMemory)
         if isCostly {

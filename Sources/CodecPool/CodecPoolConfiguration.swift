@@ -75,6 +75,9 @@ public struct CodecPoolConfiguration: Sendable {
     /// Bytes that costly sources are granted together, at most.
     var costlyMemory: Int64 { memory / 4 * 3 }
 
+    /// Bytes of ``memory`` that sources may have together which lie in memory themselves.
+    var sourceMemory: Int64 { memory / 4 }
+
     /// Processors that this process may run on: `taskset`, cpusets and a container's quota count.
     public static var usableProcessors: Int {
         let allowed = max(1, Int(sandbox_usable_processors()))

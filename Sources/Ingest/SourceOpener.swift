@@ -37,6 +37,8 @@ public struct SourceOpener: Sendable {
         _ submission: AttachmentSubmission, limits: Limits, until end: ContinuousClock.Instant?,
         trace: String?, progress: @escaping Fetcher.FetchReport
     ) async throws(AttachmentError) -> OpenedSource {
+        var limits = limits
+        if submission.encryption != nil { limits.clipBytes = min(limits.clipBytes, EncryptionScheme.maximumBytes) }
         switch submission.location {
         case .file(let root, let path, let state):
             let file = try SourceFile.open(root: root, path: path, expecting: state)
@@ -55,6 +57,9 @@ public struct SourceOpener: Sendable {
             let file = try await sources.open(name)
             var status = stat()
             guard unsafe fstat(file.number, &status) == 0 else { throw .notInStore(what: "The source's copy") }
+            guard submission.encryption == nil || status.st_size <= limits.clipBytes else {
+                throw .sourceTooLarge(bytes: Int64(status.st_size), limit: limits.clipBytes)
+            }
             return OpenedSource(descriptor: file, bytes: Int64(status.st_size))
         case .url(let url, let headers):
             guard let fetcher else { throw .invalidSource(reason: "no URL is taken here") }

@@ -149,6 +149,7 @@ struct AttachmentAttempt: Sendable {
         }
         let run = await rendered(source, into: committer, &progress, foundCostly)
         if run.isCostly {
+            // Ciphertext that was fetched is kept as it came: no plaintext outlives the process that reads it.
             if case .url = submission.location { pipeline.fetchedSources.keep(source, for: id) }
             throw NeedsExpensiveLane()
         }
@@ -168,7 +169,7 @@ struct AttachmentAttempt: Sendable {
         _ source: borrowing OpenedSource, into committer: OutputCommitter, _ progress: inout Progress,
         _ foundCostly: () -> Void
     ) async -> Run {
-        let asked = progress.begin("identify")
+        let asked = progress.begin(submission.encryption == nil ? "identify" : "decrypt")
         let turn: CodecPool.Turn = !isBulk ? .prompt : pipeline.configuration.isShared ? .bulk : .patient
         var run = await render(source, into: committer, turn: turn, since: asked)
         if run.isCostly {
@@ -243,13 +244,31 @@ struct AttachmentAttempt: Sendable {
     ) async throws {
         guard profile.keepsOriginal else { return }
         do {
-            let (report, blob) = try await committer.keep(
-                source.descriptor, bytes: source.bytes, as: probeResult, for: profile.name)
+            let (report, blob) =
+                if let encryption = submission.encryption {
+                    try await keepDecrypted(encryption, of: source, as: probeResult, committer)
+                } else {
+                    try await committer.keep(
+                        source.descriptor, bytes: source.bytes, as: probeResult, for: profile.name)
+                }
             made.add(report, blob)
         } catch {
             try? await abandon(made.delivered.values.map(\.blob))
             throw error
         }
+    }
+
+    private func keepDecrypted(
+        _ encryption: MediaEncryption, of source: borrowing OpenedSource, as probeResult: ProbeResult,
+        _ committer: OutputCommitter
+    ) async throws -> (RenditionReport, CommittedBlob) {
+        let hold = try await pipeline.codecs.hold(
+            encryption.memory(of: source.bytes), patiently: isBulk, until: deadline?.end)
+        let plaintext = try await encryption.decrypted(source.descriptor)
+        let kept = try await committer.keep(
+            plaintext.descriptor, bytes: plaintext.bytes, as: probeResult, for: profile.name)
+        _ = consume hold
+        return kept
     }
 
     /// What the record will say.
@@ -346,6 +365,8 @@ struct AttachmentAttempt: Sendable {
         var probeResult: ProbeResult?
         var ending: Ending?
         var failure: AttachmentError?
+        /// The last time that the source was decrypted, where it had to be.
+        var decryption: Step?
         /// Nil where the process was not heard to its end.
         var processIsDead: Bool?
         /// It was stopped at the decision, because its turn is another one.
@@ -359,6 +380,7 @@ struct AttachmentAttempt: Sendable {
         since asked: ContinuousClock.Instant
     ) async -> Run {
         let found = Mutex<ProbeResult?>(nil)
+        let decryption = Mutex<Step?>(nil)
         let times = Mutex(StageTimes(asked: asked))
         var run = Run(times: StageTimes(asked: asked))
         do throws(AttachmentError) {
@@ -367,6 +389,19 @@ struct AttachmentAttempt: Sendable {
                 decoderSet: DecoderSet(declaredType: source.declaredType, name: source.name),
                 owner: pipeline.configuration.owner, turn: turn, party: claim.tenant.rawValue, deadline: end,
                 finishBy: deadline?.finish,
+                holding: submission.encryption?.memory(of: source.bytes),
+                open: { source throws(AttachmentError) in
+                    guard let encryption = submission.encryption else { return try CodecPool.asItIs(source) }
+                    let start = ContinuousClock.now
+                    let plaintext = try await encryption.decrypted(source)
+                    let seconds = (ContinuousClock.now - start).inSeconds
+                    times.withLock { $0.opened(in: seconds) }
+                    let step = Step(
+                        name: "decrypt", seconds: seconds, note: "\(plaintext.bytes) bytes, \(encryption.scheme.title)")
+                    decryption.withLock { $0 = step }
+                    publish(.stage(id, step))
+                    return try CodecPool.asItIs(plaintext.descriptor)
+                },
                 decide: { probeResult throws(AttachmentError) in
                     times.withLock { $0.identified() }
                     if turn != .costly, pipeline.configuration.isCostly(probeResult) { return .stop }
@@ -387,6 +422,7 @@ struct AttachmentAttempt: Sendable {
         } catch {
             run.failure = error
         }
+        run.decryption = decryption.withLock { $0 }
         run.probeResult = found.withLock { $0 }
         run.times = times.withLock { $0 }
         return run
@@ -469,6 +505,10 @@ private struct Progress {
     }
 
     mutating func note(_ run: AttachmentAttempt.Run) {
+        if let step = run.decryption {
+            steps.append(step)
+            stage.name = "identify"
+        }
         guard let probeResult = run.probeResult else { return }
         self.probeResult = probeResult
         facts.width = probeResult.size?.width

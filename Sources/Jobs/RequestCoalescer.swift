@@ -142,8 +142,11 @@ public final class RequestCoalescer: Sendable {
             var declaredType: String?
             var options: DisplayOptions
             var order: WorkOrder
+            /// Whoever has not the key doesn't get what it opens.
+            var encryption: MediaEncryption?
         }
-        var identity = Identity(source: "", options: submission.options, order: order)
+        var identity = Identity(
+            source: "", options: submission.options, order: order, encryption: submission.encryption)
         switch submission.location {
         case .file, .object: return nil
         case .spool:

@@ -4,6 +4,8 @@ import Attachments
 /// codec doesn't count itself is waiting before its first rendition, and finishing after it.
 struct StageTimes: Hashable, Sendable {
     private var asked: ContinuousClock.Instant
+    /// Seconds that the source itself took before it could be read.
+    private var openingSeconds = 0.0
     private var found: ContinuousClock.Instant?
     private var decided: ContinuousClock.Instant?
     private var first: ContinuousClock.Instant?
@@ -14,6 +16,11 @@ struct StageTimes: Hashable, Sendable {
 
     init(asked: ContinuousClock.Instant = .now) {
         self.asked = asked
+    }
+
+    /// The source was made readable.
+    mutating func opened(in seconds: Double) {
+        openingSeconds += seconds
     }
 
     /// The findings have come.
@@ -45,7 +52,7 @@ struct StageTimes: Hashable, Sendable {
     /// - Parameter identifying: Seconds that the codec counted for it.
     func waiting(identifying: Double) -> Double {
         guard let found else { return 0 }
-        let before = max(0, (found - asked).inSeconds - identifying)
+        let before = max(0, (found - asked).inSeconds - openingSeconds - identifying)
         guard let decided, let first else { return before }
         return before + max(0, (first - decided).inSeconds - firstSeconds)
     }

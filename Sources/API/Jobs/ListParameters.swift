@@ -41,9 +41,7 @@ struct ListParameters {
     }
 
     private static func decode(_ text: String) -> String? {
-        var base64 = text.replacing("-", with: "+").replacing("_", with: "/")
-        while base64.utf8.count % 4 != 0 { base64 += "=" }
-        guard let data = Data(base64Encoded: base64), let decoded = String(validating: data, as: UTF8.self),
+        guard let data = Data(anyBase64: text), let decoded = String(validating: data, as: UTF8.self),
             decoded.hasPrefix("v1:"), decoded.utf8.count <= 128
         else { return nil }
         return String(decoded.dropFirst(3))

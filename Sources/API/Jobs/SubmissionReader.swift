@@ -18,7 +18,7 @@ struct SubmissionReader {
         "profile", "mode", "deadline", "priority", "lease_ttl", "delivery", "metadata", "callback", "attachments",
     ]
     static let attachmentFields = [
-        "identifier", "url", "part", "upload", "headers", "name", "type_hint", "profile", "crop", "trim",
+        "identifier", "url", "part", "upload", "headers", "encryption", "name", "type_hint", "profile", "crop", "trim",
         "thumbnail_hidden",
         "thumbnail_clipping_rect", "thumbnail_time", "thumbnail_frame",
     ]
@@ -107,6 +107,7 @@ struct SubmissionReader {
     private func url(_ reader: FieldReader, _ field: String) -> String? {
         guard let text = reader.string(field, bytes: 1...FetchURL.maximumLength) else { return nil }
         do throws(AttachmentError) {
+            if let encrypted = try AESGCMURL(text) { return encrypted.url }
             _ = try FetchURL(text)
             return text
         } catch {
@@ -233,7 +234,7 @@ struct SubmissionReader {
             crop: crop(reader), trim: inQuery ? nil : trim(of: reader),
             thumbnailHidden: reader.bool("thumbnail_hidden") ?? false,
             thumbnailClippingRect: rect(reader, "thumbnail_clipping_rect"), thumbnailTime: time,
-            thumbnailFrame: frame)
+            thumbnailFrame: frame, encryption: inQuery ? nil : encryption(reader))
     }
 
     private func rect(_ reader: FieldReader, _ field: String) -> UnitRect? {

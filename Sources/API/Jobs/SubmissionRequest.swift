@@ -27,6 +27,8 @@ struct SubmissionRequest: Hashable, Sendable, Encodable {
         var thumbnailClippingRect: UnitRect?
         var thumbnailTime: Double?
         var thumbnailFrame: Int?
+        /// With what its bytes are encrypted.
+        var encryption: MediaEncryption?
 
         /// What is asked of the codec.
         var request: RenditionRequest {

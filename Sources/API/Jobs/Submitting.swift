@@ -185,7 +185,8 @@ struct Submitting: Sendable {
             identifier: wording.identifier, location: location, sha256: part?.sha256, name: name,
             // For a URL the origin's own word comes before the extension.
             declaredType: hint ?? (part == nil ? nil : part?.declaredType ?? byName), request: wording.request,
-            options: wording.options, profile: wording.profile.flatMap { service.profile(named: $0) })
+            options: wording.options, profile: wording.profile.flatMap { service.profile(named: $0) },
+            encryption: wording.encryption)
         if let upload {
             submission.upload = UploadUse(upload.id, by: subject)
             submission.take(upload)

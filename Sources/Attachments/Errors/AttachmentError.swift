@@ -62,6 +62,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case rejectedByScan(reason: String)
     /// No scanner has said that the source may be delivered; the reason is a clause of which it is the subject.
     case scanFailed(reason: String)
+    /// An encrypted source isn't what its key says that it is. `reason` is a clause.
+    case decryptionFailed(reason: String)
 
     /// More bytes of memory are `needed`, by an estimate from the header, than there may be.
     public static func tooMuchMemory(needed: Int64, granted: Int64) -> AttachmentError {
@@ -100,6 +102,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .checksumMismatch: .checksumMismatch
         case .rejectedByScan: .rejectedByScan
         case .scanFailed: .scanFailed
+        case .decryptionFailed: .decryptionFailed
         }
     }
 
@@ -186,6 +189,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "The scanner doesn't let this file be delivered: \(reason). Send another one."
         case .scanFailed(let reason):
             "The scanner gave no verdict on this file: \(reason). Try again later."
+        case .decryptionFailed(let reason):
+            "The source can't be decrypted: \(reason). Check that it is whole and that the key is its own, then submit it again."
         }
     }
 
@@ -273,6 +278,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case checksumMismatch = "checksum_mismatch"
     case rejectedByScan = "rejected_by_scan"
     case scanFailed = "scan_failed"
+    case decryptionFailed = "decryption_failed"
 
     /// The matching `UNError` code of Apple's UserNotifications, where there is one.
     public var unError: Int? {
@@ -285,7 +291,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .corrupt, .codecCrashed: 105
         case .blockedAddress, .fetchFailed, .fetchTimeout, .deadlineExceeded, .withheld, .queueFull, .quotaExceeded,
             .rateLimited, .handoverFailed, .superseded, .uploadIncomplete, .uploadConsumed, .checksumMismatch,
-            .rejectedByScan, .scanFailed:
+            .rejectedByScan, .scanFailed, .decryptionFailed:
             nil
         }
     }
@@ -296,7 +302,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .invalidSource, .unrecognizedType, .unsupportedFeature, .sourceTooLarge, .tooManyPixels, .tooManyFrames,
             .tooLong,
             .tooExpensive,
-            .capUnreachable, .corrupt, .rejectedByScan:
+            .capUnreachable, .corrupt, .rejectedByScan, .decryptionFailed:
             true
         case .blockedAddress, .fetchFailed, .fetchTimeout, .notInStore, .storeFailed, .storeFull, .codecCrashed,
             .deadlineExceeded, .withheld, .queueFull, .quotaExceeded, .rateLimited, .handoverFailed,

@@ -63,12 +63,14 @@ public struct AttachmentSubmission: Hashable, Sendable, Codable {
     public var profile: Profile?
     /// The upload that its bytes came by; nil for none.
     public var upload: UploadUse?
+    /// With what its bytes are encrypted; nil where they aren't.
+    public var encryption: MediaEncryption?
 
     public init(
         identifier: String = "", location: SourceLocation, sha256: String? = nil, name: String? = nil,
         path: String? = nil, declaredType: String? = nil, request: RenditionRequest = RenditionRequest(),
         options: DisplayOptions = DisplayOptions(),
-        profile: Profile? = nil, upload: UploadUse? = nil
+        profile: Profile? = nil, upload: UploadUse? = nil, encryption: MediaEncryption? = nil
     ) {
         self.identifier = identifier.isEmpty ? UUID().uuidString : identifier
         self.location = location
@@ -80,6 +82,7 @@ public struct AttachmentSubmission: Hashable, Sendable, Codable {
         self.options = options
         self.profile = profile
         self.upload = upload
+        self.encryption = encryption
     }
 }
 

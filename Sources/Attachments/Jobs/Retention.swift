@@ -39,21 +39,22 @@ extension JobSubmission {
             }
     }
 
-    /// What is kept of it to be tried again: no header for an origin, and of its profile the name, for the profile is
-    /// known beside it.
+    /// What is kept of it to be tried again: no header for an origin, no key of a source, and of its profile the name, for
+    /// the profile is known beside it.
     public var slim: JobSubmission {
-        var slim = withoutHeaders
+        var slim = withoutSecrets
         slim.profile = Profile(name: profile.name)
         return slim
     }
 
-    /// Without what may be credentials for an origin.
-    public var withoutHeaders: JobSubmission {
+    /// Without what may be credentials for an origin, and without what opens its sources.
+    public var withoutSecrets: JobSubmission {
         var submission = self
         for index in attachments.indices {
             if case .url(let url, _) = attachments[index].location {
                 submission.attachments[index].location = .url(url, headers: [:])
             }
+            submission.attachments[index].encryption = attachments[index].encryption?.withoutKey
         }
         return submission
     }

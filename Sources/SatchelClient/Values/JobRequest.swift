@@ -26,6 +26,8 @@ public struct Source: Sendable, Hashable {
     public var thumbnailTime: TimeInterval?
     /// A frame of an animation.
     public var thumbnailFrame: Int?
+    /// With what it is encrypted; nil where it isn't. The service keeps the key only while the job runs.
+    public var encryption: Encryption?
 
     /// Fetched by the service. `headers` go to that origin alone, and are kept only while the job runs.
     public static func url(_ url: URL, headers: [String: String] = [:]) -> Source {
@@ -115,6 +117,7 @@ struct JobBody: Encodable {
         var identifier: String?
         var url: String?
         var headers: [String: String]?
+        var encryption: Encryption?
         var part: String?
         var upload: String?
         var name: String?
@@ -153,7 +156,8 @@ struct JobBody: Encodable {
         callback = request.callback.map { Callback(url: $0.absoluteString) }
         attachments = request.sources.enumerated().map { index, source in
             var attachment = Attachment(
-                identifier: source.identifier.isEmpty ? nil : source.identifier, name: source.name,
+                identifier: source.identifier.isEmpty ? nil : source.identifier, encryption: source.encryption,
+                name: source.name,
                 typeHint: source.typeHint, profile: source.profile, crop: source.crop, trim: source.trim,
                 thumbnailHidden: source.thumbnailHidden, thumbnailClippingRect: source.thumbnailClippingRect,
                 thumbnailTime: source.thumbnailTime, thumbnailFrame: source.thumbnailFrame)

@@ -556,7 +556,7 @@ extension MemoryTables {
 
     fileprivate func retain(_ submission: JobSubmission, of job: inout Job, at now: Instant) {
         guard job.run == nil else { return }
-        job.retained = Retained(submission: submission.withoutHeaders, keptUntil: now + Retention.retry)
+        job.retained = Retained(submission: submission.withoutSecrets, keptUntil: now + Retention.retry)
     }
 
     fileprivate mutating func enqueueCall(_ submission: JobSubmission, of job: Job, at now: Instant) {

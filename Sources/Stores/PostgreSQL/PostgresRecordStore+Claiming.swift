@@ -306,7 +306,7 @@ extension PostgresWork {
             var submission = try JobSubmission(
                 stored: queued.submission, profile: job.text("body"), of: TenantID(rawValue: job.text("tenant")),
                 JobID(rawValue: job.text("id")), run: job.text("run"))
-            try queued.headers?.open(into: &submission, keys: store.keys)
+            try queued.secrets?.open(into: &submission, keys: store.keys)
             let isLate = try row.bool("was_interrupted")
             var deadline = queued.deadlineAt
             if isLate {

@@ -50,7 +50,7 @@ extension PostgresWork {
         var submission = try Column.value(JobSubmission.self, from: try row.text("submission"))
         submission.profile = try ProfileColumn.value(from: try row.text("body"))
         if let kid = try row.optionalText("headers_kid"), let box = try row.optionalBytes("headers") {
-            try EncryptedHeaders(kid: kid, box: Data(box)).open(into: &submission, keys: keys)
+            try SealedSecrets(kid: kid, box: Data(box)).open(into: &submission, keys: keys)
         }
         return submission
     }
@@ -67,7 +67,7 @@ extension PostgresWork {
             """,
             [
                 .text(notification.tenant.rawValue), .text(notification.id.rawValue), .int(profile),
-                .text(stored.body), .bytes(stored.headers.map { Array($0.box) }), .text(stored.headers?.kid),
+                .text(stored.body), .bytes(stored.secrets.map { Array($0.box) }), .text(stored.secrets?.kid),
             ])
     }
 

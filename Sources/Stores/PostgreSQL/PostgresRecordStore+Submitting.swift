@@ -320,7 +320,7 @@ extension PostgresWork {
                     .int(key), .text(job.tenant.rawValue), .text(job.run?.rawValue ?? ""), .text(job.lane.rawValue),
                     .int(job.priority.rank), .int(rank), .int(now.milliseconds), .int(generation),
                     .int(job.deadline(from: now)?.milliseconds), .text(new.stored.body),
-                    .bytes(new.stored.headers.map { Array($0.box) }), .text(new.stored.headers?.kid),
+                    .bytes(new.stored.secrets.map { Array($0.box) }), .text(new.stored.secrets?.kid),
                     .bool(job.callback != nil),
                 ]),
             PostgresStatement(
@@ -407,7 +407,7 @@ extension PostgresWork {
                     """,
                     [
                         .int(known.key), .text(name), .text(body.body), .int(job.priority.rank), .int(now.milliseconds),
-                        deadline, .bytes(body.headers.map { Array($0.box) }), .text(body.headers?.kid),
+                        deadline, .bytes(body.secrets.map { Array($0.box) }), .text(body.secrets?.kid),
                         .text(lane.rawValue),
                         .int(rank), .bool(job.callback != nil),
                     ]),

@@ -135,7 +135,7 @@ final class PostgresWork {
         var isInterrupted: Bool
         var deadlineAt: Instant?
         var submission: String
-        var headers: EncryptedHeaders?
+        var secrets: SealedSecrets?
     }
 
     /// Locks a job, and its place in the queue before it.
@@ -278,7 +278,7 @@ extension PostgresWork.Queued {
         deadlineAt = try row.optionalInstant("deadline_at")
         submission = try row.text("submission")
         if let kid = try row.optionalText("headers_kid"), let box = try row.optionalBytes("headers") {
-            headers = EncryptedHeaders(kid: kid, box: Data(box))
+            secrets = SealedSecrets(kid: kid, box: Data(box))
         }
     }
 }

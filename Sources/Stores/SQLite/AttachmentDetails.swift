@@ -181,15 +181,15 @@ struct StoredSubmission {
     var body: String
     var profile: String
     var digest: String
-    var headers: EncryptedHeaders?
+    var secrets: SealedSecrets?
 
     init(_ submission: JobSubmission, keys: KeyRing) throws {
         profile = try ProfileColumn.text(submission.profile)
         let slim = Self.slim(submission)
         let text = try Column.text(slim)
         digest = submission.bodyDigest ?? Column.digest(text + profile)
-        headers = try EncryptedHeaders(of: submission, keys: keys)
-        body = headers == nil ? text : try Column.text(slim.withoutHeaders)
+        secrets = try SealedSecrets(of: submission, keys: keys)
+        body = secrets == nil ? text : try Column.text(slim.withoutSecrets)
     }
 
     /// What tells that another submission is the same.

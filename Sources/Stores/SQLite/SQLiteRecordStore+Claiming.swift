@@ -272,7 +272,7 @@ extension Database {
         let generation: Int = row["generation"]
         var submission = try submission(row)
         if let box = row["headers"] as Data?, let kid = row["headers_kid"] as String? {
-            try EncryptedHeaders(kid: kid, box: box).open(into: &submission, keys: keys)
+            try SealedSecrets(kid: kid, box: box).open(into: &submission, keys: keys)
         }
         let id = ClaimID.generate()
         let isLate = row["interrupted"] as Bool

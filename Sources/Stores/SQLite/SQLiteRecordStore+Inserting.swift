@@ -32,7 +32,7 @@ extension Database {
                 job.tenant.rawValue, job.id.rawValue, job.workKey, job.run?.rawValue ?? "", stored.body,
                 stored.digest, profileKey(job.profile, body: stored.profile), job.mode.rawValue, job.priority.rank,
                 Column.text(job.metadata), now.milliseconds, now.milliseconds,
-                job.deadline(from: now)?.milliseconds, stored.headers?.box, stored.headers?.kid,
+                job.deadline(from: now)?.milliseconds, stored.secrets?.box, stored.secrets?.kid,
                 job.lane.rawValue, rank(of: job, in: job.lane),
             ])
         let key = lastInsertedRowID
@@ -81,7 +81,7 @@ extension Database {
                 job.workKey, job.run?.rawValue ?? "", generation, stored.body, stored.digest,
                 profileKey(job.profile, body: stored.profile), job.mode.rawValue, job.priority.rank,
                 Column.text(job.metadata), now.milliseconds, job.deadline(from: now)?.milliseconds,
-                stored.headers?.box, stored.headers?.kid, job.lane.rawValue,
+                stored.secrets?.box, stored.secrets?.kid, job.lane.rawValue,
                 rank(of: job, in: job.lane, except: key), key,
             ])
         try insertAttachments(of: job, into: key, generation: generation, at: now)
@@ -117,7 +117,7 @@ extension Database {
             [
                 name, body.body, body.digest, profileKey(job.profile, body: body.profile),
                 job.mode.rawValue, job.priority.rank, Column.text(job.metadata), now.milliseconds,
-                job.deadline(from: now)?.milliseconds, body.headers?.box, body.headers?.kid, lane.rawValue, rank, key,
+                job.deadline(from: now)?.milliseconds, body.secrets?.box, body.secrets?.kid, lane.rawValue, rank, key,
             ])
         for (ordinal, attachment) in adopted.attachments.enumerated() {
             try run(

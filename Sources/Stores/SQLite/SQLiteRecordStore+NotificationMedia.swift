@@ -43,7 +43,7 @@ extension Database {
         var submission = try Column.value(JobSubmission.self, from: row["submission"])
         submission.profile = try profile(key: row["profile"])
         if let box = row["headers"] as Data?, let kid = row["headers_kid"] as String? {
-            try EncryptedHeaders(kid: kid, box: box).open(into: &submission, keys: keys)
+            try SealedSecrets(kid: kid, box: box).open(into: &submission, keys: keys)
         }
         return submission
     }
@@ -58,8 +58,8 @@ extension Database {
             VALUES (?, ?, ?, ?, ?)
             """,
             [
-                found.key, try profileKey(sources.profile, body: stored.profile), stored.body, stored.headers?.box,
-                stored.headers?.kid,
+                found.key, try profileKey(sources.profile, body: stored.profile), stored.body, stored.secrets?.box,
+                stored.secrets?.kid,
             ])
     }
 

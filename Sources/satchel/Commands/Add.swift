@@ -16,9 +16,12 @@ struct Add: AsyncParsableCommand {
               satchel add https://example.com/clip.mov --trim-start 2.5 --trim-duration 10
               satchel add clip.mov --thumbnail-time 42 --trim-around-thumbnail --trim-duration 6
               satchel add front.jpg back.jpg --mode strict --deadline 10
+
+            Of an encrypted file, an aesgcm URL (XEP-0454) has the key behind its '#'. The file is fetched by https, and the
+            key isn't kept. Put the URL into quotes; other users of this machine may see it while the command runs.
             """)
 
-    @Argument(help: ArgumentHelp("Files, or http and https URLs.", valueName: "file|url"), completion: .file())
+    @Argument(help: ArgumentHelp("Files, or http, https and aesgcm URLs.", valueName: "file|url"), completion: .file())
     var sources: [String]
 
     @OptionGroup(title: "What is made") var profiles: ProfileOptions
@@ -69,8 +72,10 @@ struct Add: AsyncParsableCommand {
             let job = try await finished(
                 try job(of: attachments, profile, run: RunID.generate()), in: context)
             for (source, attachment) in zip(sources, job.attachments) {
+                // What stands behind the '#' of an encrypted file's URL opens it: no result says it.
+                let shown = source.scheme == AESGCMURL.scheme ? String(source.prefix { $0 != "#" }) : source
                 var line = ResultLine(
-                    path: Data(source.utf8), record: attachment, attempt: job.attempt, isUnchanged: false)
+                    path: Data(shown.utf8), record: attachment, attempt: job.attempt, isUnchanged: false)
                 line.error?.speakToCommandLine()
                 try writer.write(line)
                 for warning in requested.warnings(about: attachment, under: profile) {
@@ -128,14 +133,17 @@ struct Add: AsyncParsableCommand {
     private func submission(of source: String, identifier: String) throws -> AttachmentSubmission {
         let request = requested.request
         if let scheme = source.scheme, !FileManager.default.fileExists(atPath: source) {
-            guard ["http", "https"].contains(scheme) else {
+            guard ["http", "https", AESGCMURL.scheme].contains(scheme) else {
                 throw CommandFailure(
-                    "'\(source)' can't be fetched: only http and https URLs are. Download it, then name the file.",
+                    "'\(source)' can't be fetched: only http, https and aesgcm URLs are. Download it, then name the file.",
                     status: 2)
             }
+            let encrypted: AESGCMURL?
+            do { encrypted = try AESGCMURL(source) } catch { throw CommandFailure(error.message, status: 2) }
             return AttachmentSubmission(
-                identifier: identifier, location: .url(source, headers: [:]), declaredType: requested.typeHint,
-                request: request, options: requested.options)
+                identifier: identifier, location: .url(encrypted?.url ?? source, headers: [:]),
+                declaredType: requested.typeHint, request: request, options: requested.options,
+                encryption: encrypted?.encryption)
         }
         return try .file(
             source, identifier: identifier, typeHint: requested.typeHint, request: request, options: requested.options)

@@ -51,6 +51,7 @@ import Testing
         .withheld(identifier: "photo", code: .corrupt), .queueFull, .quotaExceeded(what: "bytes"), .rateLimited,
         .handoverFailed(reason: "it answered 500"), .superseded, .uploadIncomplete(.open), .uploadConsumed,
         .checksumMismatch, .rejectedByScan(reason: "Eicar"), .scanFailed(reason: "it can't be reached"),
+        .decryptionFailed(reason: "its tag isn't that of its bytes"),
     ]
 
     @Test(arguments: all)

@@ -151,7 +151,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (["add", "ftp://example.com/a.jpg"], "'ftp://example.com/a.jpg' can't be fetched: only http and https"),
+        (
+            ["add", "ftp://example.com/a.jpg"],
+            "'ftp://example.com/a.jpg' can't be fetched: only http, https and aesgcm"
+        ),
         (["inspect", "https://example.com/a.jpg"], "'satchel add' fetches it"),
         (["batch", "https://example.com/"], "'satchel add' fetches it"),
         (["bacth", "in"], "there is no command 'satchel bacth'; 'batch' is the nearest."),

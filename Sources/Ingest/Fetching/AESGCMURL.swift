@@ -1,0 +1,43 @@
+public import Attachments
+import FoundationEssentials
+import Platform
+
+/// A URL of a file that is encrypted by XEP-0454: `aesgcm://host/path#`, then the IV (12 or 16 bytes) and the key
+/// (32) in hexadecimal. The file is fetched by `https`, and nobody is told what stands behind `#`.
+public struct AESGCMURL: Hashable, Sendable {
+    public static let scheme = "aesgcm"
+
+    /// Where the ciphertext is.
+    public var url: String
+    public var encryption: MediaEncryption
+
+    /// Nil where it has another scheme.
+    ///
+    /// - Throws: `invalid_source`, saying what is wrong without what is secret.
+    public init?(_ text: String) throws(AttachmentError) {
+        guard let colon = text.firstIndex(of: ":"), text[..<colon].lowercased() == Self.scheme else { return nil }
+        guard let hash = text.firstIndex(of: "#"), let key = MediaEncryption.Key(fragment: text[hash...].dropFirst())
+        else {
+            throw .invalidSource(
+                reason: "an aesgcm URL ends in '#', the IV (12 or 16 bytes) and the key (32 bytes), in hexadecimal")
+        }
+        url = try FetchURL("https" + text[colon..<hash]).text
+        encryption = MediaEncryption(.aesgcm, key)
+    }
+}
+
+extension MediaEncryption.Key {
+    /// What stands behind `#` in such a URL; nil where it is no IV and key.
+    public init?(fragment: some StringProtocol) {
+        let digits = Array(fragment.utf8)
+        guard digits.count % 2 == 0, digits.allSatisfy(\.isHexDigit) else { return nil }
+        let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { start in
+            UInt8(String(decoding: digits[start..<start + 2], as: UTF8.self), radix: 16)
+        }
+        self.init(key: Data(bytes.suffix(EncryptionScheme.aesgcm.keyBytes)), iv: Data(bytes.dropLast(32)))
+        guard fits(.aesgcm) else { return nil }
+    }
+
+    /// An IV and a key as they stand behind `#`.
+    public var fragment: String { ((iv ?? Data()) + key).hexadecimal }
+}
