@@ -120,13 +120,13 @@ private final class PartFile {
     }
 
     func finish() throws {
-        guard rename(path, target.path) == 0 else {
+        guard unsafe rename(path, target.path) == 0 else {
             throw CommandFailure("'\(target.path)' can't be written: \(SystemErrorText.current).")
         }
         isFinished = true
     }
 
     deinit {
-        if !isFinished { unlink(path) }
+        if !isFinished { unsafe unlink(path) }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Attachments
 import Foundation
 import Glibc
+import Ingest
 import Stores
 
 struct RemoveTenant: AsyncParsableCommand {
