@@ -44,6 +44,8 @@ extension PostgresWork {
             """, values)
         for row in uploads { released.insert(SourceName(rawValue: try row.text("source"))) }
         let statements = [
+            // None of these is in the queue any more.
+            "UPDATE jobs SET state = 'cancelled', finished_at = $2 WHERE tenant = $1 AND state = 'pending'",
             "UPDATE api_keys SET revoked_at = $2 WHERE tenant = $1 AND revoked_at IS NULL",
             "UPDATE access SET ended_at = $2 WHERE tenant = $1 AND ended_at IS NULL",
             "UPDATE tickets SET ended_at = $2 WHERE tenant = $1 AND ended_at IS NULL",

@@ -23,7 +23,7 @@ import Testing
             #expect(notification.status == 201, "\(notification.text)")
             let id = try #require(try notification.json["id"].string)
             let fired = try await live.send(.post, "/v1/notifications/\(id)/fire")
-            #expect(fired.text.contains("satl_"))
+            #expect(fired.text.contains("satn_"))
             _ = try await live.send(.post, "/v1/uploads", json: "{}")
             let export = TenantExport(of: live.tenant, from: live.service)
             var lines: [TenantExport.List: [Data]] = [:]
@@ -44,7 +44,7 @@ import Testing
             }
             #expect(lines[.jobs]?.count == 1 && lines[.attachments]?.count == 1 && lines[.firings]?.count == 1)
             let text = lines.values.joined().map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
-            #expect(text.contains("satl_") && text.firstMatch(of: /sat[a-z]_[0-9A-Za-z]{23}/) == nil)
+            #expect(text.contains("satn_") && text.firstMatch(of: /sat[a-z]_[0-9A-Za-z]{23}/) == nil)
         }
     }
 }
