@@ -78,6 +78,6 @@ class Bucket:
             key = hmac.digest(key, word.encode(), "sha256")
         headers["authorization"] = (
             f"AWS4-HMAC-SHA256 Credential={self.keys['AWS_ACCESS_KEY_ID']}/{scope}, SignedHeaders={names}, Signature={key.hex()}")
-        request = urllib.request.Request(f"http://{self.address}/{NAME}{path}{"?" if line else ""}{line}", headers=headers)
+        request = urllib.request.Request(f"http://{self.address}/{NAME}{path}{'?' if line else ''}{line}", headers=headers)
         with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.read()
