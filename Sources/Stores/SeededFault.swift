@@ -16,8 +16,8 @@ enum SeededFault: String, CaseIterable, Sendable {
     case referencesNotCounted
     /// Firings get their places in the list before their turn to be committed has come.
     case placesGivenEarly
-    /// An upload's offset is told and not recorded.
-    case offsetToldEarly
+    /// Half of what has arrived of an upload is lost as another request begins.
+    case offsetTakenBack
 
     #if DEBUG
         private static let chosen = ProcessInfo.processInfo.environment["SATCHEL_SEEDED_FAULT"].flatMap(Self.init)
