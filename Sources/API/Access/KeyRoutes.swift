@@ -83,22 +83,22 @@ struct KeyRoutes: Sendable {
 
     /// The only time that it is shown.
     private struct NewKeyBody: Encodable {
-        var id: String
-        var name: String
-        var roles: [AccessRole]
-        var createdAt: Instant
-        @Nullable var expiresAt: Instant?
-        @Nullable var revokedAt: Instant?
-        var key: String
+        private enum Keys: CodingKey {
+            case key
+        }
+
+        let record: KeyBody
+        let token: AccessToken
 
         init(_ record: APIKeyRecord, _ token: AccessToken) {
-            id = record.id
-            name = record.name
-            roles = record.roles
-            createdAt = record.createdAt
-            expiresAt = record.expiresAt
-            revokedAt = record.revokedAt
-            key = token.secretText
+            self.record = KeyBody(record)
+            self.token = token
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            try record.encode(to: encoder)
+            var container = encoder.container(keyedBy: Keys.self)
+            try container.encode(token.secretText, forKey: .key)
         }
     }
 }

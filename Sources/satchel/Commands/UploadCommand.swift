@@ -2,6 +2,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import Attachments
 import Foundation
+import Glibc
 import Ingest
 import NIOHTTP1
 
@@ -35,9 +36,15 @@ struct UploadCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let handle: FileHandle
-        do { handle = try FileHandle(forReadingFrom: URL(filePath: file)) } catch {
-            throw CommandFailure("'\(Data(file.utf8).displayPath)' can't be read: \(error.localizedDescription)")
+        let number = unsafe open(file, O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else {
+            let reason = SystemErrorText.current
+            throw CommandFailure("'\(Data(file.utf8).displayPath)' can't be read: \(reason).")
+        }
+        let handle = FileHandle(fileDescriptor: number)
+        var facts = stat()
+        guard unsafe fstat(number, &facts) != 0 || facts.st_mode & S_IFMT != S_IFDIR else {
+            throw CommandFailure("'\(Data(file.utf8).displayPath)' is a directory: send one file at a time.")
         }
         defer { try? handle.close() }
         let uploader = FileUploader(handle, to: to, patience: patience?.duration ?? .seconds(120))
