@@ -53,6 +53,13 @@ import Testing
         #expect(!checked.errorText.contains("error:"), "\(checked.errorText)")
     }
 
+    @Test(arguments: [("missing.mov", "can't be read: No such file or directory."), (".", "is a directory: send one")])
+    func `what can't be uploaded is said before anybody is asked`(file: String, reason: String) throws {
+        let user = try CommandLineUser()
+        let sent = try user.run("upload", file, "--to", "http://127.0.0.1:1/u/x")
+        #expect(sent.status != 0 && sent.errorText.contains("'\(file)' \(reason)"), "\(sent.errorText)")
+    }
+
     @Test func `a profile that replaces a built-in one is named, wherever it counts`() throws {
         let user = try CommandLineUser()
         let yaml = "profiles: {avatar: {based_on: avatar, deadline: 5}, banner: {based_on: message}}\n"
