@@ -105,14 +105,15 @@ test-codecs: dependencies ## Run the tests of the codec side alone, which builds
 
 .PHONY: sanitize
 sanitize: dependencies ## Run the tests of the codec side with every use of memory checked.
-	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 SATCHEL_TARGETS=GIFTests,CodecsTests \
-	    $(SWIFT) test --sanitize=address --scratch-path .build-asan
+	SATCHEL_TARGETS=GIFTests,CodecsTests $(SWIFT) build --build-tests --sanitize=address --scratch-path .build-asan
+	./Tests/sanitize.sh address
 
-# Whoever starts codecs isn't among them: in the address space that a codec has a sanitizer has no room.
+# The codecs that are started are those of `build`.
 .PHONY: sanitize-threads
-sanitize-threads: dependencies ## Run the tests of the service side's parts with every access from two threads checked.
-	SATCHEL_TARGETS=PlatformTests,IngestTests,HTTPServerTests,StoresTests,S3Tests \
-	    $(SWIFT) test --sanitize=thread --scratch-path .build-tsan
+sanitize-threads: build ## Run the tests of the service side's parts with every access from two threads checked.
+	SATCHEL_TARGETS=PlatformTests,IngestTests,HTTPServerTests,StoresTests,S3Tests,JobsTests \
+	    $(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
+	./Tests/sanitize.sh thread
 
 # make fuzz SECONDS=60 TARGETS="gif http"; without SECONDS half an hour for those that read most, five minutes for the others.
 .PHONY: fuzz
@@ -128,6 +129,11 @@ fuzz-huffman: dependencies ## Compare our decoder of Huffman codes with libjpeg'
 storm: release ## Send changed samples through a batch and a service, and look at what is left: hours.
 	PYTHONPATH=Tests python3 -B -m storm --count $(or $(COUNT),100000) --seed $(or $(SEED),1) $(RELEASE)/satchel
 
+# make soak MINUTES=5 SEED=7
+.PHONY: soak
+soak: release ## Serve mixed work for 45 minutes while one thing after the other breaks: all stays flat, and all ends once.
+	./Tests/soak.sh --minutes $(or $(MINUTES),45) --seed $(or $(SEED),1) $(if $(PLOT),--plot $(PLOT)) $(RELEASE)/satchel
+
 .PHONY: sbom
 sbom: release ## Write .build/satchel.cdx.json, which says what the programs link, as CycloneDX.
 	./Packaging/supply/supply.py sbom $(RELEASE)/satchel $(RELEASE)/satchel-codec $(RELEASE)/satchel-stills > .build/satchel.cdx.json
@@ -140,12 +146,12 @@ lock: ## Write the locks of Debian's and Swift's packages anew, and the list in 
 
 .PHONY: lint
 lint: ## Check the style.
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples
 	shellcheck .ci/run $$(git ls-files '*.sh')
 
 .PHONY: format
 format: ## Correct the style.
-	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks
+	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks Examples
 
 BENCH_PYTHON = venv/bench/bin/python -B
 BENCH = PYTHONPATH=Benchmarks .bench/$(BENCH_PYTHON) -m bench --programs $(RELEASE)

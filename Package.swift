@@ -159,7 +159,11 @@ var targets: [Target] = [
         ]),
 
     // What applications link: no dependency but Foundation.
-    .target(name: "SatchelClient"),
+    .target(
+        name: "SatchelClient",
+        dependencies: [
+            .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
+        ]),
 
     // Tests, one target per seam; the fault codec takes the codec's place and misbehaves on command, the fetch probe
     // runs the fetcher inside a network namespace.
@@ -267,8 +271,9 @@ var targets: [Target] = [
     .testTarget(
         name: "APITests",
         dependencies: [
-            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "Payloads", "API", "HTTPServer",
-            "TestSupport", "ServiceTestSupport", "satchel-codec", "satchel-stills", "fault-codec",
+            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "S3", "Payloads", "API", "HTTPServer",
+            "TestSupport", "ServiceTestSupport", "PostgresTestSupport", "satchel-codec", "satchel-stills",
+            "fault-codec",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -291,7 +296,8 @@ var targets: [Target] = [
     .testTarget(
         name: "SatchelClientTests",
         dependencies: [
-            "SatchelClient", "TestSupport", "ServiceTestSupport", "satchel", "satchel-codec", "satchel-stills",
+            "Attachments", "SatchelClient", "TestSupport", "ServiceTestSupport", "satchel", "satchel-codec",
+            "satchel-stills",
         ]),
     .testTarget(
         name: "ServeTests",
@@ -317,7 +323,7 @@ if Context.environment["SATCHEL_BENCHMARKS"] != nil {
         .executableTarget(
             name: "inner-bench",
             dependencies: [
-                "Attachments", "StillCodecs", "ClipCodecs", "Stores", "CCallgrind",
+                "Attachments", "StillCodecs", "ClipCodecs", "S3", "Stores", "CCallgrind",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],

@@ -5,7 +5,7 @@
 #
 # A part is a test target, `openapi-client` (the service used by a client that is made of its description), `schemathesis`
 # (the service held to it), `benchmarks` (their own tests), `huffman` (its fuzzer, for 15 seconds), `storm` (changed samples:
-# Tests/storm), `supply` (the locks, the list in
+# Tests/storm), `soak` (its judge alone: `make soak` runs it), `supply` (the locks, the list in
 # SECURITY.md, the SBOM), `history` (nodes, clients and what breaks: Tests/history.sh), or a set
 # of these: `test` is what a contributor runs, `check` what takes longer. Both, where none is named.
 #
@@ -16,6 +16,9 @@
 # two processes (Tests/codecs.sh), with GIF's among them.
 #
 # The tests are run as they were built, without SwiftPM, which would plan the whole package for each part anew.
+#
+# SATCHEL_TEST_BUILD is where SwiftPM built them, .build if it isn't given; what matches SATCHEL_TEST_SKIP is left out, as `swift test
+# --skip` has it; SATCHEL_TEST_PATIENCE multiplies the minutes (Tests/sanitize.sh has all three).
 #
 # Some mount file systems and open networks of their own. Whoever isn't root gets namespaces for that, in which that user is root and
 # has rights over nothing else.
@@ -47,7 +50,7 @@ for part in "$@"; do
                 CodecPoolTests
                 JobsTests HTTPServerTests APITests ServeTests+SatchelClientTests SatchelTests"
             ;;
-        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks FuzzTests huffman storm supply" ;;
+        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks FuzzTests huffman storm soak supply" ;;
         *) parts="$parts $part" ;;
     esac
 done
@@ -73,7 +76,7 @@ unfinished() {
 # run name minutes command...: what failed is kept, to be said again at the end.
 run() {
     name=$1
-    minutes=$2
+    minutes=$(($2 * ${SATCHEL_TEST_PATIENCE:-1}))
     shift 2
     echo "== $name"
     start=$(date +%s)
@@ -99,10 +102,17 @@ run() {
     } >>"$scratch/failures"
 }
 
-tests=.build/debug/satchelPackageTests.xctest
+build=${SATCHEL_TEST_BUILD:-.build}
+tests=$build/debug/satchelPackageTests.xctest
+# What of the API's tests is run on PostgreSQL and a bucket as well: where all cases are tried, all of them.
+nodes='^APITests\.(EventStreamTests|NotificationTests)/'
+[ $sweeps = sampled ] || nodes='^APITests\.'
+# Of what uses servers, so many cases at once where all are tried: they have limits of time, and a server of connections.
+few=SATCHEL_TESTS=sampled
+[ $sweeps = sampled ] || few=SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16
 # About half of the time each.
 samples='^SatchelTests\.SampleTests/'
-shared='^(SatchelClientTests\.|ServeTests\.SharedStoreTests/)'
+shared='^(SatchelClientTests\.|ServeTests\.(SharedStoreTests|ClusterStartTests|FiringTests)/)'
 
 for name in $parts; do
     minutes=15
@@ -110,7 +120,7 @@ for name in $parts; do
     case "$name" in
         CodecsTests)
             [ $sweeps = sampled ] || minutes=30
-            run "$name" $minutes ./Tests/codecs.sh
+            run "$name" $minutes ./Tests/codecs.sh "$build"
             ;;
         openapi-client) run "$name" 5 ./Tests/openapi-client.sh .build/debug ;;
         benchmarks) run "$name" 10 make bench-test ;;
@@ -119,6 +129,7 @@ for name in $parts; do
         deployment) run "$name" 5 ./Tests/deployment.sh .build/debug ;;
         huffman) run "$name" 5 ./Tests/Fuzz/fuzz.sh --seconds 15 huffman ;;
         storm) run "$name" 10 ./Tests/storm.sh .build/debug/satchel ;;
+        soak) run "$name" 5 env PYTHONPATH=Tests python3 -B -m unittest -q soak.tests.test_judge ;;
         supply) run "$name" 5 ./Tests/supply.sh .build/debug ;;
         SatchelTests) run "$name" $minutes ./Tests/halves.sh "$tests" '^SatchelTests\.' "$samples" --no-parallel ;;
         ServeTests+SatchelClientTests)
@@ -127,7 +138,19 @@ for name in $parts; do
         ServeTests | SatchelClientTests)
             run "$name" $minutes "$tests" --testing-library swift-testing --no-parallel --filter "^$name\\."
             ;;
-        *) run "$name" $minutes "$tests" --testing-library swift-testing --filter "^$name\\." ;;
+        APITests)
+            run "$name" $minutes "$tests" --testing-library swift-testing --filter "^$name\\."
+            run "$name+nodes" "$minutes" env SATCHEL_TEST_STORE=cluster "$few" "$tests" --testing-library swift-testing --filter "$nodes"
+            ;;
+        StoresTests)
+            [ $sweeps = sampled ] || minutes=30
+            run "$name" $minutes env "$few" "$tests" --testing-library swift-testing --filter "^$name\\." \
+                ${SATCHEL_TEST_SKIP:+--skip "$SATCHEL_TEST_SKIP"}
+            ;;
+        *)
+            run "$name" $minutes "$tests" --testing-library swift-testing --filter "^$name\\." \
+                ${SATCHEL_TEST_SKIP:+--skip "$SATCHEL_TEST_SKIP"}
+            ;;
     esac
 done
 echo "== seconds"

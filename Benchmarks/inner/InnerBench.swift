@@ -19,6 +19,9 @@ import StillCodecs
 ///     inner-bench pieces SAMPLES DIRECTORY          every piece by turns, for callgrind: its name and how often
 ///     inner-bench store DIRECTORY COUNT…            questions to a store that holds COUNT pending jobs, attachments and
 ///                                                   leases, one COUNT after the other: see StoreQuestions
+///     inner-bench queue URL DIRECTORY NODES GROUP JOBS
+///                                                   nodes that claim and deliver jobs of a database by groups, without the
+///                                                   work: how many, and seconds
 @main
 enum InnerBench {
     /// Not asynchronous: libdispatch would suspend the first thread in a way that valgrind 3.19 crashes on.
@@ -58,9 +61,14 @@ enum InnerBench {
                     complain("counts are whole numbers from 1000, in order")
                 }
                 try await StoreQuestions.measure(in: arguments[1], counts: counts)
+            case "queue" where arguments.count == 6:
+                guard let nodes = Int(arguments[3]), let group = Int(arguments[4]), let jobs = Int(arguments[5]),
+                    nodes > 0, group > 0, jobs > 0
+                else { complain("nodes, group and jobs are whole numbers") }
+                try await QueueWork.measure(arguments[1], in: arguments[2], nodes: nodes, group: group, jobs: jobs)
             default:
                 complain(
-                    "say 'hashes …', 'trim …', 'speeds …', 'pieces …' or 'store …': the top of InnerBench.swift says how"
+                    "say 'hashes …', 'trim …', 'speeds …', 'pieces …', 'store …' or 'queue …': the top of InnerBench.swift says how"
                 )
             }
         } catch {

@@ -10,16 +10,17 @@ from service import ask
 
 def write(source, home, places):
     """Copies the configuration and what it includes into a directory, with only its places changed; each is there once."""
-    for name in [os.path.basename(source), "http.conf", "locations.conf"]:
+    texts = {}
+    for name in [os.path.basename(source), "http.conf", "locations.conf", "bucket.conf"]:
         with open(f"{os.path.dirname(source)}/{name}", encoding="utf-8") as file:
             # Temporary files beside, for /tmp is everybody's here.
-            text = file.read().replace(" /tmp/", f" {home}/")
-        if name == os.path.basename(source):
-            name = "nginx.conf"
-            for old, new in places.items():
-                if text.count(old) != 1:
-                    raise SystemExit(f"{source}: '{old}' should be there once")
-                text = text.replace(old, new)
+            texts[name] = file.read().replace(" /tmp/", f" {home}/")
+    texts["nginx.conf"] = texts.pop(os.path.basename(source))
+    for old, new in places.items():
+        if sum(text.count(old) for text in texts.values()) != 1:
+            raise SystemExit(f"{source}: '{old}' should be there once")
+        texts = {name: text.replace(old, new) for name, text in texts.items()}
+    for name, text in texts.items():
         with open(f"{home}/{name}", "w", encoding="utf-8") as file:
             file.write(text)
     return f"{home}/nginx.conf"

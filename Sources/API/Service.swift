@@ -26,12 +26,14 @@ public struct Service: Sendable {
     let responses: ResponseService
     /// Takes the bytes of uploads.
     public let uploads: UploadService
+    /// Hears of jobs that other nodes carry out; nil where there are none.
+    let relay: EventRelay?
     /// By which triggers are judged.
     package let timeZones: TimeZoneDatabase
     /// Nil where none are kept.
     let smallBlobs: BlobCache?
 
-    /// - Parameter userAgent: Of calls to handlers of responses.
+    /// - Parameter userAgent: Of calls to handlers of responses and to other nodes.
     public init(
         store: Store, records: any RecordStore, spool: Spool, jobs: JobService, profiles: [Profile],
         settings: ServiceSettings, logger: Logger, health: ServiceHealth = ServiceHealth(),
@@ -54,9 +56,12 @@ public struct Service: Sendable {
         let handlers = HandlerClient(guardedBy: webhooks, userAgent: userAgent, resolve: resolve)
         responses = ResponseService(
             records: records,
-            handlers: HandlerCalls(client: handlers) { try await store.webhookSecrets(of: $0).map(\.secret) })
+            handlers: HandlerCalls(client: handlers, nodes: { records.nodes }) {
+                try await store.webhookSecrets(of: $0).map(\.secret)
+            })
         uploads = UploadService(
             records: records, sources: store.sources, jobs: jobs, quotas: settings.tenantQuotas)
+        relay = store.passes.map { EventRelay($0, userAgent: userAgent) }
         intake = AdmissionController(store: store, settings: settings)
         smallBlobs = settings.cacheBytes > 0 ? BlobCache(capacity: settings.cacheBytes) : nil
     }

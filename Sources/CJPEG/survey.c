@@ -86,8 +86,8 @@ static void began(j_common_ptr common) {
     j_decompress_ptr info = (j_decompress_ptr)common;
     size_t width = (size_t)info->max_h_samp_factor * DCTSIZE;
     size_t columns = (info->image_width + width - 1) / width, rows = info->total_iMCU_rows;
-    // At most a byte for 64 pixels.
-    survey *state = info->mem->alloc_large(common, JPOOL_IMAGE, sizeof(survey) + columns * rows);
+    // At most a byte for 64 pixels. It is read when the picture is finished, and what is the image's is gone.
+    survey *state = info->mem->alloc_large(common, JPOOL_PERMANENT, sizeof(survey) + columns * rows);
     *state = (survey){.start_pass = info->entropy->start_pass, .columns = columns, .rows = rows};
     memset(state->damaged, 0, columns * rows);
     info->client_data = state;

@@ -84,7 +84,7 @@ struct ProbedClip: ~Copyable {
         var isKnown = false
         if believesHeader { isKnown = try demuxer.believeHeader() }
         if !isKnown { try demuxer.probeStreams(maximumPixels: limits.framePixels, atMost: limits.streams) }
-        let chosen = Streams(demuxer)
+        var chosen = Streams(demuxer)
         // Whatever the container says of their size. Cover art may be refused without harm to its sound.
         if chosen.cover == nil, let pixels = FFmpegLibraries.refusedPixels {
             throw FFmpegFailure(refusal: .tooManyPixels(pixels: pixels, limit: limits.framePixels))
@@ -102,6 +102,10 @@ struct ProbedClip: ~Copyable {
                     reason: hasPictures
                         ? "none of its pictures could be decoded: what says how they are coded is missing"
                         : "the file ends before its first packet"))
+        }
+        if chosen.picture == nil, try demuxer.hasPacket(of: chosen.unknownPictures) {
+            _ = demuxer.rewind()
+            chosen.losses.append(Loss("its pictures", because: "what says how they are coded is missing"))
         }
         if let picture = chosen.picture {
             for size in [picture.coded, picture.upright] {

@@ -21,7 +21,8 @@ struct AttachmentAttempt: Sendable {
     ///
     /// - Throws: ``StoreUnavailable``, ``NeedsExpensiveLane``, or a cancellation.
     func outcome() async throws -> AttachmentOutcome {
-        guard let sharing = pipeline.configuration.sharing,
+        // What is encrypted has a key of its own.
+        guard let sharing = pipeline.configuration.sharing, claim.submission.encrypt == nil,
             let key = sharing.key(of: submission, for: order, tenant: claim.tenant)
         else { return try await ownOutcome() }
         let start = ContinuousClock.now
@@ -104,7 +105,7 @@ struct AttachmentAttempt: Sendable {
 
     /// What the attachment came to by itself; a passing failure is tried again first.
     private func ownOutcome(foundCostly: () -> Void = {}) async throws -> AttachmentOutcome {
-        var random = SystemRandomNumberGenerator()
+        var random = SystemRandomNumberGenerator.addressable
         var progress = Progress(facts: SourceFacts(submission))
         if claim.isLate {
             progress.steps.append(Step(name: "resume", seconds: 0, note: "after an interruption; late"))
@@ -144,7 +145,9 @@ struct AttachmentAttempt: Sendable {
         defer { pipeline.giveSourceBack(for: self) }
         let scan = try scan(of: source)
         defer { scan?.cancel() }
-        let committer = OutputCommitter(staging: pipeline.staging, blobs: pipeline.blobs, claim: claim.id) { report in
+        let committer = OutputCommitter(
+            staging: pipeline.staging, blobs: pipeline.blobs, claim: claim.id, encryption: outputEncryption
+        ) { report in
             publish(.rendition(id, report))
         }
         let run = await rendered(source, into: committer, &progress, foundCostly)
@@ -221,8 +224,16 @@ struct AttachmentAttempt: Sendable {
             throw StoreUnavailable(cause: .storeFailed(reason: error.description))
         }
         let subject = ScanSubject(tenant: claim.tenant, job: claim.job, attachment: id)
-        return SourceScan(
-            ScannedSource(file, bytes: source.bytes, of: subject), by: scanning, until: deadline?.end)
+        let stored = ScannedSource(file, bytes: source.bytes, of: subject)
+        return SourceScan(by: scanning, until: deadline?.end) { read throws(AttachmentError) in
+            guard let encryption = submission.encryption else { return await read(stored) }
+            // Decrypted once more, so that neither the scanner nor the codec waits for the other's turn.
+            let hold = try await pipeline.codecs.hold(
+                encryption.memory(of: stored.bytes), patiently: isBulk, until: deadline?.end)
+            let end = await read(try await stored.decrypted(by: encryption))
+            _ = consume hold
+            return end
+        }
     }
 
     /// Nothing is delivered that was rejected, nor what nobody has scanned where it has to be. What was rejected is told
@@ -261,7 +272,7 @@ struct AttachmentAttempt: Sendable {
     private func keepDecrypted(
         _ encryption: MediaEncryption, of source: borrowing OpenedSource, as probeResult: ProbeResult,
         _ committer: OutputCommitter
-    ) async throws -> (RenditionReport, CommittedBlob) {
+    ) async throws -> (RenditionReport, OutputCommitter.Kept) {
         let hold = try await pipeline.codecs.hold(
             encryption.memory(of: source.bytes), patiently: isBulk, until: deadline?.end)
         let plaintext = try await encryption.decrypted(source.descriptor)
@@ -389,7 +400,7 @@ struct AttachmentAttempt: Sendable {
                 decoderSet: DecoderSet(declaredType: source.declaredType, name: source.name),
                 owner: pipeline.configuration.owner, turn: turn, party: claim.tenant.rawValue, deadline: end,
                 finishBy: deadline?.finish,
-                holding: submission.encryption?.memory(of: source.bytes),
+                holding: memory(of: source.bytes),
                 open: { source throws(AttachmentError) in
                     guard let encryption = submission.encryption else { return try CodecPool.asItIs(source) }
                     let start = ContinuousClock.now
@@ -446,13 +457,35 @@ struct AttachmentAttempt: Sendable {
         Step(order.request.idleOptions(for: kind, planned: planned, under: profile))
     }
 
+    private var outputEncryption: OutputCommitter.Encryption? {
+        claim.submission.encrypt.map { scheme in
+            OutputCommitter.Encryption(scheme: scheme) { key, sha256 throws(AttachmentError) in
+                try pipeline.records.seal(key, of: claim.tenant, for: sha256)
+            }
+        }
+    }
+
+    /// Bytes of memory that the source and what is made of it take beside the codec process, as neither is in a file; nil
+    /// where both are.
+    private func memory(of bytes: Int64) -> Int64? {
+        let source = submission.encryption?.memory(of: bytes)
+        let outputs = claim.submission.encrypt.map { scheme in
+            scheme.memory(of: min(profile.largestOutputs, EncryptionScheme.maximumBytes))
+        }
+        guard source != nil || outputs != nil else { return nil }
+        return (source ?? 0) + (outputs ?? 0)
+    }
+
     private var order: WorkOrder {
         var request = submission.request
         // Asked for in terms of the source; the codec gives it back in terms of the output.
         request.thumbnailClippingRect = submission.options.thumbnailClippingRect
+        var ceilings = pipeline.configuration.ceilings
+        if claim.submission.encrypt != nil {
+            ceilings.fileBytes = min(ceilings.fileBytes, EncryptionScheme.maximumBytes)
+        }
         return WorkOrder(
-            profile: profile, request: request, limits: pipeline.configuration.limits,
-            ceilings: pipeline.configuration.ceilings)
+            profile: profile, request: request, limits: pipeline.configuration.limits, ceilings: ceilings)
     }
 
     /// The earlier of the job's deadline and the time limit for one source.

@@ -2,8 +2,8 @@ import Attachments
 import Platform
 import Synchronization
 
-/// Looks for the ends of jobs that somebody here follows or waits for and that other nodes carry out: one question for all of
-/// them, for as long as there are any. What it finds is told like what happens here.
+/// Looks for the ends of jobs that somebody here follows or waits for and that other nodes carry out, and for who that is: one
+/// question for all of them, for as long as there are any. What it finds is told like what happens here.
 final class EndWatch: Sendable {
     private let records: any JobRecords
     private let events: JobEvents
@@ -30,6 +30,7 @@ final class EndWatch: Sendable {
     func look() { signal.give() }
 
     private func run() async {
+        var told: [JobName: RemoteAttempt] = [:]
         while true {
             // Under the lock, so that whoever begins meanwhile is seen here or starts anew.
             let jobs = isRunning.withLock { isRunning in
@@ -40,7 +41,8 @@ final class EndWatch: Sendable {
             guard !jobs.isEmpty else { return }
             // What fails is asked again; whoever waits has a limit.
             if let found = try? await records.standing(of: jobs) {
-                for name in jobs { tell(found[name], of: name) }
+                for name in jobs { tell(found[name], of: name, knowing: told[name]) }
+                told = found.compactMapValues(\.remote)
             }
             let alarm = Task { [interval, signal] in
                 do { try await Task.sleep(for: interval) } catch { return }
@@ -51,11 +53,16 @@ final class EndWatch: Sendable {
         }
     }
 
-    private func tell(_ standing: JobStanding?, of name: JobName) {
+    private func tell(_ standing: JobStanding?, of name: JobName, knowing told: RemoteAttempt?) {
         guard let standing else { return events.forget(name.job, of: name.tenant) }
-        guard standing.state.isFinished else { return }
-        events.publish(
-            JobEvent(
-                tenant: name.tenant, job: name.job, generation: standing.generation, what: .finished(standing.state)))
+        let what: JobEvent.What
+        if standing.state.isFinished {
+            what = .finished(standing.state)
+        } else if let remote = standing.remote, remote != told {
+            what = .remote(remote)
+        } else {
+            return
+        }
+        events.publish(JobEvent(tenant: name.tenant, job: name.job, generation: standing.generation, what: what))
     }
 }

@@ -5,8 +5,8 @@ import Synchronization
 /// Where jobs underway tell what happens, and where whoever follows one hears it.
 ///
 /// Events are kept for a while after a job's end, so that a follower that was cut off can resume; they don't outlive the
-/// process, and what another process does is not heard here. Whoever asks for more than there is gets what there is: the
-/// record tells the rest.
+/// process, and of what another process does no more is heard here than that it does it. Whoever asks for more than there is
+/// gets what there is: the record tells the rest.
 ///
 /// Telling never waits: a follower has no buffer of its own but reads on in the job's history at its own pace.
 public final class JobEvents: Sendable {
@@ -45,6 +45,8 @@ public final class JobEvents: Sendable {
     static let maximumEvents = 256
     /// Jobs; those that ended first are forgotten first. Twice the default limit of the queue.
     static let maximumJobs = 20_000
+    /// Of them, those that have ended: their events take about 4 kB each, and were most of what a busy service held.
+    static let maximumEndedJobs = 2000
     /// What is not heard of for so long went on elsewhere.
     private static let patience: Duration = .seconds(3600)
 
@@ -105,15 +107,15 @@ public final class JobEvents: Sendable {
             history.hasEnded = false
         }
         guard event.generation == history.generation, !history.hasEnded else { return }
-        if case .progress(let attachment, _, _) = event.what {
-            // Only the latest counts.
-            history.events.removeAll { $0.event.isProgress(of: attachment) }
-        }
+        // Only the latest counts.
+        history.events.removeAll { event.what.supersedes($0.event.what) }
         history.events.append((number, event))
         if history.events.count > maximumEvents { history.forgotten = history.events.removeFirst().number }
         history.touchedAt = .now
         if case .finished = event.what {
             history.hasEnded = true
+            // No room for more of them is needed any more.
+            history.events = history.events.map { $0 }
             for waiter in history.waiters.values { waiter.yield() }
         }
         for follower in history.followers.values { follower.yield() }
@@ -127,12 +129,23 @@ public final class JobEvents: Sendable {
             if isOld { for follower in history.followers.values { follower.finish() } }
             return !isOld
         }
-        guard state.histories.count > Self.maximumJobs else { return }
-        let order = state.histories.sorted { left, right in
+        let ended = state.histories.filter(\.value.hasEnded)
+        if ended.count > Self.maximumEndedJobs {
+            forget(ended.count - Self.maximumEndedJobs, of: ended, in: &state)
+        }
+        // What is underway, where that is too much by itself.
+        if state.histories.count > Self.maximumJobs {
+            // Some more than needed, so that the next event doesn't sort again.
+            forget(state.histories.count - Self.maximumJobs * 9 / 10, of: state.histories, in: &state)
+        }
+    }
+
+    /// Forgets so many, those that ended first, and then those that weren't heard of for longest.
+    private func forget(_ count: Int, of histories: [Key: History], in state: inout State) {
+        let order = histories.sorted { left, right in
             (left.value.hasEnded ? 0 : 1, left.value.touchedAt) < (right.value.hasEnded ? 0 : 1, right.value.touchedAt)
         }
-        // Some more than needed, so that the next event doesn't sort again.
-        for (key, history) in order.prefix(state.histories.count - Self.maximumJobs * 9 / 10) {
+        for (key, history) in order.prefix(count) {
             for signal in [history.followers, history.waiters].flatMap(\.values) { signal.finish() }
             state.histories[key] = nil
         }
@@ -277,8 +290,14 @@ public final class JobEvents: Sendable {
 
 extension JobEvent {
     fileprivate var key: JobEvents.Key { JobEvents.Key(tenant: tenant, job: job) }
+}
 
-    fileprivate func isProgress(of attachment: AttachmentID) -> Bool {
-        if case .progress(attachment, _, _) = what { true } else { false }
+extension JobEvent.What {
+    fileprivate func supersedes(_ earlier: Self) -> Bool {
+        switch (self, earlier) {
+        case (.progress(let attachment, _, _), .progress(let other, _, _)): attachment == other
+        case (.remote, .remote), (.started, .remote): true
+        default: false
+        }
     }
 }

@@ -12,12 +12,29 @@ import Synchronization
 final class OutputCommitter: Sendable {
     private struct State {
         var staged: [RenditionRole: ScratchFile] = [:]
-        var committing: [(report: RenditionReport, blob: Task<CommittedBlob, any Error>)] = []
+        var committing: [(report: RenditionReport, kept: Task<Kept, any Error>)] = []
         /// Reported, and known to be closed only when their writer is dead.
         var unproven: [(report: RenditionReport, file: ScratchFile)] = []
     }
 
+    /// Encrypts renditions before they are kept.
+    struct Encryption: Sendable {
+        var scheme: EncryptionScheme
+        /// Seals the key of a rendition, bound to its hash.
+        var seal: @Sendable (MediaEncryption, _ sha256: String) throws(AttachmentError) -> SealedEncryption
+    }
+
+    /// A rendition that is durable.
+    struct Kept: Sendable {
+        var blob: CommittedBlob
+        var encryption: SealedEncryption?
+    }
+
+    /// Where a store takes files from.
     private let staging: any StagingArea
+    /// Where outputs come into being: in memory where they are to be encrypted.
+    private let outputs: any StagingArea
+    private let encryption: Encryption?
     private let blobs: any BlobStore
     private let claim: ClaimID
     private let committed: @Sendable (RenditionReport) -> Void
@@ -27,10 +44,12 @@ final class OutputCommitter: Sendable {
     ///   - claim: Under which the renditions will be delivered.
     ///   - committed: Told of each rendition that is durable.
     init(
-        staging: any StagingArea, blobs: any BlobStore, claim: ClaimID,
+        staging: any StagingArea, blobs: any BlobStore, claim: ClaimID, encryption: Encryption? = nil,
         committed: @escaping @Sendable (RenditionReport) -> Void
     ) {
         self.staging = staging
+        self.encryption = encryption
+        outputs = encryption == nil ? staging : staging.inMemory
         self.blobs = blobs
         self.claim = claim
         self.committed = committed
@@ -40,7 +59,7 @@ final class OutputCommitter: Sendable {
     func stage(_ roles: [RenditionRole]) throws(AttachmentError) -> [CodecOutput] {
         var outputs: [CodecOutput] = []
         for role in roles {
-            var staged = try staging.stage()
+            var staged = try self.outputs.stage()
             outputs.append(CodecOutput(role: role, writer: staged.takeWriter()))
             let file = staged.file
             state.withLock { $0.staged[role] = file }
@@ -53,7 +72,7 @@ final class OutputCommitter: Sendable {
         guard let file = state.withLock({ $0.staged.removeValue(forKey: report.role) }) else {
             throw .codecCrashed(reason: "reported \(report.role.rawValue), which was not ordered")
         }
-        guard staging.provesClosing else {
+        guard outputs.provesClosing else {
             state.withLock { $0.unproven.append((report, file)) }
             return
         }
@@ -62,18 +81,39 @@ final class OutputCommitter: Sendable {
 
     private func commit(_ file: ScratchFile, _ report: RenditionReport, writersAreDead: Bool) {
         let task = Task { [self] in
-            let blob = try await commit(file, expecting: report.bytes, writersAreDead: writersAreDead)
+            let kept = try await commit(file, expecting: report.bytes, writersAreDead: writersAreDead)
             committed(report)
-            return blob
+            return kept
         }
         state.withLock { $0.committing.append((report, task)) }
     }
 
     private func commit(
         _ file: ScratchFile, expecting bytes: Int64, writersAreDead: Bool
-    ) async throws(AttachmentError) -> CommittedBlob {
-        let closed = try await staging.close(file, expecting: bytes, writersAreDead: writersAreDead)
-        return try await blobs.put(closed, under: claim)
+    ) async throws(AttachmentError) -> Kept {
+        let closed = try await outputs.close(file, expecting: bytes, writersAreDead: writersAreDead)
+        guard let encryption else { return Kept(blob: try await blobs.put(closed, under: claim)) }
+        return try await keep(closed.file.reader, by: encryption)
+    }
+
+    /// Encrypts a file and keeps that. No byte of what it holds is written anywhere.
+    private func keep(
+        _ plaintext: borrowing Descriptor, by encryption: Encryption
+    ) async throws(AttachmentError) -> Kept {
+        var staged = try staging.stage()
+        let input: Int32
+        do { input = try plaintext.duplicate().release() } catch { throw AttachmentError(error) }
+        let output = staged.takeWriter().release()
+        let (key, bytes) = try await BlockingWork.run { () throws(AttachmentError) in
+            let output = Descriptor(owning: output)
+            let key = try encryption.scheme.encrypt(Descriptor(owning: input), to: output)
+            let bytes: Int64
+            do throws(SystemError) { bytes = try Files.size(of: output) } catch { throw AttachmentError(error) }
+            return (key, bytes)
+        }
+        let closed = try await staging.close(staged.file, expecting: bytes, writersAreDead: true)
+        let sealed = try encryption.seal(key, closed.sha256)
+        return Kept(blob: try await blobs.put(closed, under: claim), encryption: sealed)
     }
 
     /// Waits for all that was begun, and answers what of it is durable.
@@ -104,9 +144,19 @@ final class OutputCommitter: Sendable {
     /// Copies the source itself into the store.
     func keep(
         _ source: borrowing Descriptor, bytes: Int64, as probeResult: ProbeResult, for profile: String
-    ) async throws -> (RenditionReport, CommittedBlob) {
+    ) async throws -> (RenditionReport, Kept) {
         let start = ContinuousClock.now
+        func report() -> RenditionReport {
+            RenditionReport(
+                role: .original, type: probeResult.type, size: probeResult.size, duration: probeResult.duration,
+                bytes: bytes, seconds: (ContinuousClock.now - start).inSeconds,
+                note: "\(bytes) bytes as they came, because the profile '\(profile)' keeps its sources", encodes: 0)
+        }
         do {
+            if let encryption {
+                let kept = try await keep(source, by: encryption)
+                return (report(), kept)
+            }
             var staged = try staging.stage()
             let from = try source.duplicate()
             let (input, output) = (from.release(), staged.takeWriter().release())
@@ -118,13 +168,8 @@ final class OutputCommitter: Sendable {
             guard copied == bytes else {
                 throw AttachmentError.invalidSource(reason: "it changed while it was read")
             }
-            let blob = try await commit(staged.file, expecting: bytes, writersAreDead: true)
-            let report = RenditionReport(
-                role: .original, type: probeResult.type, size: probeResult.size, duration: probeResult.duration,
-                bytes: bytes,
-                seconds: (ContinuousClock.now - start).inSeconds,
-                note: "\(bytes) bytes as they came, because the profile '\(profile)' keeps its sources", encodes: 0)
-            return (report, blob)
+            let kept = try await commit(staged.file, expecting: bytes, writersAreDead: true)
+            return (report(), kept)
         } catch CopyFailure.source(let error) {
             throw AttachmentError.invalidSource(reason: "the system \(error)")
         } catch CopyFailure.target(let error) {
@@ -142,12 +187,14 @@ struct MadeRenditions: Sendable {
     private(set) var reports: [RenditionReport] = []
     private(set) var delivered: [RenditionRole: DeliveredRendition] = [:]
 
-    mutating func add(_ report: RenditionReport, _ blob: CommittedBlob) {
+    mutating func add(_ report: RenditionReport, _ kept: OutputCommitter.Kept) {
+        let blob = kept.blob
         reports.append(report)
         delivered[report.role] = DeliveredRendition(
             rendition: Rendition(
                 mediaType: report.type, width: report.size?.width, height: report.size?.height,
-                duration: report.duration, bytes: blob.bytes, sha256: blob.sha256),
+                duration: report.duration, bytes: blob.bytes, sha256: blob.sha256,
+                encryption: kept.encryption),
             blob: blob.name)
     }
 

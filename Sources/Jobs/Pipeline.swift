@@ -55,7 +55,7 @@ public struct Pipeline: Sendable {
         }
     }
 
-    let records: any JobQueue & BlobRecords
+    let records: any JobQueue & BlobRecords & RenditionKeyRecords
     let blobs: any BlobStore
     let staging: any StagingArea
     let codecs: CodecPool
@@ -69,7 +69,8 @@ public struct Pipeline: Sendable {
     let fetches: FetchPlaces?
 
     public init(
-        records: any JobQueue & BlobRecords, blobs: any BlobStore, staging: any StagingArea, codecs: CodecPool,
+        records: any JobQueue & BlobRecords & RenditionKeyRecords, blobs: any BlobStore, staging: any StagingArea,
+        codecs: CodecPool,
         sources: SourceOpener, configuration: Configuration = Configuration()
     ) {
         self.records = records

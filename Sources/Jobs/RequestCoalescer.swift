@@ -121,6 +121,19 @@ public final class RequestCoalescer: Sendable {
     private struct State {
         var flights: [Key: Flight] = [:]
         var memories: [Key: Memory] = [:]
+        /// When what is too old was last looked for: there may be thousands, and hundreds of ends a second.
+        var tidiedAt = ContinuousClock.now
+
+        /// Makes room for one more.
+        mutating func tidy(at now: ContinuousClock.Instant) {
+            guard now - tidiedAt > .seconds(1) || memories.count >= maximumMemories else { return }
+            tidiedAt = now
+            memories = memories.filter { $0.value.until > now }
+            guard memories.count >= maximumMemories else { return }
+            // Some more than needed, so that the next end doesn't sort again.
+            let oldest = memories.sorted { $0.value.until < $1.value.until }.prefix(maximumMemories / 10)
+            for (key, _) in oldest { memories[key] = nil }
+        }
     }
 
     /// Results that are remembered: a few kilobytes each.
@@ -230,12 +243,7 @@ public final class RequestCoalescer: Sendable {
         state.withLock { state in
             if state.flights[key] === flight { state.flights[key] = nil }
             guard case .made(let made) = ending else { return }
-            state.memories = state.memories.filter { $0.value.until > now }
-            if state.memories.count >= Self.maximumMemories,
-                let oldest = state.memories.min(by: { $0.value.until < $1.value.until })
-            {
-                state.memories[oldest.key] = nil
-            }
+            state.tidy(at: now)
             // Submissions that were made in time may wait in the queue for longer.
             state.memories[key] = Memory(
                 made: made, startedAt: flight.startedAt, until: now + max(settings.uploaded, settings.fetched))

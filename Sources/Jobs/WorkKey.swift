@@ -29,14 +29,16 @@ public enum WorkKey {
     }
 
     /// The key of a job that was asked for in these words: its sources with all that is wanted of them, the profile's
-    /// digest, the mode and the deadline.
+    /// digest, the mode, the deadline, and by which scheme what is made is encrypted.
     public static func of(
-        _ attachments: [AttachmentSubmission], profileDigest: String, mode: JobMode, deadline: Double?
+        _ attachments: [AttachmentSubmission], profileDigest: String, mode: JobMode, deadline: Double?,
+        encrypt: EncryptionScheme? = nil
     ) throws -> String {
-        of([
-            try JSON.encode(attachments), Data(profileDigest.utf8), Data(mode.rawValue.utf8),
-            Data((deadline.map { "\($0)" } ?? "").utf8),
-        ])
+        of(
+            [
+                try JSON.encode(attachments), Data(profileDigest.utf8), Data(mode.rawValue.utf8),
+                Data((deadline.map { "\($0)" } ?? "").utf8),
+            ] + (encrypt.map { [Data($0.rawValue.utf8)] } ?? []))
     }
 
     /// The name of a run that machines share, of all that decides what is done.

@@ -20,22 +20,26 @@ package struct TokenBucket: Hashable, Sendable {
         filledAt = now
     }
 
-    /// Takes one.
+    /// Takes one, or as many as processes count the same thing, each with a bucket of its own: together they then give what one
+    /// bucket gives.
     ///
-    /// - Returns: Nil where there was one; else the time until there is.
-    package mutating func take(at now: ContinuousClock.Instant) -> Duration? {
-        let wait = wait(at: now)
+    /// - Returns: Nil where there was as much; else the time until there is.
+    package mutating func take(_ count: Int = 1, at now: ContinuousClock.Instant) -> Duration? {
+        let wait = wait(for: count, at: now)
         tokens = level(at: now)
         filledAt = now
-        if wait == nil { tokens -= 1 }
+        if wait == nil { tokens -= taken(count) }
         return wait
     }
 
-    /// Until there is one; nil where there is.
-    package func wait(at now: ContinuousClock.Instant) -> Duration? {
-        let level = level(at: now)
-        return level < 1 ? .seconds((1 - level) / rate) : nil
+    /// Until there are so many; nil where there are.
+    package func wait(for count: Int = 1, at now: ContinuousClock.Instant) -> Duration? {
+        let (level, taken) = (level(at: now), taken(count))
+        return level < taken ? .seconds((taken - level) / rate) : nil
     }
+
+    /// A full bucket gives one to any number.
+    private func taken(_ count: Int) -> Double { min(Double(max(count, 1)), capacity) }
 
     package func isFull(at now: ContinuousClock.Instant) -> Bool { level(at: now) >= capacity }
 

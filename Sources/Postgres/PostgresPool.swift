@@ -11,6 +11,7 @@ public final class PostgresPool: Sendable {
     public let parameters: PostgresParameters
     private let writers: Line
     private let readers: Line
+    private let trips = RoundTrips()
 
     /// How long a batch waits for a server that takes writes, and no attempt follows another sooner than at first.
     public static let patience: Duration = .seconds(5)
@@ -24,6 +25,9 @@ public final class PostgresPool: Sendable {
     public static let deadline: Duration = PostgresParameters.statementTimeout + .seconds(2)
 
     private let limit: Duration
+
+    /// Round trips so far, for tests of what an operation costs.
+    package var roundTrips: Int { trips.count.load(ordering: .relaxed) }
 
     /// - Parameter limit: Of each attempt at a batch, and of each round trip of a transaction, where it is given none.
     public init(
@@ -55,7 +59,8 @@ public final class PostgresPool: Sendable {
     ) async throws(PostgresError) -> [PostgresRows] {
         let limit = limit ?? self.limit
         return try await repeating(on: use) { _, connection throws(PostgresError) in
-            try await connection.batch(statements, within: limit)
+            trips.add()
+            return try await connection.batch(statements, within: limit)
         }
     }
 
@@ -67,6 +72,7 @@ public final class PostgresPool: Sendable {
         return try await repeating(on: use) { _, connection throws(PostgresError) in
             // Behind a pooler the time of a statement is bounded within a transaction only.
             let statement = [PostgresStatement(sql, values)]
+            trips.add()
             return try await self.parameters.isPooled
                 ? connection.batch(statement, within: limit)[0] : connection.send(statement, within: limit)[0]
         }
@@ -86,10 +92,11 @@ public final class PostgresPool: Sendable {
         let result: Result<Value, any Error> = try await repeating(on: use) {
             attempt, connection throws(PostgresError) in
             let transaction = PostgresTransaction(
-                connection: connection, limit: limit, mayHaveCommitted: attempt.mayHaveCommitted)
+                connection: connection, limit: limit, mayHaveCommitted: attempt.mayHaveCommitted, trips: trips)
             await connection.begin(isolation)
             do {
                 let value = try await body(transaction)
+                trips.add()
                 try await connection.commit(within: limit)
                 return .success(value)
             } catch {
@@ -160,17 +167,27 @@ public struct PostgresTransaction: Sendable {
     let limit: Duration
     /// Whether an earlier attempt at the same may have been committed, for whoever can tell its own first try.
     public let mayHaveCommitted: Bool
+    fileprivate let trips: RoundTrips
 
     /// Statements that are sent together.
     public func send(_ statements: [PostgresStatement]) async throws(PostgresError) -> [PostgresRows] {
         guard !statements.isEmpty else { return [] }
+        trips.add()
         return try await connection.send(statements, within: limit)
     }
 
     @discardableResult
     public func run(_ sql: String, _ values: [PostgresValue] = []) async throws(PostgresError) -> PostgresRows {
-        try await connection.send([PostgresStatement(sql, values)], within: limit)[0]
+        trips.add()
+        return try await connection.send([PostgresStatement(sql, values)], within: limit)[0]
     }
+}
+
+/// How often a server was asked.
+private final class RoundTrips: Sendable {
+    let count = Atomic<Int>(0)
+
+    func add() { count.add(1, ordering: .relaxed) }
 }
 
 /// So many connections, and whoever waits for one.

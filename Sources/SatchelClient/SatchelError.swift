@@ -24,6 +24,8 @@ public struct SatchelError: Error, Sendable, CustomStringConvertible {
         public static let rateLimited: Code = "rate_limited"
         /// A response names an action that its notification doesn't offer, or not any more.
         public static let unknownAction: Code = "unknown_action"
+        /// What was fetched can't be opened: its key doesn't fit, or it is damaged.
+        public static let decryptionFailed: Code = "decryption_failed"
         /// The service could not be reached, or the connection broke; ``SatchelError/underlying`` says how.
         public static let transport: Code = "transport"
         /// What was waited for did not come within the time that the caller gave.

@@ -55,6 +55,14 @@ extension AuditNote {
         return AuditNote(.revoked, kind, access.id, of: access.tenant, attachment: access.attachment)
     }
 
+    /// Nil for what takes nothing back, and where it had ended before.
+    static func revoked(_ upload: UploadRecord, by step: UploadStep, at now: Instant) -> AuditNote? {
+        step == .cancel && upload.isLive(at: now)
+            ? AuditNote(
+                .revoked, .ticket, upload.ticket, of: upload.tenant, detail: "of the upload \(upload.id.rawValue)")
+            : nil
+    }
+
     static func deleted(_ attachment: AttachmentID, of tenant: TenantID, detail: String? = nil) -> AuditNote {
         AuditNote(
             .deleted, .attachment, attachment.rawValue, of: tenant, attachment: attachment, detail: detail)

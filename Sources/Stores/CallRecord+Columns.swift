@@ -20,6 +20,24 @@ extension WebhookReport {
     }
 }
 
+extension [CallAnswer] {
+    /// JSON, as tables have it.
+    var column: String {
+        get throws(AttachmentError) {
+            do {
+                return try Column.unsortedText(self)
+            } catch {
+                throw .storeFailed(reason: "the answers to a call can't be written")
+            }
+        }
+    }
+
+    /// Nil is none.
+    init(column: String?) throws {
+        self = try column.map { try Column.value([CallAnswer].self, from: $0) } ?? []
+    }
+}
+
 extension CallRecord {
     /// A part of a list.
     ///

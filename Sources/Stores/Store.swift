@@ -272,4 +272,9 @@ public struct Store: Sendable {
     public func rotateKeys() throws(StoreError) {
         try keys.rotate()
     }
+
+    /// Seals the keys of all renditions that are kept encrypted with the current one.
+    public func sealAnew() async throws(AttachmentError) {
+        while try await records.sealAnew() > 0 {}
+    }
 }

@@ -1,6 +1,7 @@
 import API
 import ArgumentParser
 import Attachments
+import CSandbox
 import Foundation
 import Glibc
 import Ingest
@@ -49,6 +50,8 @@ struct Satchel: AsyncParsableCommand {
     )
 
     static func main() async {
+        // What is decrypted lies in this process's memory: it leaves no core, and nobody of its user looks into it.
+        _ = sandbox_not_dumpable()
         do {
             try await AuditActor.$current.withValue(AuditActor(.command)) {
                 try await Interruption.cancelling {

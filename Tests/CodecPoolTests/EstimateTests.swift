@@ -34,8 +34,8 @@ extension Isolation {
                 var best = Profile.notification
                 best.name = "best"
                 best.speed = .best
-                for profile in [Profile.notification, .message, best] {
-                    for (name, url) in samples + large {
+                for (number, profile) in [Profile.notification, .message, best].enumerated() {
+                    for (name, url) in Sweep.of(samples, every: min(2, number + 1), from: number) + large {
                         let number = unsafe open(url.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
                         try #require(number >= 0)
                         let outcome = await pool.run(

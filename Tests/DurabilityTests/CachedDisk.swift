@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 
 /// A disk and the cache before it, into which recorded calls are replayed.
@@ -11,7 +12,7 @@ struct CachedDisk: Sendable {
     typealias NodeID = Int
 
     struct File: Sendable {
-        var durable: [UInt8] = []
+        var durable = Data()
         var cached: [(call: Int, change: Change)] = []
 
         enum Change: Sendable {
@@ -47,7 +48,7 @@ struct CachedDisk: Sendable {
     init(_ start: [String: Recording.Original]) {
         // Shorter paths first, so that a directory is there before what it holds.
         for (path, original) in start.sorted(by: { $0.key.utf8.count < $1.key.utf8.count }) {
-            let id = add(original.content.map { .file(File(durable: Array($0))) } ?? .directory(Directory()))
+            let id = add(original.content.map { .file(File(durable: $0)) } ?? .directory(Directory()))
             byInode[original.inode] = id
             paths[id] = path
             guard !path.isEmpty else { continue }
@@ -119,7 +120,7 @@ struct CachedDisk: Sendable {
         case .sync(let inode):
             guard let id = byInode[inode] else { return }
             sync(id, before: call.began)
-        case .output, .exit:
+        case .output, .sent, .exit:
             break
         }
     }
@@ -184,6 +185,8 @@ struct CachedDisk: Sendable {
 
     /// Which of the changes in the cache reach the disk when the power fails.
     enum Luck: Hashable, CustomStringConvertible {
+        /// All of it: the power stayed on, and the program was killed.
+        case all
         /// Nothing that was not synced.
         case none
         /// Names, but no bytes: files that are empty or old.
@@ -197,6 +200,7 @@ struct CachedDisk: Sendable {
 
         var description: String {
             switch self {
+            case .all: "all kept"
             case .none: "all lost"
             case .namesOnly: "only names kept"
             case .bytesOnly: "only bytes kept"
@@ -210,7 +214,7 @@ struct CachedDisk: Sendable {
     func afterPowerCut(_ luck: Luck) -> Tree {
         var chance = Chance(luck)
         var tree = Tree()
-        var contents: [NodeID: [UInt8]] = [:]
+        var contents: [NodeID: Data] = [:]
         func visit(_ id: NodeID, at path: String) {
             guard case .directory(let directory) = nodes[id] else { return }
             tree.directories.append(path)
@@ -254,7 +258,7 @@ private struct Chance {
         switch luck {
         case .newestNamesOnly: isNewest
         case .none, .bytesOnly: false
-        case .namesOnly: true
+        case .all, .namesOnly: true
         case .random: random.next() % 2 == 0
         }
     }
@@ -262,7 +266,7 @@ private struct Chance {
     mutating func part(of change: CachedDisk.File.Change) -> CachedDisk.File.Change? {
         switch luck {
         case .none, .namesOnly, .newestNamesOnly: return nil
-        case .bytesOnly: return change
+        case .all, .bytesOnly: return change
         case .random:
             let draw = random.next() % 4
             if draw < 2 { return nil }
@@ -273,19 +277,15 @@ private struct Chance {
     }
 }
 
-extension [UInt8] {
+extension Data {
     fileprivate mutating func apply(_ change: CachedDisk.File.Change) {
         switch change {
         case .truncate(let length):
-            if length < count {
-                removeLast(count - length)
-            } else {
-                append(contentsOf: repeatElement(0, count: length - count))
-            }
+            count = length
         case .write(let offset, let bytes):
             if bytes.isEmpty { return }
             let end = offset + bytes.count
-            if end > count { append(contentsOf: repeatElement(0, count: end - count)) }
+            if end > count { count = end }
             replaceSubrange(offset..<end, with: bytes)
         }
     }
@@ -306,15 +306,25 @@ extension [String: CachedDisk.NodeID] {
 /// Directories and files as they are found after a power cut.
 struct Tree: Hashable {
     var directories: [String] = []
-    var files: [String: [UInt8]] = [:]
+    var files: [String: Data] = [:]
+
+    /// With all bytes: `Data` takes its first 80 alone, and an array one after the other.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(directories)
+        for (path, bytes) in files.sorted(by: { $0.key < $1.key }) {
+            hasher.combine(path)
+            hasher.combine(bytes.count)
+            unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+        }
+    }
 
     /// Makes them beneath a directory that is there.
     func write(to root: String) throws {
-        for path in directories where !path.isEmpty { try Disk.makeDirectory("\(root)/\(path)") }
+        for path in directories where !path.isEmpty { unsafe mkdir("\(root)/\(path)", 0o700) }
         for (path, bytes) in files {
-            try Data(bytes).write(to: URL(filePath: "\(root)/\(path)"))
             // As the program makes its keys; it refuses them with any other mode.
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: "\(root)/\(path)")
+            let number = unsafe open("\(root)/\(path)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            try FileHandle(fileDescriptor: number, closeOnDealloc: true).write(contentsOf: bytes)
         }
     }
 }

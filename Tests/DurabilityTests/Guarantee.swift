@@ -15,6 +15,26 @@ struct Guarantee: Hashable {
         case opens(AccessToken)
         /// The token opens nothing any more.
         case shut(AccessToken)
+        /// The upload has these bytes at least.
+        case holds(UploadID, Data)
+        /// The upload has just these bytes, and what it was opened for is there once.
+        case whole(UploadID, Data)
+        /// The upload was taken back, with its bytes.
+        case abandoned(UploadID)
+        /// The notification is there, in this generation or a later one.
+        case notifies(NotificationID, generation: Int)
+        /// The notification fires no more.
+        case silent(NotificationID)
+        /// The firing is there as it was made, and in its place.
+        case fired(FiringID)
+        /// The list of firings begins so.
+        case lists([FiringID])
+        /// The response is there once.
+        case took(response: String)
+        /// The response has the answer that was told.
+        case answered(response: String)
+        /// Nothing is left of the tenant.
+        case removed(TenantID)
     }
 
     var content: Content
@@ -94,6 +114,12 @@ struct Invariants {
     var moved: [String: String]
     /// Files that appear whole or not at all.
     var whole: [String: Data]
+    /// Firings and responses as they were made.
+    var firings: [FiringID: FiringRecord] = [:]
+    var responses: [String: ResponseRecord] = [:]
+    /// What else is wrong with a store that was just opened, and with one that was swept since.
+    var opened: @Sendable (Store) async throws -> [String] = { _ in [] }
+    var swept: @Sendable (Store) async throws -> [String] = { _ in [] }
 
     /// What is wrong with a tree in which some guarantees hold; empty when all is well.
     ///
@@ -104,7 +130,7 @@ struct Invariants {
         try tree.write(to: root)
         var wrong: [String] = []
         for (path, bytes) in tree.files {
-            if path.hasPrefix("out/"), whole[path].map(Array.init) != bytes { wrong.append("'\(path)' is not whole") }
+            if path.hasPrefix("out/"), whole[path] != bytes { wrong.append("'\(path)' is not whole") }
         }
         let store: Store
         do {
@@ -116,27 +142,39 @@ struct Invariants {
             let report = try await store.verify()
             if !report.missing.isEmpty { wrong.append("\(report.missing.count) blobs are missing") }
             if !report.damaged.isEmpty { wrong.append("\(report.damaged.count) blobs are damaged") }
-            for guarantee in guarantees {
-                if let broken = try await self.broken(guarantee, in: store) { wrong.append(broken) }
-            }
-            for (path, content) in moved where tree.files[path] != Array(content.utf8) {
+            wrong += try await broken(guarantees, in: store)
+            for (path, content) in moved where tree.files[path] != Data(content.utf8) {
                 let page = try await store.records.attachments(
                     of: .local, where: RecordFilter(state: .delivered), after: nil, limit: 100)
                 let name = path.split(separator: "/").last.map(String.init)
                 let isKept = page.elements.contains { $0.identifier == name && $0.renditions[.original] != nil }
                 if !isKept { wrong.append("'\(path)' is neither where it was nor in the store") }
             }
+            wrong += try await opened(store)
             if sweeping {
                 _ = try await store.sweep()
+                wrong += try await swept(store)
                 let report = try await store.verify()
                 if !report.isSound || !report.orphaned.isEmpty { wrong.append("after a sweep: \(report)") }
-                let left = try Disk.files(in: "\(root)/\(Machine.store)").filter {
-                    $0.hasPrefix("spool/") || $0.hasPrefix("staging/") || $0.hasPrefix("workers/")
+                let rest = try Disk.files(in: "\(root)/\(Machine.store)").filter {
+                    $0.hasPrefix("staging/") || $0.hasPrefix("workers/")
                 }
+                // Where nothing is under way nobody needs a source.
+                let sources = try Disk.files(in: store.scratch).map { SourceName(rawValue: $0) }
+                let left = rest + (try await store.records.unneeded(among: sources).map { "spool/\($0.rawValue)" })
                 if !left.isEmpty { wrong.append("a sweep left \(left.sorted())") }
             }
         } catch {
             wrong.append("the store fails: \(error)")
+        }
+        return wrong
+    }
+
+    /// Which of some guarantees don't hold.
+    func broken(_ guarantees: Set<Guarantee.Content>, in store: Store) async throws -> [String] {
+        var wrong: [String] = []
+        for guarantee in guarantees {
+            if let broken = try await broken(guarantee, in: store) { wrong.append(broken) }
         }
         return wrong
     }
@@ -152,6 +190,12 @@ struct Invariants {
             return try await store.records.open(token, role: .main) == nil ? "a token opens nothing" : nil
         case .shut(let token):
             return try await store.records.open(token, role: .main) == nil ? nil : "a revoked token opens again"
+        case .holds, .whole, .abandoned: return try await brokenUpload(guarantee, in: store)
+        case .notifies, .silent, .fired, .lists: return try await brokenNotification(guarantee, in: store)
+        case .took, .answered: return try await brokenResponse(guarantee, in: store)
+        case .removed(let tenant):
+            let left = try await store.records.remains(of: tenant)
+            return left.isEmpty ? nil : "of a removed tenant is left: \(left)"
         }
     }
 }

@@ -1,5 +1,6 @@
 import Attachments
 import Foundation
+import ServiceTestSupport
 import Stores
 import TestSupport
 import Testing
@@ -26,6 +27,14 @@ struct Machine: ~Copyable {
         self.directory = directory
     }
 
+    /// One whose files are these.
+    init(holding tree: Tree) throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        try Disk.makeDirectory("\(directory.path)/home")
+        try tree.write(to: "\(directory.path)/home")
+        self.directory = directory
+    }
+
     var path: String { directory.path.hasSuffix("/") ? String(directory.path.dropLast()) : directory.path }
     var home: String { "\(path)/home" }
 
@@ -40,6 +49,7 @@ struct Machine: ~Copyable {
     private static func environment(home: String) throws -> [String: String] {
         [
             "SATCHEL_STORE": "\(home)/\(store)", "SATCHEL_ACCESS_KEYS": "\(home)/\(keys)", "SATCHEL_PROFILES": "",
+            "SATCHEL_CONFIG": "",
             "SATCHEL_CODEC": try Repository.product("fault-codec").path(percentEncoded: false),
         ]
     }
@@ -61,6 +71,27 @@ struct Machine: ~Copyable {
             in: URL(filePath: home))
         return try program.run(
             mode + [try Repository.product(name).path(percentEncoded: false)] + arguments, input: input)
+    }
+
+    /// A key that may do everything in its tenant.
+    func key(for tenant: TenantID) throws -> String {
+        let made = try run(["key", "create", "--tenant", tenant.rawValue, "--role", "admin", "--format", "json"])
+        let answer = try #require(
+            try JSONSerialization.jsonObject(with: made.output) as? [String: Any], "\(made.errorText)")
+        return try #require(answer["key"] as? String)
+    }
+
+    /// Starts the service on a port of its own, and waits until it listens.
+    ///
+    /// - Parameter mode: Of `kernel-calls`, under whose eyes it runs; nil for nobody's.
+    func serve(_ arguments: [String], key: String, followedBy mode: [String]? = nil) async throws -> ServiceProcess {
+        let satchel = try Repository.product("satchel")
+        let program = Program(
+            mode == nil ? satchel : try Repository.product("kernel-calls"),
+            environment: try Self.environment(home: home), in: URL(filePath: home))
+        let followed = mode.map { $0 + [satchel.path(percentEncoded: false)] } ?? []
+        let options = ["serve", "--listen", "127.0.0.1:0", "--codecs", "1", "--memory", "256M"]
+        return try await ServiceProcess(program.start(followed + options + arguments), key: key)
     }
 
     /// Kills `satchel` when it is about to make its `number`-th call that changes a file.

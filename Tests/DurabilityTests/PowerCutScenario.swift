@@ -4,7 +4,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-/// A user's day with the program, recorded from the first command on.
+/// What somebody does with the program, recorded call by call.
 struct PowerCutScenario: Sendable {
     let recording: Recording
     let guarantees: [Guarantee]
@@ -12,10 +12,45 @@ struct PowerCutScenario: Sendable {
     /// The disk after each call.
     private let disks: [CachedDisk]
 
-    /// The one that all tests read.
-    static let shared = Task { try await PowerCutScenario() }
+    /// What is tried; each is recorded once for all tests.
+    enum Kind: String, CaseIterable, CustomTestStringConvertible {
+        /// A user's day with the commands, from the first one on.
+        case commands
+        /// A service that takes uploads, notifications and responses.
+        case service
+        /// A tenant that is removed, beside another.
+        case removal
 
-    private init() async throws {
+        var scenario: PowerCutScenario {
+            get async throws {
+                switch self {
+                case .commands: try await PowerCutScenario.commands.value
+                case .service: try await RecordedService.shared.value.scenario
+                case .removal: try await PowerCutScenario.removal.value
+                }
+            }
+        }
+
+        /// How far apart the calls are after which chance decides, or which are tried although little shows after them.
+        var stride: Int { self == .removal ? 3 : 12 }
+
+        var testDescription: String { rawValue }
+    }
+
+    static let commands = Task { try await recordCommands() }
+
+    init(_ recording: Recording, _ guarantees: [Guarantee], _ invariants: Invariants) {
+        self.recording = recording
+        self.guarantees = guarantees
+        self.invariants = invariants
+        var disk = CachedDisk(recording.start)
+        disks = recording.calls.indices.map { index in
+            disk.replay(recording.calls[index], at: index)
+            return disk
+        }
+    }
+
+    private static func recordCommands() async throws -> PowerCutScenario {
         let machine = try Machine()
         for name in ["one", "two", "three", "in/four", "in/five", "other/six", "seven"] {
             try machine.source("\(name).txt", name.uppercased())
@@ -40,19 +75,13 @@ struct PowerCutScenario: Sendable {
         try recording.run(["rm", two], on: machine)
         try recording.run(["store", "gc"], on: machine)
 
-        self.recording = recording
-        guarantees = try recording.guarantees()
         var whole: [String: Data] = [:]
         for name in try Disk.files(in: "\(machine.home)/out") {
             whole["out/\(name)"] = try Disk.read("\(machine.home)/out/\(name)")
         }
-        invariants = Invariants(
+        let invariants = Invariants(
             moved: ["in/four.txt": "fault: echo IN/FOUR\n", "in/five.txt": "fault: echo IN/FIVE\n"], whole: whole)
-        var disk = CachedDisk(recording.start)
-        disks = recording.calls.indices.map { index in
-            disk.replay(recording.calls[index], at: index)
-            return disk
-        }
+        return PowerCutScenario(recording, try recording.guarantees(), invariants)
     }
 
     /// The disk when the power fails after a call.
@@ -80,7 +109,8 @@ struct PowerCutScenario: Sendable {
     func isOfSQLite(_ call: Int) -> Bool {
         let path = path(ofSync: call)
         if path.hasPrefix("\(Machine.store)/records.sqlite") { return true }
-        // The first sync of the store's directory comes before there are any records.
+        // The first sync of the store's directory comes before there are any records, where it is made.
+        if path == Machine.store, recording.start[Machine.store] != nil { return true }
         return path == Machine.store && recording.syncs.first { self.path(ofSync: $0) == path } != call
     }
 

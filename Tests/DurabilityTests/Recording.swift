@@ -1,4 +1,5 @@
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -15,6 +16,8 @@ struct Call: Sendable {
         case write(file: UInt64, offset: Int, bytes: Data)
         case sync(UInt64)
         case output(Data)
+        /// Through a socket, to whoever asks or is asked.
+        case sent(Data)
         case exit(Int32)
     }
 
@@ -63,18 +66,34 @@ struct Recording: Sendable {
     mutating func run(
         program name: String = "satchel", _ arguments: [String], input: Data? = nil, on machine: borrowing Machine
     ) throws -> ProgramResult {
-        let log = "\(machine.path)/log"
-        let data = "\(machine.path)/data"
-        let result = try machine.run(
-            program: name, followedBy: ["record", machine.home, log, data], arguments, input: input)
+        let result = try machine.run(program: name, followedBy: Self.mode(machine), arguments, input: input)
+        try add(arguments, result, on: machine)
+        return result
+    }
+
+    /// The same with a service, which is told to end when `use` has.
+    mutating func serve(
+        _ arguments: [String], key: String, on machine: borrowing Machine,
+        _ use: (ServiceProcess) async throws -> Void
+    ) async throws {
+        let service = try await machine.serve(arguments, key: key, followedBy: Self.mode(machine))
+        try await use(service)
+        try add(["serve"] + arguments, try await service.stop(), on: machine)
+    }
+
+    /// How `kernel-calls` is told to write down what a program does.
+    private static func mode(_ machine: borrowing Machine) -> [String] {
+        ["record", machine.home, "\(machine.path)/log", "\(machine.path)/data"]
+    }
+
+    private mutating func add(_ arguments: [String], _ result: ProgramResult, on machine: borrowing Machine) throws {
         try #require(result.status == 0, "\(arguments): \(result.errorText)")
-        let bytes = try Disk.read(data)
+        let bytes = try Disk.read("\(machine.path)/data")
         let first = calls.count
-        for line in try String(decoding: Disk.read(log), as: UTF8.self).split(separator: "\n") {
+        for line in try String(decoding: Disk.read("\(machine.path)/log"), as: UTF8.self).split(separator: "\n") {
             calls.append(try Self.call(line.split(separator: "\t").map(String.init), data: bytes, after: first))
         }
         commands.append(Command(arguments: arguments, calls: first..<calls.count, output: result.output))
-        return result
     }
 
     private static func call(_ fields: [String], data: Data, after first: Int) throws -> Call {
@@ -94,9 +113,19 @@ struct Recording: Sendable {
                 .write(file: try inode(2), offset: try number(3), bytes: bytes(try number(4), at: try number(5)))
             case "sync": .sync(try inode(2))
             case "output": .output(bytes(try number(2), at: try number(3)))
+            case "sent": .sent(bytes(try number(2), at: try number(3)))
             default: .exit(Int32(try number(2)))
             }
         return Call(began: first + (try number(0)), operation: operation)
+    }
+
+    /// What went out as the head of a message by HTTP, by the call that sent it.
+    var heads: [(call: Int, text: String)] {
+        calls.indices.compactMap { index in
+            guard case .sent(let bytes) = calls[index].operation, let end = bytes.firstRange(of: Data("\r\n\r\n".utf8))
+            else { return nil }
+            return (index, String(decoding: bytes[..<end.lowerBound], as: UTF8.self))
+        }
     }
 
     /// The indices of all syncs.

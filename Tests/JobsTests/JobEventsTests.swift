@@ -139,6 +139,17 @@ import Testing
         #expect(await !events.waitForEnd(of: job, generation: 2, tenant: tenant, within: .milliseconds(10)))
     }
 
+    @Test func `of jobs that have ended the latest are known, and what they take is bounded`() async throws {
+        let events = JobEvents()
+        for number in 0..<5000 {
+            events.publish(event(.accepted, job: "\(number)"))
+            events.publish(event(.finished(.delivered), job: "\(number)"))
+        }
+        #expect(events.count >= JobEvents.maximumEndedJobs && events.count < JobEvents.maximumEndedJobs + 1024)
+        var iterator = events.follow(JobID(rawValue: "4999"), of: tenant).makeAsyncIterator()
+        #expect(await iterator.next()?.event.what == .accepted)
+    }
+
     @Test func `10,000 jobs with followers that leave take bounded memory`() async throws {
         let events = JobEvents(memory: .zero)
         for number in 0..<10_000 {

@@ -32,6 +32,7 @@ public final class PgBouncer: Sendable {
             max_client_conn = 400
             default_pool_size = \(connections)
             query_wait_timeout = 0
+            ignore_startup_parameters = options
 
             """.utf8
         ).write(to: URL(filePath: directory + "/pgbouncer.ini"))

@@ -236,6 +236,22 @@ import Testing
         try await hears("work")
         withExtendedLifetime(listener) {}
     }
+
+    @Test func `who listens behind a pooler in transaction mode finds out that nothing is passed on`() async throws {
+        let database = try Database()
+        let pooler = try PgBouncer(before: database.server, connections: 2)
+        let pooled = try PostgresParameters(pooler.url(database.name), application: "tests", isPooled: true)
+        #expect(try await PostgresListener.hears(database.pool.parameters))
+        #expect(try await !PostgresListener.hears(pooled, within: .seconds(1)))
+        let heard = Mutex<[String]>([])
+        let listener = PostgresListener(pooled, to: ["work"], within: .seconds(1)) { channel in
+            heard.withLock { $0.append(channel) }
+        }
+        try await eventually("it gives up") { listener.hearing == .fails }
+        // As it began: something may have been missed.
+        #expect(heard.withLock(\.self) == ["work"])
+        withExtendedLifetime((pooler, listener)) {}
+    }
 }
 
 struct Unexpected: Error {}

@@ -96,6 +96,27 @@ import Testing
         #expect(!wrong.outputText.contains("hidden"))
     }
 
+    @Test func `the doctor finds a pooler through which nodes don't wake each other`() async throws {
+        let harness = try ServiceHarness(.cluster)
+        let url = try #require(harness.satchel.environment["SATCHEL_STORE"])
+        let name = String(try #require(url.firstMatch(of: /@\/(test_[0-9]+)/)).1)
+        #expect(try await !harness.run("doctor").outputText.contains("wake each other"))
+        let pooler = try await onThread { try PgBouncer(before: .shared(), connections: 2) }
+        func found(_ settings: [String: String]) async throws -> String {
+            let environment = harness.satchel.environment.merging(["SATCHEL_STORE": pooler.url(name)]) { $1 }
+            let program = Program(
+                harness.satchel.executable, environment: environment.merging(settings) { $1 }, in: harness.home.url)
+            return try await program.start(["doctor"]).end().outputText
+        }
+        let unknown = try await found([:])
+        #expect(unknown.contains(/-- +database +nodes look for work every 100 ms.*postgres\.pooled/), "\(unknown)")
+        let known = try await found(["SATCHEL_POSTGRES_POOLED": "true"])
+        #expect(known.contains(/-- +database +nodes look for work every 100 ms.*postgres\.notify/), "\(known)")
+        let quiet = try await found(["SATCHEL_POSTGRES_POOLED": "true", "SATCHEL_POSTGRES_NOTIFY": "off"])
+        #expect(quiet.contains(/ok +database/) && !quiet.contains("wake each other"), "\(quiet)")
+        withExtendedLifetime(pooler) {}
+    }
+
     @Test func `a worker answers for itself alone, and does what another node accepted`() async throws {
         let harness = try ServiceHarness(.cluster)
         let key = try await harness.makeKey("--role", "admin")
@@ -116,6 +137,13 @@ import Testing
         #expect(job["state"] as? String == "delivered", "\(job)")
         #expect(try worker.log.contains { $0["message"] as? String == "job" })
         #expect(try !front.log.contains { $0["message"] as? String == "job" })
+        // A second one: whoever follows a job on either hears as little of the other as that says where it is.
+        let second = try await harness.serve("--role", "worker", key: key)
+        try await eventually("the doctor says so") {
+            try await harness.run("doctor").outputText
+                .contains(/-- +database +of 2 nodes that live, .* doesn't say .*cluster\.advertise/)
+        }
+        withExtendedLifetime(second) {}
         let attachments = try #require(job["attachments"] as? [[String: Any]])
         let renditions = try #require(attachments.first?["renditions"] as? [String: [String: Any]])
         let path = (renditions["main"]?["url"] as? String).flatMap { URL(string: $0)?.path() }

@@ -180,6 +180,96 @@ import Testing
         }
     }
 
+    /// Has something on every page.
+    ///
+    /// - Returns: The paths of all pages.
+    private static func fill(_ console: Console, _ origin: LocalOrigin) async throws -> [String] {
+        let good = try await console.job(origin.url("/jpeg/coffee.jpg"))
+        _ = try await console.job(origin.url("/mp4/film.mp4"))
+        let bad = try await console.job(origin.url("/trouble/empty.jpg"))
+        let record = try await console.server.get("/v1/jobs/\(good)").json
+        let attachment = try #require((record["attachments"] as? [[String: Any]])?.first?["id"] as? String)
+        try await console.send("PUT", "/v1/categories/order", ["actions": [["id": "a", "title": "Accept"]]])
+        try await console.send(
+            "PUT", "/v1/notifications/daily",
+            [
+                "payload": ["aps": ["alert": "Good morning", "category": "order"]],
+                "handover": ["url": origin.url("/hook")],
+                "trigger": [
+                    "type": "calendar", "time_zone": "Europe/Berlin", "components": ["hour": 8], "repeats": true,
+                ],
+            ])
+        try await console.send("POST", "/v1/notifications/daily/fire", [:])
+        let calls = try await console.server.get("/v1/calls").json["calls"] as? [[String: Any]]
+        let call = try #require(calls?.first?["id"] as? String)
+        return [
+            "/console", "/console/failures", "/console/failures?confirm=all", "/console/try", "/console/jobs",
+            "/console/jobs/\(good)", "/console/jobs/\(bad)", "/console/attachments",
+            "/console/attachments/\(attachment)", "/console/notifications", "/console/notifications/daily",
+            "/console/categories", "/console/categories/order", "/console/calls", "/console/calls/\(call)",
+            "/console/uploads", "/console/jobs/none", "/console/sign-in",
+        ]
+    }
+
+    @Test func `each page paints under its policy, is light, and nothing on it moves once it is there`() async throws {
+        try await Self.with(LocalOrigin.media) { console, origin in
+            for path in try await Self.fill(console, origin) {
+                try await console.open(path)
+                // Pages without a picture paint once; a layout shift is told of in the frame in which it is.
+                let found: [Double] = try await console.browser.script(
+                    """
+                    return new Promise(done => {
+                      let shift = 0;
+                      new PerformanceObserver(list => list.getEntries().forEach(one => { shift += one.value; }))
+                        .observe({type: 'layout-shift', buffered: true});
+                      const pictures = [...document.images].filter(one => one.loading !== 'lazy')
+                        .map(one => one.decode().catch(() => 0));
+                      new PerformanceObserver(async paints => {
+                        await Promise.all(pictures);
+                        await new Promise(next => requestAnimationFrame(() => requestAnimationFrame(next)));
+                        const files = performance.getEntriesByType('resource')
+                          .filter(one => ['link', 'script', 'css'].includes(one.initiatorType));
+                        const page = performance.getEntriesByType('navigation');
+                        const bytes = [...page, ...files].reduce((sum, one) => sum + one.decodedBodySize, 0);
+                        done([paints.getEntries()[0].startTime, shift, bytes, files.length]);
+                      }).observe({type: 'paint', buffered: true});
+                    });
+                    """)
+                try #require(found.count == 4)
+                #expect(found[0] > 0 && found[1] == 0, "\(path) moves by \(found[1])")
+                #expect(found[2] < 100_000 && found[3] == 2, "\(path) has \(found[2]) bytes in \(found[3]) files")
+            }
+            // Of the page that isn't there Chromium says so itself.
+            #expect(try await console.browser.complaints().filter { !$0.contains("404") } == [])
+        }
+    }
+
+    @Test func `a job's page hears of its end rather than asking again and again`() async throws {
+        let photo = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
+        let isOpen = Mutex(false)
+        try await Self.with({ _ in
+            while !isOpen.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(20)) }
+            return .init(body: photo)
+        }) { console, origin in
+            let browser = console.browser
+            let body = ["attachments": [["url": origin.url("/photo.jpg"), "identifier": "photo"]]]
+            let reply = try await console.server.send(
+                "POST", "/v1/jobs", ["Content-Type": "application/json"],
+                body: JSONSerialization.data(withJSONObject: body))
+            let id = try #require(try reply.json["id"] as? String)
+            try await console.open("/console/jobs/\(id)")
+            try await browser.wait("document.querySelector('#main .head .state.running')")
+            try await browser.run("window.isTheSame = true")
+            isOpen.withLock { $0 = true }
+            try await browser.wait("document.querySelector('#main .head .state.delivered')")
+            #expect(
+                try await browser.script("return window.isTheSame && !document.getElementById('main').dataset.events"))
+            let requests = try await browser.requests()
+            #expect(requests.count { $0.hasSuffix("/console/jobs/\(id)/events") } == 1)
+            #expect(try await browser.complaints() == [])
+        }
+    }
+
     @Test func `axe finds nothing on any page, light and dark, narrow and wide, and none scrolls sideways`()
         async throws
     {
@@ -188,50 +278,26 @@ import Testing
             contentsOfFile: axe.outputText.trimmingCharacters(in: .whitespacesAndNewlines), encoding: .utf8)
         try await Self.with(LocalOrigin.media) { console, origin in
             let browser = console.browser
-            let good = try await console.job(origin.url("/jpeg/coffee.jpg"))
-            _ = try await console.job(origin.url("/mp4/film.mp4"))
-            let bad = try await console.job(origin.url("/trouble/empty.jpg"))
-            let record = try await console.server.get("/v1/jobs/\(good)").json
-            let attachment = try #require((record["attachments"] as? [[String: Any]])?.first?["id"] as? String)
-            try await console.send("PUT", "/v1/categories/order", ["actions": [["id": "a", "title": "Accept"]]])
-            try await console.send(
-                "PUT", "/v1/notifications/daily",
-                [
-                    "payload": ["aps": ["alert": "Good morning", "category": "order"]],
-                    "handover": ["url": origin.url("/hook")],
-                    "trigger": [
-                        "type": "calendar", "time_zone": "Europe/Berlin", "components": ["hour": 8], "repeats": true,
-                    ],
-                ])
-            try await console.send("POST", "/v1/notifications/daily/fire", [:])
-            var paths = [
-                "/console", "/console/failures", "/console/failures?confirm=all", "/console/try", "/console/jobs",
-                "/console/jobs/\(good)", "/console/jobs/\(bad)", "/console/attachments",
-                "/console/attachments/\(attachment)", "/console/notifications", "/console/notifications/daily",
-                "/console/categories", "/console/categories/order", "/console/calls", "/console/uploads",
-                "/console/jobs/none", "/docs",
-            ]
-            paths.append("/console/sign-in")
-            for path in paths {
+            let views = [("light", 320), ("light", 1280), ("dark", 1280), ("dark", 320)]
+            for (number, path) in (try await Self.fill(console, origin) + ["/docs"]).enumerated() {
                 try await console.open(path)
-                for scheme in ["light", "dark"] {
+                let _: Bool = try await browser.script(script + "; return true")
+                for (scheme, width) in Sweep.of(views, every: 2, from: number) {
                     try await browser.chromium(
                         "Emulation.setEmulatedMedia",
                         #"{"features": [{"name": "prefers-color-scheme", "value": "\#(scheme)"}]}"#)
-                    for width in [320, 1280] {
-                        try await browser.chromium(
-                            "Emulation.setDeviceMetricsOverride",
-                            #"{"width": \#(width), "height": 900, "deviceScaleFactor": 1, "mobile": false}"#)
-                        let found: [String] = try await browser.script(
-                            script + """
-                                ; return axe.run(document, {iframes: false, resultTypes: ['violations']}).then(found =>
-                                found.violations.map(one => one.id + ': ' + one.nodes.map(node => node.html).join(' | ')))
-                                """)
-                        #expect(found == [], "\(path), \(scheme), \(width)")
-                        let isWide: Bool = try await browser.script(
-                            "return document.documentElement.scrollWidth > innerWidth")
-                        #expect(!isWide, "\(path) scrolls sideways at \(width)")
-                    }
+                    try await browser.chromium(
+                        "Emulation.setDeviceMetricsOverride",
+                        #"{"width": \#(width), "height": 900, "deviceScaleFactor": 1, "mobile": false}"#)
+                    let found: [String] = try await browser.script(
+                        """
+                        return axe.run(document, {iframes: false, resultTypes: ['violations']}).then(found =>
+                        found.violations.map(one => one.id + ': ' + one.nodes.map(node => node.html).join(' | ')))
+                        """)
+                    #expect(found == [], "\(path), \(scheme), \(width)")
+                    let isWide: Bool = try await browser.script(
+                        "return document.documentElement.scrollWidth > innerWidth")
+                    #expect(!isWide, "\(path) scrolls sideways at \(width)")
                 }
             }
             for command in ["Emulation.clearDeviceMetricsOverride", "Emulation.setEmulatedMedia"] {

@@ -11,12 +11,14 @@ public enum Repository {
     /// An executable of this package that was built with the tests, such as `fault-codec`.
     ///
     /// In a test `/proc/self/exe` is the test runner or the test bundle, and both lie where the executables do
-    /// only for the latter; so the directory is taken from the test bundle's path in the arguments.
+    /// only for the latter; so the directory is taken from the test bundle's path in the arguments. `SATCHEL_TEST_PROGRAMS` names another
+    /// one, for tests that are built for a sanitizer, which has no room in the address space that a codec has.
     public static func product(_ name: String) throws -> URL {
         let arguments = ProcessInfo.processInfo.arguments
         let bundle = arguments.first { $0.contains(".xctest") } ?? Bundle.main.bundlePath
         var directory = URL(filePath: bundle)
         while directory.path(percentEncoded: false).contains(".xctest") { directory.deleteLastPathComponent() }
+        if let other = ProcessInfo.processInfo.environment["SATCHEL_TEST_PROGRAMS"] { directory = URL(filePath: other) }
         let product = directory.appending(path: name)
         guard FileManager.default.isExecutableFile(atPath: product.path(percentEncoded: false)) else {
             throw MissingProduct(path: product.path(percentEncoded: false))

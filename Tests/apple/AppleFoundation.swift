@@ -6,3 +6,11 @@ open class NSExtensionContext: NSObject {
     /// What other modules keep in it.
     public var kept: [NSObject] = []
 }
+
+extension URL {
+    public static var applicationSupportDirectory: URL { URL(fileURLWithPath: NSTemporaryDirectory()) }
+
+    public func startAccessingSecurityScopedResource() -> Bool { true }
+
+    public func stopAccessingSecurityScopedResource() {}
+}

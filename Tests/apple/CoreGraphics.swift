@@ -5,3 +5,7 @@ extension CGRect {
         ["X": origin.x, "Y": origin.y, "Width": width, "Height": height]
     }
 }
+
+public struct CGAffineTransform: Sendable {
+    public init(rotationAngle angle: CGFloat) {}
+}

@@ -31,6 +31,16 @@ final class NotificationService: SatchelNotificationService {
 
     override var longestWait: TimeInterval { 3600 }
 
+    /// Its secrets are base64 alone; one that is none can't be opened.
+    override func decrypt(_ content: UNMutableNotificationContent) async throws {
+        guard let secret = content.userInfo["encrypted-content"] as? String else { return }
+        told.say("opens")
+        content.title = "half"
+        guard let text = Data(base64Encoded: secret) else { throw CancellationError() }
+        content.title = "opened"
+        content.userInfo["satchel"] = try JSONSerialization.jsonObject(with: text)
+    }
+
     override func change(
         _ content: UNMutableNotificationContent, with files: [SatchelNotification.File]
     ) -> UNNotificationContent {
@@ -96,6 +106,7 @@ final class Delegate: NSObject, UNUserNotificationCenterDelegate {
                 told.say("\(attachment.identifier): \(bytes) with \(options)")
             }
             told.say("handled \(content.userInfo["changed"] ?? false)")
+            if let title = (content as? UNMutableNotificationContent)?.title, !title.isEmpty { told.say(title) }
         }
         if arguments.last == "expires" {
             service.serviceExtensionTimeWillExpire()

@@ -1,22 +1,25 @@
-// What the client uses of UserNotifications, where Apple's headers have it: `API_UNAVAILABLE(tvos)` is left out there.
+// What the client and the example use of UserNotifications, where Apple's headers have it: `API_UNAVAILABLE(tvos)` is left out there.
 public import AppleFoundation
 
 open class UNNotificationContent: NSObject, NSMutableCopying {
     #if !os(tvOS)
         public internal(set) var userInfo: [AnyHashable: Any] = [:]
         public internal(set) var attachments: [UNNotificationAttachment] = []
+        public internal(set) var categoryIdentifier = ""
     #endif
 
     public func mutableCopy(with zone: NSZone?) -> Any {
         let copy = UNMutableNotificationContent()
         #if !os(tvOS)
             copy.kept = userInfo
+            if let self = self as? UNMutableNotificationContent { copy.title = self.title }
         #endif
         return copy
     }
 }
 
 open class UNMutableNotificationContent: UNNotificationContent {
+    open var title = ""
     open var threadIdentifier = ""
     open var subtitle = ""
 
@@ -80,6 +83,42 @@ open class UNNotification: NSObject {
             _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
             withCompletionHandler completionHandler: @escaping () -> Void
         )
+
+        func userNotificationCenter(
+            _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+            withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
+        )
+    }
+
+    // Both methods are optional in Apple's header.
+    extension UNUserNotificationCenterDelegate {
+        public func userNotificationCenter(
+            _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+            withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
+        ) {}
+    }
+
+    public struct UNNotificationPresentationOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        public static let sound = UNNotificationPresentationOptions(rawValue: 1 << 1)
+        public static let list = UNNotificationPresentationOptions(rawValue: 1 << 3)
+        public static let banner = UNNotificationPresentationOptions(rawValue: 1 << 4)
+    }
+
+    public struct UNAuthorizationOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        public static let sound = UNAuthorizationOptions(rawValue: 1 << 1)
+        public static let alert = UNAuthorizationOptions(rawValue: 1 << 2)
     }
 #endif
 
@@ -235,11 +274,14 @@ open class UNNotification: NSObject {
     open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         private static let only = UNUserNotificationCenter()
         public private(set) var categories: Set<UNNotificationCategory> = []
+        open weak var delegate: (any UNUserNotificationCenterDelegate)?
 
         public class func current() -> UNUserNotificationCenter { only }
 
         open func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {
             self.categories = categories
         }
+
+        open func requestAuthorization(options: UNAuthorizationOptions = []) async throws -> Bool { true }
     }
 #endif

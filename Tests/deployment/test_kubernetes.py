@@ -61,8 +61,14 @@ def environment(overlay, template):
     """What a pod gets, with a word for each secret."""
     made = dict(configuration(overlay))
     for variable in template["spec"]["containers"][0]["env"]:
-        made[variable["name"]] = variable.get("value", "word")
+        made[variable["name"]] = re.sub(
+            r"\$\((\w+)\)", lambda match: made[match.group(1)], variable.get("value", word_for(variable)))
     return made
+
+
+def word_for(variable):
+    """In the place of what a cluster fills in."""
+    return "10.1.2.3" if "fieldRef" in variable.get("valueFrom", {}) else "word"
 
 
 def selects(labels, template):

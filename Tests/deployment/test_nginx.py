@@ -13,6 +13,12 @@ import unittest
 
 import proxy
 from deployment import DOCKER
+def bucket_places(server):
+    """The bucket in bucket.conf and scaled.conf, on a server of this machine without TLS."""
+    return {
+        "server bucket.example.com:443 resolve;": f"server {server};", "default bucket.example.com;": f"default {server};",
+        "proxy_pass https://bucket;": "proxy_pass http://bucket;"}
+
 
 CONFIGURATIONS = {
     "nginx.conf": lambda upstream, port: {
@@ -21,7 +27,7 @@ CONFIGURATIONS = {
     "scaled.conf": lambda upstream, port: {
         "server api:8080 resolve max_fails=3 fail_timeout=5s;": " ".join(
             f"server {one} max_fails=3 fail_timeout=5s;" for one in upstream),
-        "listen 8080;": f"listen 127.0.0.1:{port};"},
+        "listen 8080;": f"listen 127.0.0.1:{port};", **bucket_places(f"127.0.0.1:{port}")},
 }
 
 
@@ -30,8 +36,9 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def written(name, home, upstream, port):
-    path = proxy.write(str(DOCKER / "nginx" / name), home, CONFIGURATIONS[name](upstream, port))
+def written(name, home, upstream, port, places=None):
+    path = proxy.write(
+        str(DOCKER / "nginx" / name), home, {**CONFIGURATIONS[name](upstream, port), **(places or {})})
     if os.getuid() == 0:
         # Its workers would be somebody whose files these aren't.
         with open(path, encoding="utf-8") as file:
@@ -42,11 +49,11 @@ def written(name, home, upstream, port):
 
 
 @contextlib.contextmanager
-def fronted(name, upstream):
-    """nginx with this configuration before those servers: its port, and what it has logged."""
+def fronted(name, upstream, places=None):
+    """nginx with this configuration, but for some places, before those servers: its port, and what it has logged."""
     port = free_port()
     with tempfile.TemporaryDirectory() as home:
-        path = written(name, home, upstream, port)
+        path = written(name, home, upstream, port, places)
         said = pathlib.Path(home, "log")
         with open(said, "w", encoding="utf-8") as log:
             process = subprocess.Popen(
@@ -215,6 +222,7 @@ class NginxTests(unittest.TestCase):
                 (node,) = self.nodes(200)
                 with fronted(name, [node.name]) as (port, log):
                     self.assertEqual(ask(port, "GET", "/metrics"), 404)
+                    self.assertEqual(ask(port, "GET", "/cluster/events"), 404)
                     self.assertEqual(ask(port, "GET", f"/c/{token}/main.jpg"), 200)
                     # A line comes after its answer.
                     end = time.monotonic() + 30

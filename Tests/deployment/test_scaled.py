@@ -14,7 +14,7 @@ import unittest
 import urllib.parse
 
 from deployment import DOCKER, ENVIRONMENT, ROOT, SATCHEL, composed, satchel, variables
-from test_nginx import fronted, free_port
+from test_nginx import bucket_places, fronted, free_port
 
 SERVICES = composed("compose.scaled.yaml")["services"]
 PUBLIC_URL = "https://media.example.com"
@@ -131,6 +131,16 @@ def ask(port, method, path, key=None, body=None, **headers):
     return answer.status, content
 
 
+def seen(port, method, path, **headers):
+    """Status, body and headers of an answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request(method, path, headers=headers)
+    answer = connection.getresponse()
+    made = answer.status, answer.read(), dict(answer.getheaders())
+    connection.close()
+    return made
+
+
 class ScaledTests(unittest.TestCase):
     def setUp(self):
         stack = contextlib.ExitStack()
@@ -163,10 +173,12 @@ class ScaledTests(unittest.TestCase):
         self.assertEqual(told.returncode, 0, told.stderr + told.stdout)
         return told.stdout
 
-    def serve(self, service, number):
+    def serve(self, service, number, **settings):
         port = free_port()
         log = self.place / f"{service}-{number}.log"
-        environment = {**ENVIRONMENT, **self.environment(service, number), "SATCHEL_LISTEN": f"127.0.0.1:{port}"}
+        environment = {
+            **ENVIRONMENT, **self.environment(service, number), "SATCHEL_LISTEN": f"127.0.0.1:{port}",
+            "SATCHEL_CLUSTER_ADVERTISE": f"http://127.0.0.1:{port}", **settings}
         with open(log, "wb") as output:
             process = subprocess.Popen([SATCHEL, "serve"], env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
 
@@ -193,6 +205,36 @@ class ScaledTests(unittest.TestCase):
         self.assertTrue(main["url"].startswith(PUBLIC_URL + "/c/"))
         return urllib.parse.urlsplit(main["url"]).path, main["bytes"]
 
+    def check_accelerated(self, plain, path, key):
+        """A node that leaves the bytes to nginx, beside one that doesn't: clients see no difference."""
+        node, _ = self.serve("api", 3, SATCHEL_CONTENT_ACCEL_PREFIX="/satchel-blobs/")
+        server = urllib.parse.urlsplit(self.given["SATCHEL_S3_ENDPOINT"]).netloc
+        front, log = self.stack.enter_context(fronted("scaled.conf", [f"127.0.0.1:{node}"], bucket_places(server)))
+        status, content, straight = seen(node, "GET", path)
+        self.assertEqual((status, content), (200, b""))
+        blob = straight["X-Accel-Redirect"]
+        self.assertTrue(blob.startswith("/satchel-blobs/") and "X-Amz-Signature=" in blob, blob)
+        tag = straight["ETag"]
+        for method, asked in (
+                ("GET", {}), ("HEAD", {}), ("GET", {"Range": "bytes=100-199"}), ("GET", {"Range": "bytes=-1"}),
+                ("GET", {"Range": "bytes=100-199", "If-Range": tag}), ("GET", {"Range": "bytes=100-199", "If-Range": '"another"'}),
+                ("GET", {"If-None-Match": tag}), ("GET", {"If-None-Match": '"another"'}), ("GET", {"If-Match": tag}),
+                ("GET", {"If-Match": '"another"'}), ("GET", {"If-Modified-Since": "Thu, 26 Nov 2099 00:00:00 GMT"})):
+            with self.subTest(method=method, asked=asked):
+                one, other = seen(plain, method, path, **asked), seen(front, method, path, **asked)
+                self.assertEqual(other[:2], one[:2])
+                for headers in (one[2], other[2]):
+                    for name in ("Date", "Server", "Connection", "X-Request-Id"):
+                        headers.pop(name, None)
+                self.assertEqual(other[2], one[2])
+        # Behind the last byte, as the bucket says it.
+        self.assertEqual(seen(front, "GET", path, Range="bytes=99999999-")[0], 416)
+        # Nobody gets there but by a token that is good, and nothing else of the bucket is to be had.
+        self.assertEqual(seen(front, "GET", blob)[0], 404)
+        self.assertEqual(seen(front, "GET", path.replace("/c/", "/c/x"))[0], 404)
+        self.assertNotIn("X-Amz-Signature", "\n".join(log()))
+        self.assertEqual(ask(front, "GET", "/v1/jobs", key)[0], 403)
+
     def test_the_scaled_service_works_as_its_compose_file_says(self):
         self.run_once("migrate", *SERVICES["migrate"]["command"])
         # Again, as each start of the whole does.
@@ -211,6 +253,8 @@ class ScaledTests(unittest.TestCase):
         for port in (front, apis[0][0], apis[1][0]):
             status, content = ask(port, "GET", path)
             self.assertEqual((status, len(content)), (200, size))
+
+        self.check_accelerated(apis[0][0], path, key)
 
         # A rotation: every node knows the next key before one uses it, and forgets none.
         first = json.loads(self.keys.read_text(encoding="ascii"))

@@ -261,6 +261,20 @@ def fires_once(history):
     return len(told), wrong
 
 
+def fired_by_hand_once(history):
+    """Who asked for a firing by a key, however often, got one and the same."""
+    rows, answers, wrong = collections.defaultdict(list), collections.defaultdict(set), []
+    for row in history.tables["firings"]:
+        if row["key"]:
+            rows[row["tenant"], row["notification"], row["key"]].append(row["id"])
+    for call in history.of("fire"):
+        if call["firing"]:
+            answers[call["tenant"], call["name"], call["key"]].add(call["firing"])
+    wrong += [f"{key} was answered {sorted(told)}, and is there as {rows[key]}" for key, told in answers.items() if rows[key] != [*told]]
+    wrong += [f"{key} fired {len(found)} times" for key, found in rows.items() if key not in answers and len(found) > 1]
+    return len(answers), wrong
+
+
 def pullers_see_each_once(history):
     seen, wrong = collections.defaultdict(list), []
     for call in history.of("pull"):
@@ -381,6 +395,7 @@ RULES = {
     "each key came to one job": one_key_one_job,
     "lists were whole": lists_are_whole,
     "each notification fired once": fires_once,
+    "each firing by hand was made once": fired_by_hand_once,
     "who pulls firings saw each once": pullers_see_each_once,
     "each response was kept once, and had one answer": responses_are_kept_once,
     "no offset of an upload that was told was taken back": offsets_never_shrink,

@@ -421,8 +421,47 @@ class Notifier(Client):
                 return
 
 
+class Firer(Client):
+    """Fires a notification of its own by hand, through whichever node: unlike those that are due, which one node fires together,
+    such firings of a tenant are committed side by side. Who gets no answer asks again by the same key."""
+
+    pause = 0.4
+
+    def __init__(self, world, name):
+        super().__init__(world, name)
+        self.put = set()
+
+    def act(self):
+        tenant = self.chance.choice(TENANTS)
+        if not self.is_put(tenant):
+            return
+        self.count += 1
+        key = f"{self.name}-{self.count}"
+        for attempt in range(TRIES):
+            status, answer, note = self.ask(
+                "fire", "POST", f"/v1/notifications/{self.name}/fire", tenant, headers={"Idempotency-Key": key})
+            fired = status == 200 and answer
+            note(name=self.name, key=key, firing=answer["id"] if fired else None)
+            if fired or self.world.over.wait(0.3):
+                return
+
+    def is_put(self, tenant):
+        """Puts its notification, once; whether it is there."""
+        if tenant not in self.put:
+            status, _, note = self.ask(
+                "put_manual", "PUT", f"/v1/notifications/{self.name}", tenant, headers={"Content-Type": "application/json"},
+                body=json.dumps({"payload": {"aps": {"alert": self.name}}, "trigger": {"type": "manual"}}))
+            note(name=self.name)
+            if status in (200, 201):
+                self.put.add(tenant)
+        return tenant in self.put
+
+
 class Puller(Client):
-    """Reads the firings of each tenant as they come, and goes on where it was."""
+    """Reads the firings of each tenant as they come, and goes on where it was; now and then it waits for the next one, and so is there
+    as it is committed."""
+
+    pause = 0.3
 
     def __init__(self, world, name):
         super().__init__(world, name)
@@ -430,13 +469,13 @@ class Puller(Client):
         world.add(world.pullers, self)
 
     def act(self):
-        self.pull(self.chance.choice(TENANTS))
+        self.pull(self.chance.choice(TENANTS), {"Prefer": "wait=2"} if self.chance.random() < 0.5 else None)
 
-    def pull(self, tenant):
+    def pull(self, tenant, headers=None):
         """What came since; None where nobody answered."""
         cursor = self.cursors[tenant]
         status, page, note = self.ask(
-            "pull", "GET", "/v1/firings?limit=20" + (f"&cursor={urllib.parse.quote(cursor)}" if cursor else ""), tenant)
+            "pull", "GET", "/v1/firings?limit=20" + (f"&cursor={urllib.parse.quote(cursor)}" if cursor else ""), tenant, headers=headers)
         if status != 200 or not page:
             note(firings=[])
             return None
@@ -540,7 +579,7 @@ class Phone(Client):
 # How many of each: uploads' clients come here.
 CROWD = {
     Uploader: 1, Phone: 2, Submitter: 3, Poller: 3, Lessee: 2, Reader: 3, Streamer: 2, Deleter: 1, Retrier: 1, Lister: 1, Notifier: 2,
-    Puller: 2, Responder: 2}
+    Firer: 5, Puller: 3, Responder: 2}
 
 
 def crowd(world):

@@ -21,7 +21,8 @@ TABLES = {
     "notifications": """SELECT tenant, id, generation, state, next_at - floor(extract(epoch FROM clock_timestamp()) * 1000) AS left
         FROM notifications""",
     "firings": """SELECT firings.id, firings.tenant, notifications.id AS notification, firings.generation, firings.number,
-        firings.state, firings.place FROM firings JOIN notifications ON notifications.key = firings.notification""",
+        firings.state, firings.place, firings.idempotency_key AS key
+        FROM firings JOIN notifications ON notifications.key = firings.notification""",
     "uploads": "SELECT id, tenant, state, length, received, sha256, source FROM uploads",
     "responses": """SELECT responses.tenant, responses.id, responses.place, responses.firing, notifications.id AS notification
         FROM responses JOIN notifications ON notifications.key = responses.notification""",

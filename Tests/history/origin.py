@@ -13,7 +13,7 @@ PIECES = 20
 class Origin:
     """`/slow/SECONDS/NAME.png` takes so long; `/shut/NAME.png` is refused until `open(NAME)`."""
 
-    def __init__(self):
+    def __init__(self, address=HERE):
         self.opened = set()
         origin = self
 
@@ -43,12 +43,12 @@ class Origin:
             def log_message(self, *_):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer((HERE, 0), Handler)
+        self.server = http.server.ThreadingHTTPServer((address, 0), Handler)
         self.server.daemon_threads = True
         # Nodes that break leave in the middle.
         self.server.handle_error = lambda *_: None
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.url = f"http://{HERE}:{self.server.server_port}"
+        self.url = f"http://{address}:{self.server.server_port}"
 
     def slow(self, name, seconds):
         return f"{self.url}/slow/{seconds}/{name}.png"

@@ -17,10 +17,10 @@
 //     mkdir INODE DIRECTORY NAME                                   sync INODE
 //     link INODE DIRECTORY NAME                                    output LENGTH POSITION   to standard output
 //     rename DIRECTORY NAME DIRECTORY NAME                         exit STATUS
-//     unlink DIRECTORY NAME
+//     unlink DIRECTORY NAME                                        sent LENGTH POSITION     to a socket
 //
 // with directories as inodes, and POSITION telling where in DATA the bytes are. What another process wrote into a file
-// (a codec into its output) shows as one write just before the file is synced or named.
+// (a codec into its output) shows as one write just before the file is synced or named. A SIGTERM goes on to the program.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -223,7 +223,8 @@ static bool matters(const struct thread *thread) {
     case K_WRITE_AT:
     case K_COPY:
         if (thread->arguments[thread->call->file] == STDOUT_FILENO) return true;
-        return status_of(thread->tid, thread->arguments[thread->call->file], &status) && S_ISREG(status.st_mode);
+        return status_of(thread->tid, thread->arguments[thread->call->file], &status)
+            && (S_ISREG(status.st_mode) || (recording && S_ISSOCK(status.st_mode)));
     case K_OPEN: {
         uint64_t flags = open_flags(thread);
         return (flags & (O_CREAT | O_TRUNC)) || is_unnamed(flags);
@@ -304,6 +305,37 @@ static void note_entry(struct thread *thread) {
     thread->began = lines;
 }
 
+// What went out through a socket; from the program's memory, which it doesn't touch before the call returns.
+static void write_down_sent(const struct thread *thread, long length) {
+    struct iovec parts[1024] = {{(void *)(uintptr_t)thread->arguments[1], (size_t)thread->arguments[2]}};
+    size_t count = 1;
+    if (thread->call->number == SYS_writev) {
+        count = thread->arguments[2] < 1024 ? thread->arguments[2] : 1024;
+        struct iovec here = {parts, count * sizeof *parts};
+        struct iovec there = {(void *)(uintptr_t)thread->arguments[1], count * sizeof *parts};
+        if (process_vm_readv(thread->tid, &here, 1, &there, 1, 0) != (ssize_t)here.iov_len) fail("read what is sent");
+    } else if (thread->call->number != SYS_write) {
+        return;
+    }
+    long start = position;
+    for (size_t i = 0; i < count && length > 0; i++) {
+        char buffer[1 << 16];
+        for (size_t at = 0; at < parts[i].iov_len && length > 0;) {
+            size_t part = parts[i].iov_len - at < sizeof buffer ? parts[i].iov_len - at : sizeof buffer;
+            if ((long)part > length) part = length;
+            struct iovec here = {buffer, part}, there = {(char *)parts[i].iov_base + at, part};
+            if (process_vm_readv(thread->tid, &here, 1, &there, 1, 0) != (ssize_t)part) fail("read what is sent");
+            if (fwrite(buffer, 1, part, data_out) != part) fail("write the data");
+            at += part;
+            length -= part;
+            position += part;
+        }
+    }
+    begin_line(thread, "sent");
+    fprintf(out, "%ld\t%ld\t", position - start, start);
+    end_line();
+}
+
 static void write_down_name(const struct thread *thread, const char *operation, int directory, int path_index) {
     char path[2 * PATH_MAX];
     const char *name;
@@ -335,6 +367,10 @@ static void write_down_exit(struct thread *thread, int64_t answer) {
             begin_line(thread, "output");
             fprintf(out, "%ld\t%ld\t", length, start);
             end_line();
+            return;
+        }
+        if (S_ISSOCK(status.st_mode)) {
+            write_down_sent(thread, answer);
             return;
         }
         if (status.st_dev != device) return;
@@ -487,6 +523,9 @@ static void start(char **command) {
     close(ready[1]);
 }
 
+// Whoever ends this one means the program.
+static void pass_on(int number) { kill(program, number); }
+
 int main(int count, char **arguments) {
     signal(SIGPIPE, SIG_IGN);
     if (count >= 5 && strcmp(arguments[1], "kill") == 0) {
@@ -505,6 +544,12 @@ int main(int count, char **arguments) {
         data_out = fopen(arguments[4], "we");
         if (!out || !data_out) fail(arguments[3]);
         start(arguments + 5);
+        // Whoever started this one may have had it blocked.
+        sigset_t ends;
+        sigemptyset(&ends);
+        sigaddset(&ends, SIGTERM);
+        signal(SIGTERM, pass_on);
+        sigprocmask(SIG_UNBLOCK, &ends, NULL);
         int status = follow();
         fprintf(out, "%ld\texit\t%d\t\n", lines, status);
         if (fclose(out) != 0 || fclose(data_out) != 0) fail("write the log");

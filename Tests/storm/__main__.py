@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -14,11 +13,10 @@ import threading
 import time
 from pathlib import Path
 
-from storm import mutation
+from storm import mutation, samples
+from storm.service import Service, codecs
 
 ROOT = Path(__file__).resolve().parents[2]
-# Larger samples say no more, and take longer.
-MOST = 150_000
 # Seconds that a source may take by its limits; what a busy machine adds to that isn't the mutant's.
 LIMIT, SLACK = 20, 10
 # One in so many is a file that nobody has changed.
@@ -37,15 +35,7 @@ class Storm:
         self.kept = ROOT / f".build/storm/{seed}"
         shutil.rmtree(self.kept, ignore_errors=True)
         self.kept.mkdir(parents=True)
-        media = sorted(p for p in (ROOT / "Media").rglob("*") if p.is_file() and p.parent.name not in ("recipes", "notifications"))
-        self.samples = [
-            (str(p.relative_to(ROOT / "Media")), p.read_bytes()) for p in media
-            if p.suffix not in (".py", ".sh", ".md", ".json") and 0 < p.stat().st_size <= MOST]
-        # Good in every part, and quick.
-        expected = {f["path"]: f["expect"] for f in json.loads((ROOT / "Media/manifest.json").read_text())["files"]}
-        self.neighbours = [
-            (n, d) for n, d in self.samples if len(d) < 40_000 and n.split("/")[0] in ("jpeg", "png", "gif", "webp")
-            and expected[n]["state"] == "delivered"]
+        self.samples, self.neighbours = samples.load()
         # (way, kind) → code → how many.
         self.counts = collections.defaultdict(collections.Counter)
         self.seconds = collections.defaultdict(list)
@@ -97,18 +87,6 @@ class Storm:
         """How many of a service's sources may be tried again."""
         return sum(counts[code] for (way, _), counts in self.counts.items() if way == "service" for code in RETRIED)
 
-    def codecs(self):
-        """The processes of codecs that lie beside the program; each zygote has a session of its own."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            try:
-                name = (entry / "cmdline").read_bytes().split(b"\0")[0].decode() if entry.name.isdigit() else ""
-            except OSError:
-                continue
-            if name.startswith(f"{self.program.parent}/satchel-"):
-                found.append(int(entry.name))
-        return found
-
     # MARK: A batch
 
     def batch(self, numbers, control=False):
@@ -148,7 +126,7 @@ class Storm:
             self.leftovers(store, way)
             # A zygote takes its processes along when the batch has ended.
             deadline = time.monotonic() + 10
-            while (left := self.codecs()) and time.monotonic() < deadline:
+            while (left := codecs(self.program)) and time.monotonic() < deadline:
                 time.sleep(0.1)
             if left:
                 self.fault(f"{way}: {len(left)} codec processes are left")
@@ -157,70 +135,36 @@ class Storm:
 
     def serve(self, numbers):
         with tempfile.TemporaryDirectory() as place:
-            home = Path(place)
-            environment = {**os.environ, "SATCHEL_STORE": f"{home}/store", "SATCHEL_ACCESS_KEYS": f"{home}/access.keys"}
-            made = subprocess.run(
-                [self.program, "key", "create", "--name", "storm", "--role", "admin", "--format", "json"], env=environment,
-                capture_output=True, text=True, check=True)
-            key = json.loads(made.stdout)["key"]
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                port = free.getsockname()[1]
-            with open(home / "log", "wb") as log:
-                service = subprocess.Popen(
-                    [self.program, "serve", "--listen", f"127.0.0.1:{port}", "--grace", "5s"], env=environment, stdout=log,
-                    stderr=log, start_new_session=True)
+            service = Service(self.program, Path(place), "--grace", "5s")
+            service.start()
             try:
-                self.wait_until_ready(port, service)
-                before, retried = len(self.codecs()), self.retried()
+                before, retried = len(codecs(self.program)), self.retried()
                 rest = iter(numbers)
-                clients = [threading.Thread(target=self.client, args=(port, key, rest, service)) for _ in range(CLIENTS)]
+                clients = [threading.Thread(target=self.client, args=(service, rest)) for _ in range(CLIENTS)]
                 for client in clients:
                     client.start()
                 for client in clients:
                     client.join()
-                if service.poll() is not None:
-                    self.fault(f"service: it ended with {service.returncode}: {(home / 'log').read_text()[-600:]}")
+                if service.has_ended:
+                    self.fault(f"service: it ended with {service.process.returncode}: {service.log.read_text()[-600:]}")
                     return
                 # What was used is replaced in its own time, and each of the two zygotes may have a successor in reserve.
                 most = 2 * before + 2
                 deadline = time.monotonic() + 20
-                while len(self.codecs()) > most and time.monotonic() < deadline:
+                while len(codecs(self.program)) > most and time.monotonic() < deadline:
                     time.sleep(0.5)
-                after = len(self.codecs())
+                after = len(codecs(self.program))
                 if after > most:
                     self.fault(f"service: it has {after} codec processes, and had {before}")
-                self.leftovers(home / "store", "service", kept=self.retried() - retried)
+                self.leftovers(service.store, "service", kept=self.retried() - retried)
             finally:
-                if service.poll() is None:
-                    service.terminate()
-                    try:
-                        status = service.wait(30)
-                        if status != 0:
-                            self.fault(f"service: told to end, it ended with {status}")
-                    except subprocess.TimeoutExpired:
-                        self.fault("service: told to end, it doesn't")
-                        os.killpg(service.pid, signal.SIGKILL)
-                        service.wait()
+                if not service.has_ended and (status := service.end()) != 0:
+                    self.fault("service: told to end, it " + ("doesn't" if status is None else f"ended with {status}"))
 
-    def wait_until_ready(self, port, service):
-        for _ in range(300):
-            if service.poll() is not None:
-                break
-            try:
-                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-                connection.request("GET", "/readyz")
-                if connection.getresponse().status == 200:
-                    return
-            except OSError:
-                pass
-            time.sleep(0.1)
-        sys.exit("the service did not become ready")
-
-    def client(self, port, key, numbers, service):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT + SLACK + 30)
-        headers = {"Authorization": f"Bearer {key}"}
-        while service.poll() is None:
+    def client(self, service, numbers):
+        connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=LIMIT + SLACK + 30)
+        headers = {"Authorization": f"Bearer {service.key}"}
+        while not service.has_ended:
             with self.lock:
                 number = next(numbers, None)
             if number is None:

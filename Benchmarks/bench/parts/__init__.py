@@ -5,7 +5,7 @@ from typing import Callable
 
 from . import (
     animations, callbacks, clips, cores, deadlines, delivery, growth, isolation, jobs, memory, mixed, neighbours, notifications,
-    overload, photographs, placeholders, scale, sizes, soak, storm, store, trims,
+    overload, photographs, placeholders, scale, sizes, soak, storm, store, trims, uploads,
 )
 
 
@@ -44,6 +44,7 @@ PARTS = [
     Part(
         "notifications", "how late notifications fire beside 1,000,000 (short run: 100,000), their handover, jobs beside it, a preview",
         notifications.measure),
+    Part("uploads", "an upload of 1 GB beside a job with that body; jobs beside 1,000 slow uploads", uploads.measure),
     Part("delivery", "content over HTTP beside nginx", delivery.measure),
     Part("scale", "nodes over PostgreSQL and a bucket: what a job costs each, and what more nodes gain", scale.measure, False),
     Part("soak", "what 1,000 mixed jobs leave behind", soak.measure, False),

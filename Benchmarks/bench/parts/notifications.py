@@ -1,5 +1,5 @@
 """How late notifications fire beside many that are pending: 50 a second, and thousands at one instant; how fast what fired is handed
-over to a receiver that answers in 20 ms, and what that costs interactive jobs; and how soon a preview is seen."""
+over to a receiver that answers in 20 ms, and what that costs interactive jobs; and how soon a preview and the console are seen."""
 
 import datetime
 import json
@@ -20,6 +20,7 @@ _CLIENTS, _ANSWER_SECONDS = 16, 0.02
 _STEADY, _AT_ONCE, _HANDED_OVER = 50, 10_000, 4000  # a second; at one instant; with a receiver
 _PUT_RATE = 500  # a second: slower than they are put anywhere
 _JOB_CLIENTS, _JOB_SECONDS = 2, 6
+_CONSOLE_PAGES = ("overview", "jobs", "failures")
 _FAR = 300 * 86_400  # seconds: what is pending all the time
 
 
@@ -58,8 +59,10 @@ def measure(run):
         findings.add(f"job_{name}_alone", f"— {name} alone", alone, MILLISECONDS)
     if Browser.is_there():
         findings.add("paint", "A preview's page: its first paint", _paints(run), MILLISECONDS, at_most=200)
+        for name, paints in zip(_CONSOLE_PAGES, zip(*_console_paints(run))):
+            findings.add(f"paint_{name}", f"The console's page {name}: its first paint", list(paints), MILLISECONDS, at_most=200)
     else:
-        findings.notes.append("No figure of a preview: chromedriver is missing")
+        findings.notes.append("No figure of a page: chromedriver is missing")
     return findings
 
 
@@ -196,3 +199,21 @@ def _paints(run):
     finally:
         preview.terminate()
         preview.wait()
+
+
+def _console_paints(run):
+    """For each round, milliseconds to the first paint of each page of the console, the median of five, with jobs to show."""
+    photo = (run.options.samples / "jpeg/coffee.jpg").read_bytes()
+    with Service(run.workplace) as service:
+        connection, found = service.connect(), []
+        for number in range(30):
+            service.deliver(connection, unlike(photo, f"console-{number}"))
+        for _ in run.turns("the console", most=3):
+            # The link begins with the address that a service listens on where nothing is said.
+            code = service.program.with_arguments("console").text().strip().split("/console/")[1]
+            base = f"http://127.0.0.1:{service.port}/console"
+            with Browser() as browser:
+                browser.first_paint(f"{base}/{code}")
+                pages = [base, *(f"{base}/{name}" for name in _CONSOLE_PAGES[1:])]
+                found.append([median([browser.first_paint(page) for _ in range(5)]) for page in pages])
+        return found

@@ -1,5 +1,6 @@
 """Nodes over one PostgreSQL and one bucket: what a job and a read cost the engines, what photographs cost beside a store of one
-machine, what more nodes gain at the same share of a processor each, and what the model of `scaling.py` says of these."""
+machine, what more nodes gain at the same share of a processor each, and what the model of `scaling.py` says of these. Beside them the floor: a
+queue without the work, and pgbench with the same statements."""
 
 import json
 import threading
@@ -8,7 +9,7 @@ from urllib.parse import urlsplit
 
 import scaling
 
-from .. import Failure
+from .. import Failure, floor
 from ..cluster import Cluster, remove_shares
 from ..corpus.inputs import files
 from ..figures import (
@@ -34,6 +35,7 @@ def measure(run):
     bodies = [file.read_bytes() for file in files(run.inputs.small_pictures(_PICTURES))]
     try:
         with Cluster(run) as cluster:
+            _queue(run, cluster, findings)
             costs = _engines(run, cluster, bodies, findings)
             _beside_embedded(run, cluster, findings)
             _elsewhere(run, cluster, bodies, findings)
@@ -42,6 +44,25 @@ def measure(run):
     finally:
         remove_shares()
     return findings
+
+
+def _queue(run, cluster, findings):
+    """Jobs that are claimed and delivered without the work in them, by two nodes, and by pgbench with the same statements."""
+    jobs, group = (12_800 if run.is_full else 3_200), 32
+    place = run.workplace.unique("queue")
+    place.mkdir()
+    pinned = ["taskset", "-c", ",".join(map(str, cluster.node_cores))]
+    inner = [*pinned, run.workplace.program("inner-bench"), "queue", cluster.database.url, place, 2, group, jobs]
+    own, grouped, single = [], [], []
+    for _ in run.turns("scale, the queue without work"):
+        ((count, seconds),) = run.workplace.inner_lines(inner, 1)
+        own.append(int(count) / float(seconds))
+        grouped.append(floor.rate(cluster.database, place, group, jobs, prefix=pinned))
+        single.append(floor.rate(cluster.database, place, 1, jobs // 4, prefix=pinned))
+    findings.add("queue", f"Jobs claimed and delivered without work, 2 nodes, groups of {group}", own, PER_SECOND)
+    findings.add("floor", "— by pgbench with the same statements", grouped, PER_SECOND)
+    findings.add("queue_floor", "— in terms of it", ratios(own, grouped), at_least=0.7)
+    findings.add("queue_single", "— in terms of pgbench's one by one", ratios(own, single), at_least=10)
 
 
 def _unlike(bodies, count):

@@ -12,6 +12,8 @@ struct LeaseAnswer: Encodable {
         @Nullable var width: Int?
         @Nullable var height: Int?
         var url: String
+        /// Null where it isn't encrypted.
+        @Nullable var encryption: EncryptionBody?
     }
 
     var id: String
@@ -39,7 +41,8 @@ struct LeaseAnswer: Encodable {
                     Part(
                         uti: rendition.uti, mediaType: rendition.mediaType, bytes: rendition.bytes,
                         width: rendition.width, height: rendition.height,
-                        url: service.contentURL(token, role, rendition.mediaType))
+                        url: service.contentURL(token, role, rendition.mediaType),
+                        encryption: service.encryption(of: rendition, attachment.tenant))
                 )
             })
     }

@@ -34,6 +34,9 @@ struct ConsoleAPI: Sendable {
         self.context = context
     }
 
+    /// Who does what is done here, as the audit list names them.
+    var actor: AuditActor { context.actor }
+
     /// Whether the session may do that.
     func may(_ endpoint: Endpoint) -> Bool { roles.contains(where: endpoint.permits) }
 
@@ -46,6 +49,20 @@ struct ConsoleAPI: Sendable {
         _ endpoint: Endpoint, _ parameters: [String: String] = [:], query: [(String, String?)] = [],
         headers: HTTPFields = [:], body: [UInt8]? = nil
     ) async throws -> Reply {
+        let response = try await response(endpoint, parameters, query: query, headers: headers, body: body)
+        do {
+            return Reply(
+                status: response.status.code, headers: response.headers, bytes: try await response.body.collected())
+        } catch {
+            throw Problem(describing: error)
+        }
+    }
+
+    /// The same with the body as it comes.
+    func response(
+        _ endpoint: Endpoint, _ parameters: [String: String] = [:], query: [(String, String?)] = [],
+        headers: HTTPFields = [:], body: [UInt8]? = nil
+    ) async throws -> Response {
         guard may(endpoint) else {
             if case .key(let roles) = endpoint.access { throw Problem.forbidden(roles) }
             if case .keyOrGrant(let roles) = endpoint.access { throw Problem.forbidden(roles) }
@@ -60,9 +77,7 @@ struct ConsoleAPI: Sendable {
         var context = context
         context.pathParameters = parameters
         do {
-            let response = try await answers.answer(endpoint, request, context)
-            return Reply(
-                status: response.status.code, headers: response.headers, bytes: try await response.body.collected())
+            return try await answers.answer(endpoint, request, context)
         } catch {
             throw Problem(describing: error)
         }

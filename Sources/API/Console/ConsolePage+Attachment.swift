@@ -116,9 +116,7 @@ extension ConsoleAction {
     static let revokeAccess = ConsoleAction(
         path: "/console/attachments/{id}/access/{access}/revoke", needs: .revokeGrant
     ) { visit in
-        let id = try visit.parameter("access")
-        // Links too, which the API has no call for.
-        _ = try await visit.service.records.revoke(id, in: .owner(visit.session.tenant))
+        try await visit.revoke(visit.parameter("access"))
         return .see("/console/attachments/\(ConsoleAPI.encoded(try visit.parameter("id")))", .revoked)
     }
 
@@ -133,7 +131,7 @@ extension ConsoleAction {
                 .attachmentAccess, ["id": id], query: [("limit", "100"), ("cursor", cursor)])
             for entry in answer["access"]?.elements ?? [] where entry["ended_at"]?.text == nil {
                 guard let access = entry["id"]?.text else { continue }
-                _ = try await visit.service.records.revoke(access, in: .owner(visit.session.tenant))
+                try await visit.revoke(access)
             }
             cursor = answer["next"]?.text
         } while cursor != nil

@@ -10,12 +10,13 @@ extension ConsolePage {
             .listCalls, query: query + [("cursor", visit.filter("cursor")), ("limit", "25")])
         let calls = list["calls"]?.elements ?? []
         let rows = calls.map { call -> [HTMLText] in
-            let path = "/console/calls/\(ConsoleAPI.encoded(call["id"]?.text ?? ""))/replay"
+            let id = ConsoleAPI.encoded(call["id"]?.text ?? "")
             let replay: HTMLText =
                 visit.api.may(.replayCall) && call["state"]?.text != "cancelled"
-                ? Element.button("Call again", path) : ""
+                ? Element.button("Call again", "/console/calls/\(id)/replay") : ""
             return [
-                Element.state(call["state"]?.text), "<code>\(call["type"]?.text ?? "")</code>", subject(call),
+                Element.state(call["state"]?.text),
+                "<a href=\"/console/calls/\(id)\"><code>\(call["type"]?.text ?? "")</code></a>", callSubject(call),
                 Element.text(call["url"]?.text),
                 "\(Int(call["attempts"]?.number ?? 0))\(call["reason"]?.text.map { HTMLText(": \(Element.text($0))") } ?? "")",
                 call["next_at"]?.text == nil ? "–" : Element.age(call["next_at"]?.text, at: visit.now),
@@ -42,17 +43,11 @@ extension ConsolePage {
                 \(Element.more(visit, "/console/calls", callFilters, list["next"]))
                 """)
     }
-
-    private static func subject(_ call: JSONValue) -> HTMLText {
-        guard let subject = call["subject"]?.text else { return "–" }
-        if call["type"]?.text == CallType.jobFinished.rawValue { return jobLink(subject) }
-        return "<span class=\"id\">\(subject)</span>"
-    }
 }
 
 extension ConsoleAction {
     static let replayCall = ConsoleAction(path: "/console/calls/{id}/replay", needs: .replayCall) { visit in
         _ = try await visit.api.send(.replayCall, ["id": visit.parameter("id")])
-        return .see("/console/calls", .replayed)
+        return .see("/console/calls/\(ConsoleAPI.encoded(try visit.parameter("id")))", .replayed)
     }
 }

@@ -21,7 +21,9 @@ extension ConsolePage {
                 \(callback(job["callback"]))
                 \(Element.json("As the API has it", job))</section>
                 """,
-            says: "The job is \(state).")
+            says: "The job is \(state).",
+            events: ["pending", "running"].contains(state) && visit.api.may(.jobEvents)
+                ? "/console/jobs/\(ConsoleAPI.encoded(id))/events" : nil)
     }
 
     private static func jobButtons(_ job: JSONValue, _ visit: ConsoleVisit) -> HTMLText {

@@ -110,7 +110,8 @@ extension ConsolePage {
             let calls: HTMLText =
                 call?["state"]?.text == nil
                 ? "–"
-                : "\(Element.state(call?["state"]?.text)) \(Int(call?["attempts"]?.number ?? 0))\(call?["reason"]?.text.map { HTMLText(": \(Element.text($0))") } ?? "")"
+                // A firing's call has its id.
+                : "<a href=\"/console/calls/\(ConsoleAPI.encoded(firing["id"]?.text ?? ""))\">\(Element.state(call?["state"]?.text))</a> \(Int(call?["attempts"]?.number ?? 0))\(call?["reason"]?.text.map { HTMLText(": \(Element.text($0))") } ?? "")"
             return [
                 "\(Int(firing["number"]?.number ?? 0))",
                 "\(Element.state(firing["state"]?.text))\(firing["error"]?["message"]?.text.map { HTMLText(" \(Element.text($0))") } ?? "")",

@@ -13,12 +13,13 @@ struct ConsoleRoutes: Sendable {
     private static let signInPath = "/console/sign-in"
     private static let signOutPath = "/console/sign-out"
     private static let mediaPath = "/console/media/{attachment}/{rendition}"
+    private static let eventsPath = "/console/jobs/{id}/events"
     private static let samplePath = "/console/categories/{id}/sample"
 
     /// Templates of all paths, as metrics name them.
     static let paths: Set<String> = Set(
         ConsolePage.all.map(\.path) + ConsoleAction.all.map(\.path)
-            + [signInPath, signOutPath, mediaPath, samplePath])
+            + [signInPath, signOutPath, mediaPath, eventsPath, samplePath])
 
     /// Bytes of a form: a category has at most 64 KiB, and is percent-encoded.
     private static let formLimit: Int64 = 256 << 10
@@ -50,6 +51,12 @@ struct ConsoleRoutes: Sendable {
         }
         on(router, .get, Self.mediaPath) { request, context in
             try await visit(request, context) { visit in try await ConsoleMedia(visit).response() }
+        }
+        on(router, .get, Self.eventsPath) { request, context in
+            try await visit(request, context, byPerson: false) { visit in
+                guard let token = access.token(in: request) else { throw Problem.notFound }
+                return try await ConsoleEvents(visit, token).response()
+            }
         }
         on(router, .get, Self.samplePath) { request, context in
             try await visit(request, context) { visit in try await CategorySample(visit).response() }
@@ -84,11 +91,12 @@ struct ConsoleRoutes: Sendable {
     // MARK: Visits
 
     private func visit(
-        _ request: Request, _ context: ServiceContext, _ body: (ConsoleVisit) async throws -> Response
+        _ request: Request, _ context: ServiceContext, byPerson: Bool = true,
+        _ body: (ConsoleVisit) async throws -> Response
     ) async throws -> Response {
         let isRefresh = request.headers[.satchelRefresh] != nil
         guard let token = access.token(in: request),
-            let session = try await service.records.consoleSession(of: token, byPerson: !isRefresh)
+            let session = try await service.records.consoleSession(of: token, byPerson: byPerson && !isRefresh)
         else {
             let page = request.method == .get ? request.uri.string : "/console"
             return redirect(to: Self.signInPath + ConsoleAPI.query([("to", page)]))

@@ -38,7 +38,8 @@ struct ConsoleShell: Sendable {
 
     private var attributes: HTMLText {
         let refresh: HTMLText = content.refreshes && visit != nil ? " data-refresh=\"2000\"" : ""
-        return "\(refresh)\(content.says.isEmpty ? "" : HTMLText(" data-says=\"\(content.says)\""))"
+        let events = content.events.map { HTMLText(" data-events=\"\($0)\"") } ?? ""
+        return "\(refresh)\(events)\(content.says.isEmpty ? "" : HTMLText(" data-says=\"\(content.says)\""))"
     }
 
     private var note: HTMLText {

@@ -19,6 +19,13 @@ struct ConsoleVisit: Sendable {
     /// A part of the path.
     func parameter(_ name: String) throws(Problem) -> String { try context.parameter(name) }
 
+    /// Takes access back; links too, which the API has no call for.
+    func revoke(_ access: String) async throws {
+        _ = try await AuditActor.$current.withValue(api.actor) {
+            try await service.records.revoke(access, in: .owner(session.tenant))
+        }
+    }
+
     /// Of the query, nil where it is empty, as a form sends a field that nobody filled in.
     func filter(_ name: String) -> String? {
         query[name].flatMap { $0.isEmpty ? nil : $0 }
@@ -38,6 +45,8 @@ struct ConsoleContent: Sendable {
     var says = ""
     /// Whether it is kept as it is on the server.
     var refreshes = true
+    /// A path whose events say when it has changed; nil for a page that has to be looked at again and again.
+    var events: String?
     var status = HTTPResponse.Status.ok
 }
 
@@ -65,7 +74,7 @@ struct ConsolePage: Sendable {
 
     static let all: [ConsolePage] = [
         overview, failures, jobs, job, attachments, attachment, notifications, notification, categories, category,
-        attempt, calls, uploads,
+        attempt, calls, call, uploads,
     ]
 
     /// The page of a section.

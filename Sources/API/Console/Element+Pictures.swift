@@ -13,7 +13,8 @@ extension Element {
         let roles = ["thumbnail", "poster", "waveform", "main"]
         let renditions = attachment["renditions"]
         let role = roles.first { name in
-            renditions?[name]?["media_type"]?.text?.hasPrefix("image/") ?? false
+            guard let rendition = renditions?[name], !isEncrypted(rendition) else { return false }
+            return rendition["media_type"]?.text?.hasPrefix("image/") ?? false
         }
         let placeholder = placeholder(attachment["placeholder"])
         guard let id = attachment["id"]?.text, let role else {
@@ -24,6 +25,9 @@ extension Element {
             <span class="picture">\(placeholder)<img class="there" src="\(mediaPath(id, role))" alt="" loading="lazy"></span>
             """
     }
+
+    /// Whether a browser can't show it.
+    private static func isEncrypted(_ rendition: JSONValue) -> Bool { rendition["encryption"]?.isObject ?? false }
 
     /// What kind of file it is, by its name.
     private static func letters(_ attachment: JSONValue) -> String {
@@ -48,6 +52,12 @@ extension Element {
         -> HTMLText
     {
         guard let id = attachment["id"]?.text, let type = rendition["media_type"]?.text else { return "" }
+        guard !isEncrypted(rendition) else {
+            return """
+                <span class="picture">\(placeholder(attachment["placeholder"]))</span>\
+                <p>The \(role) is encrypted. It is seen where it is decrypted: its key is in the record.</p>
+                """
+        }
         let path = source ?? mediaPath(id, role)
         let name = "\(role) of \((attachment["identifier"]?.text ?? id).showingInvisible())"
         let size: HTMLText =

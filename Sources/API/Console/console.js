@@ -78,9 +78,43 @@ async function refresh() {
   play();
 }
 
+let stream = null;
+let isChanged = false;
+let wake = () => {};
+
+function hear() {
+  isChanged = true;
+  wake();
+}
+
+/** What says itself when it has changed is listened to while somebody looks, and asked rarely. */
+function listen() {
+  const url = document.visibilityState === "visible" ? main.dataset.events : undefined;
+  if (stream && (!url || stream.readyState === EventSource.CLOSED)) {
+    stream.close();
+    stream = null;
+  }
+  if (url && !stream) {
+    stream = new EventSource(url);
+    const names = ["accepted", "started", "stage", "progress", "rendition", "postponed", "finished"];
+    for (const name of names) stream.addEventListener(name, hear);
+  }
+  return stream?.readyState === EventSource.OPEN;
+}
+
 async function keep() {
+  const often = Number(main.dataset.refresh) || 2000;
   for (;;) {
-    await new Promise((done) => setTimeout(done, Number(main.dataset.refresh) || 2000));
+    // So much at least between two looks, whatever is heard.
+    await new Promise((done) => setTimeout(done, often / 10));
+    const time = (listen() ? 5 : 0.9) * often;
+    if (!isChanged) {
+      await new Promise((done) => {
+        wake = done;
+        setTimeout(done, time);
+      });
+    }
+    isChanged = false;
     if (document.visibilityState !== "visible" || !main.dataset.refresh) continue;
     try {
       await refresh();
@@ -113,4 +147,8 @@ function play() {
 document.addEventListener("load", (event) => settle(event.target), true);
 for (const picture of document.images) settle(picture);
 play();
-if (main.dataset.refresh) keep();
+if (main.dataset.refresh) {
+  document.addEventListener("visibilitychange", listen);
+  listen();
+  keep();
+}

@@ -109,16 +109,22 @@ struct ContentAnswer: Hashable, Sendable {
 
     private static func description(of access: ContentAccess) -> [Field] {
         [
-            Field(name: "Content-Type", value: access.rendition.mediaType.rawValue),
+            Field(name: "Content-Type", value: access.contentType),
             Field(name: "Content-Disposition", value: access.disposition),
         ]
     }
 }
 
 extension ContentAccess {
-    /// The file name agrees with URL and type.
+    /// What is encrypted looks like nothing.
+    var contentType: String {
+        rendition.encryption == nil ? rendition.mediaType.rawValue : "application/octet-stream"
+    }
+
+    /// The file name agrees with URL and type. What is encrypted is nothing to show.
     var disposition: String {
-        "inline; filename=\"\(role.rawValue).\(rendition.mediaType.fileExtension)\""
+        if rendition.encryption != nil { return "attachment; filename=\"\(role.rawValue).encrypted\"" }
+        return "inline; filename=\"\(role.rawValue).\(rendition.mediaType.fileExtension)\""
     }
 }
 

@@ -43,7 +43,9 @@ struct ContentOpener: Sendable {
     private func body(of access: ContentAccess) async throws -> ContentBody? {
         let blobs = service.store.blobs
         do throws(AttachmentError) {
+            // A bucket would call ciphertext what it holds.
             if service.settings.contentRedirect == .shared, access.delivery == .shared,
+                access.rendition.encryption == nil,
                 let url = try await blobs.url(
                     of: access.blob, as: access.rendition.mediaType, disposition: access.disposition)
             {

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Decides whether a submission may come in, before any of its body is read.
 ///
-/// Counts what this process receives; the queue and the quotas are the records' to know.
+/// Counts what this process receives, and of rates its share; the queue and the quotas are the records' to know.
 public final class AdmissionController: Sendable {
     private struct State {
         var uploads = 0
@@ -49,12 +49,13 @@ public final class AdmissionController: Sendable {
 
     private func take(from tenant: TenantID) throws(Problem) {
         guard let rate = settings.tenantQuotas[tenant].submissionsPerMinute else { return }
+        let nodes = store.records.nodes
         let wait = state.withLock { state -> Duration? in
             let now = ContinuousClock.now
             // A bucket that is full again says no more than none.
             if state.buckets.count > 1000 { state.buckets = state.buckets.filter { !$0.value.isFull(at: now) } }
             return state.buckets[tenant, default: TokenBucket(rate: Double(rate) / 60, burst: Double(rate), at: now)]
-                .take(at: now)
+                .take(nodes, at: now)
         }
         guard let wait else { return }
         throw Problem(

@@ -254,7 +254,10 @@ extension Service {
     }
 
     private func discard(_ parts: some Sequence<ReceivedPart>) async {
-        // What stays behind is found by the next sweep.
-        try? await store.sources.remove(parts.map(\.source))
+        let names = parts.map(\.source)
+        guard !names.isEmpty else { return }
+        // Also where the client went away, by which the request's task is cancelled: a bucket is asked by none such. What stays
+        // behind is found by the next sweep.
+        await Task { [store] in try? await store.sources.remove(names) }.value
     }
 }

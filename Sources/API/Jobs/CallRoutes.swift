@@ -13,6 +13,7 @@ struct CallBody: Encodable {
     var attempts: Int
     @Nullable var nextAt: Instant?
     @Nullable var reason: String?
+    var answers: [CallAnswer]
     var createdAt: Instant
     @Nullable var finishedAt: Instant?
 
@@ -29,6 +30,7 @@ struct CallBody: Encodable {
         attempts = record.report.attempts
         nextAt = record.report.nextAt
         reason = record.report.reason
+        answers = record.answers
         createdAt = record.createdAt
         finishedAt = record.finishedAt
     }
@@ -45,7 +47,8 @@ struct CallRoutes: Sendable {
             let call = try await record(context)
             if case .message(let body) = call.content {
                 let live = try await service.records.tokens(body.tokens, of: call.tenant)
-                guard live.count == body.tokens.count else {
+                let keys = try await service.records.keys(at: body.keys, live)
+                guard live.count == body.tokens.count, keys.count == body.keys.count else {
                     throw Problem(
                         .conflict, "tokens_ended",
                         "Links in this message have ended: it would open nothing. Have what it tells of sent anew.")

@@ -25,28 +25,39 @@ struct EventRoutes: Sendable {
             let resumesAt = last.flatMap { last in
                 service.jobs.events.remembers(last, of: record.id, tenant: record.tenant) ? last : nil
             }
-            let (pieces, feed) = AsyncStream.makeStream(
-                of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(Self.backlog))
-            let following = Following(service: service, record: record, last: resumesAt)
-            let telling = Task {
-                do {
-                    try await following.publish { feed.yield($0) }
-                } catch is CancellationError {
-                } catch {
-                    context.logger.error("following a job failed", metadata: ["error": "\(error)"])
-                }
-                feed.finish()
-            }
-            // Whoever leaves is not told more, even where there is nothing to tell.
-            feed.onTermination = { _ in telling.cancel() }
-            context.channel.closeFuture.whenComplete { _ in feed.finish() }
-            return Response(
-                status: .ok,
-                headers: [
-                    .contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no",
-                ],
-                body: ResponseBody(asyncSequence: pieces))
+            let following = Following(service: service, record: record, last: resumesAt, told: last)
+            return .events(context) { try await following.publish($0) }
         }
+    }
+}
+
+extension Response {
+    /// Server-sent events, for as long as there are any and somebody is there.
+    ///
+    /// - Parameter tell: Sends them; cancelled where nobody is there any more.
+    static func events(
+        _ context: ServiceContext, headers: HTTPFields = [:],
+        tell: @escaping @Sendable (@escaping @Sendable (ByteBuffer) -> Void) async throws -> Void
+    ) -> Response {
+        let (pieces, feed) = AsyncStream.makeStream(
+            of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(EventRoutes.backlog))
+        let telling = Task {
+            do {
+                try await tell { feed.yield($0) }
+            } catch is CancellationError {
+            } catch {
+                context.logger.error("following a job failed", metadata: ["error": "\(error)"])
+            }
+            feed.finish()
+        }
+        // Whoever leaves is not told more, even where there is nothing to tell.
+        feed.onTermination = { _ in telling.cancel() }
+        context.channel.closeFuture.whenComplete { _ in feed.finish() }
+        var headers = headers
+        headers[.contentType] = "text/event-stream"
+        headers[.cacheControl] = "no-store"
+        headers[.accelBuffering] = "no"
+        return Response(status: .ok, headers: headers, body: ResponseBody(asyncSequence: pieces))
     }
 }
 
@@ -61,14 +72,34 @@ extension HTTPField.Name {
 private struct Following: Sendable {
     private enum Signal: Sendable {
         case received(JobEvents.Numbered)
+        /// From the node that is at this attempt.
+        case relayed(EventRelay.Heard, RemoteAttempt)
         /// A moment has passed.
         case tick
+        /// What another node tells of a job that has ended had its time to come.
+        case late
     }
+
+    /// The node that is listened to.
+    private struct Relay {
+        var attempt: RemoteAttempt
+        /// What tells of it here.
+        var told: JobEvents.Numbered
+        var listening: Task<Void, Never>
+        var isHeard = false
+        /// Whether what it didn't tell was told in its place.
+        var isReplaced = false
+    }
+
+    /// The end may be known before the last that its node tells has come.
+    private static let lastWords: Duration = .milliseconds(100)
 
     let service: Service
     let record: JobRecord
     /// The last event that the follower has, where that is remembered here.
     let last: String?
+    /// The same, where another node may remember it.
+    let told: String?
 
     /// Sends the job's events to its end, or until it is cancelled.
     func publish(_ send: (ByteBuffer) -> Void) async throws {
@@ -90,40 +121,88 @@ private struct Following: Sendable {
                 feed.yield(.tick)
             }
         }
+        var relay: Relay?
+        var ended: JobRecord?
         defer {
             listening.cancel()
             ticking.cancel()
+            relay?.listening.cancel()
         }
         var isQuiet = true
         var sentAt = ContinuousClock.now
+        func tell(_ event: ByteBuffer) {
+            isQuiet = false
+            send(event)
+            sentAt = .now
+        }
         for await signal in signals {
             switch signal {
             case .received(let numbered):
                 isQuiet = false
                 guard numbered.event.generation >= record.generation else { continue }
-                if case .finished = numbered.event.what {
+                switch numbered.event.what {
+                case .finished:
                     guard let latest = try await latest() else { return }
                     // Else it was replaced meanwhile, or deleted and submitted anew.
                     guard latest.state.isFinished else { continue }
-                    send(try await end(latest))
-                    return
+                    guard relay?.isHeard ?? false else { return send(try await end(latest)) }
+                    ended = latest
+                    Task {
+                        try? await Task.sleep(for: Self.lastWords)
+                        feed.yield(.late)
+                    }
+                case .remote(let attempt):
+                    if relay?.attempt == attempt { continue }
+                    relay?.listening.cancel()
+                    relay = Relay(attempt: attempt, told: numbered, listening: relaying(attempt, to: feed))
+                default: tell(try EventText.event(numbered))
                 }
-                send(try EventText.event(numbered, of: record))
-                sentAt = .now
+            case .relayed(let heard, let attempt):
+                guard var current = relay, current.attempt == attempt else { continue }
+                switch heard {
+                case .event(let event) where event.name == "finished":
+                    if ended == nil { ended = try await latest() }
+                    if let ended, ended.state.isFinished { return send(try await end(ended)) }
+                    ended = nil
+                case .event(let event):
+                    current.isHeard = true
+                    tell(EventText.event(event.name, id: event.id, data: Data(event.data.utf8)))
+                case .lost:
+                    if let ended { return send(try await end(ended)) }
+                    if !current.isHeard, !current.isReplaced {
+                        current.isReplaced = true
+                        tell(try EventText.event(current.told))
+                    }
+                }
+                relay = current
+            case .late:
+                if let ended { return send(try await end(ended)) }
             case .tick:
                 if isQuiet {
                     guard let latest = try await latest() else { return }
-                    if latest.state.isFinished {
-                        send(try await end(latest))
-                        return
-                    }
+                    if latest.state.isFinished { return send(try await end(latest)) }
                 }
                 isQuiet = true
                 if ContinuousClock.now - sentAt >= service.settings.heartbeat {
-                    send(ByteBuffer(string: ": still here\n\n"))
+                    send(EventText.comment)
                     sentAt = .now
                 }
             }
+        }
+    }
+
+    /// Listens to the node that is at an attempt.
+    private func relaying(
+        _ attempt: RemoteAttempt, to feed: AsyncStream<Signal>.Continuation
+    ) -> Task<Void, Never> {
+        Task { [service, record, told] in
+            guard let relay = service.relay else {
+                feed.yield(.relayed(.lost, attempt))
+                return
+            }
+            let wish = EventWish(
+                JobName(tenant: record.tenant, job: record.id), generation: record.generation)
+            for await heard in relay.follow(attempt, wish, after: told) { feed.yield(.relayed(heard, attempt)) }
         }
     }
 
@@ -134,95 +213,5 @@ private struct Following: Sendable {
 
     private func end(_ record: JobRecord) async throws -> ByteBuffer {
         EventText.event("finished", id: EventText.endID(record), data: try await service.document(record))
-    }
-}
-
-/// Events as `text/event-stream` has them.
-private enum EventText {
-    /// The end of a job has the same id wherever and whenever it is told.
-    static func endID(_ record: JobRecord) -> String { "end-\(record.generation)" }
-
-    static func event(_ name: String, id: String?, data: Data) -> ByteBuffer {
-        var text = ByteBuffer(string: "event: \(name)\n")
-        if let id { text.writeString("id: \(id)\n") }
-        text.writeString("data: ")
-        text.writeBytes(data)
-        text.writeString("\n\n")
-        return text
-    }
-
-    static func event(_ numbered: JobEvents.Numbered, of record: JobRecord) throws -> ByteBuffer {
-        let job = record.id.rawValue
-        let (name, data) = try describe(numbered.event.what, job)
-        return event(name, id: numbered.id, data: data)
-    }
-
-    private struct Bare: Encodable {
-        var jobId: String
-    }
-
-    private struct Start: Encodable {
-        var jobId: String
-        var attempt: Int
-    }
-
-    private struct Stage: Encodable {
-        var jobId: String
-        var attachmentId: String
-        var name: String
-        var seconds: Double
-        @Nullable var note: String?
-    }
-
-    private struct Progress: Encodable {
-        var jobId: String
-        var attachmentId: String
-        var received: Int64
-        @Nullable var total: Int64?
-    }
-
-    private struct Made: Encodable {
-        var jobId: String
-        var attachmentId: String
-        var role: RenditionRole
-        var mediaType: Attachments.MediaType
-        @Nullable var width: Int?
-        @Nullable var height: Int?
-        @Nullable var duration: Double?
-        var bytes: Int64
-        var seconds: Double
-        var note: String
-    }
-
-    private static func describe(_ what: JobEvent.What, _ job: String) throws -> (String, Data) {
-        switch what {
-        case .accepted: ("accepted", try JSON.encode(Bare(jobId: job)))
-        case .started(let attempt): ("started", try JSON.encode(Start(jobId: job, attempt: attempt)))
-        case .stage(let id, let step):
-            (
-                "stage",
-                try JSON.encode(
-                    Stage(
-                        jobId: job, attachmentId: id.rawValue, name: step.name, seconds: step.seconds,
-                        note: step.note))
-            )
-        case .progress(let id, let received, let total):
-            (
-                "progress",
-                try JSON.encode(
-                    Progress(jobId: job, attachmentId: id.rawValue, received: received, total: total))
-            )
-        case .rendition(let id, let report):
-            (
-                "rendition",
-                try JSON.encode(
-                    Made(
-                        jobId: job, attachmentId: id.rawValue, role: report.role, mediaType: report.type,
-                        width: report.size?.width, height: report.size?.height, duration: report.duration,
-                        bytes: report.bytes, seconds: report.seconds, note: report.note))
-            )
-        case .postponed: ("postponed", try JSON.encode(Bare(jobId: job)))
-        case .finished: ("finished", try JSON.encode(Bare(jobId: job)))
-        }
     }
 }

@@ -48,6 +48,8 @@ struct AttachmentBody: Encodable {
         var sha256: String
         /// While the access that the job opened lives.
         @Nullable var url: String?
+        /// Null where it isn't encrypted.
+        @Nullable var encryption: EncryptionBody?
     }
 
     struct LeaseBody: Encodable {
@@ -86,7 +88,8 @@ struct AttachmentBody: Encodable {
             renditions[role] = RenditionBody(
                 uti: rendition.uti, mediaType: rendition.mediaType, width: rendition.width, height: rendition.height,
                 duration: rendition.duration, bytes: rendition.bytes, sha256: rendition.sha256,
-                url: access.map { service.contentURL($0.token, role, rendition.mediaType) })
+                url: access.map { service.contentURL($0.token, role, rendition.mediaType) },
+                encryption: service.encryption(of: rendition, record.tenant))
         }
         options = record.options
         trim = record.trim

@@ -27,10 +27,7 @@ struct ListParameters {
                 query.complain("limit", "This must be a whole number between 1 and \(Self.longestPage).")
             }
         }
-        if let text = query.string("cursor") {
-            cursor = Self.decode(text)
-            if cursor == nil { query.complain("cursor", "This is no cursor. Take the 'next' of the page before.") }
-        }
+        cursor = Self.cursor(query)
         try errors.check()
     }
 
@@ -38,6 +35,14 @@ struct ListParameters {
     static func cursor(_ storeCursor: String) -> String {
         Data("v1:\(storeCursor)".utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
             .replacing("=", with: "")
+    }
+
+    /// The store's own, of a field `cursor`.
+    static func cursor(_ fields: FieldReader) -> String? {
+        guard let text = fields.string("cursor") else { return nil }
+        let cursor = decode(text)
+        if cursor == nil { fields.complain("cursor", "This is no cursor. Take the 'next' of the page before.") }
+        return cursor
     }
 
     private static func decode(_ text: String) -> String? {

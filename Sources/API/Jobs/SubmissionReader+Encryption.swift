@@ -8,16 +8,7 @@ extension SubmissionReader {
     func encryption(_ attachment: FieldReader) -> MediaEncryption? {
         // What is wrong with a URL was told where it was read.
         let ofURL = attachment.value("url")?.text.flatMap { try? AESGCMURL($0) }?.encryption
-        let names = [("encryption", attachment.value("encryption") != nil), ("url", ofURL != nil)].filter(\.1).map(\.0)
-        if ownUpload != nil {
-            for name in names {
-                attachment.complain(
-                    name,
-                    "A job that waits for an upload keeps no keys: submit it when the upload is complete, with its id as 'upload'."
-                )
-            }
-        }
-        if names.count == 2 {
+        if ofURL != nil, attachment.value("encryption") != nil {
             attachment.complain("encryption", "An aesgcm URL has its key in itself: leave this out.")
         }
         guard let reader = attachment.object("encryption", known: nil) else { return ofURL }

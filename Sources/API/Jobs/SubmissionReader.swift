@@ -15,7 +15,8 @@ struct SubmissionReader {
     var ownUpload: UploadID?
 
     static let jobFields = [
-        "profile", "mode", "deadline", "priority", "lease_ttl", "delivery", "metadata", "callback", "attachments",
+        "profile", "mode", "deadline", "priority", "lease_ttl", "delivery", "encrypt", "metadata", "callback",
+        "attachments",
     ]
     static let attachmentFields = [
         "identifier", "url", "part", "upload", "headers", "encryption", "name", "type_hint", "profile", "crop", "trim",
@@ -80,10 +81,7 @@ struct SubmissionReader {
             }
         }
         switch ["url", "part", "upload"].filter({ reader.value($0) != nil }) {
-        case ["url"]:
-            if ownUpload != nil, !headers.isEmpty {
-                reader.complain("headers", "A job that waits for an upload keeps no headers for other origins.")
-            }
+        case ["url"]: break
         case ["part"]:
             if !hasParts { reader.complain("part", "Only a multipart/form-data body has parts.") }
             fallthrough
@@ -136,7 +134,7 @@ struct SubmissionReader {
     // MARK: A query
 
     private static let parameters = [
-        "profile", "mode", "deadline", "priority", "lease_ttl", "delivery", "callback", "identifier", "name",
+        "profile", "mode", "deadline", "priority", "lease_ttl", "delivery", "encrypt", "callback", "identifier", "name",
         "type_hint", "crop", "trim_start", "trim_duration", "trim_end", "trim_around", "thumbnail_hidden",
         "thumbnail_clipping_rect", "thumbnail_time", "thumbnail_frame",
     ]
@@ -200,6 +198,7 @@ struct SubmissionReader {
             priority: job.choice("priority", JobPriority.self) ?? .interactive,
             deadline: job.number("deadline", in: SubmissionBounds.deadline), leaseTTL: ttl > 0 ? ttl : nil,
             delivery: job.choice("delivery", DeliveryMode.self) ?? .private,
+            encrypt: job.choice("encrypt", RenditionScheme.self),
             metadata: metadata.map(pairs) ?? [:], callback: callback, attachments: attachments)
     }
 

@@ -103,7 +103,7 @@ struct Submitting: Sendable {
             tenant: tenant, id: id, profile: profile, mode: wording.mode, priority: wording.priority,
             deadline: [wording.deadline, profile.deadline].compactMap(\.self).min(),
             metadata: wording.metadata, bodyDigest: digest, leaseTTL: wording.leaseTTL,
-            delivery: wording.delivery, callback: wording.callback,
+            delivery: wording.delivery, encrypt: wording.encrypt?.scheme, callback: wording.callback,
             attachments: wording.attachments.compactMap(attachment))
     }
 

@@ -53,7 +53,7 @@ struct NotificationEvent {
                 ("format", JSONValue(submission.format.rawValue)),
                 ("push_type", submission.format == .apns ? JSONValue(submission.pushType.rawValue) : .null),
                 ("collapse_id", JSONValue(collapseID)),
-                ("expires_at", JSONValue((now + .seconds(fraction: submission.expiresIn)).description)),
+                ("expires_at", JSONValue(made.linksEnd.description)),
                 ("failed", JSONValue(elements: failed)),
                 ("dropped", JSONValue(elements: made.dropped.map { JSONValue($0) })),
                 ("payload", payload?.root),
@@ -75,15 +75,19 @@ struct NotificationEvent {
 
     var missed: JSONValue { JSONValue(event: type, at: now, facts) }
 
-    /// - Parameter tokens: Those that are in the body.
-    func call(to url: String, body: JSONValue, hiding tokens: [AccessToken] = []) -> OutgoingCall {
+    /// - Parameters:
+    ///   - tokens: Those that are in the body.
+    ///   - keys: Those of renditions that are in it.
+    func call(
+        to url: String, body: JSONValue, hiding tokens: [AccessToken] = [], keys: [RenditionKeyPlace: String] = [:]
+    ) -> OutgoingCall {
         var bytes: [UInt8] = []
         body.write(to: &bytes)
         // Repeated as callbacks are, within the time that the firing is worth anything.
         let limit = max(notification.submission.lateLimit, Self.shortestHandover)
         return OutgoingCall(
             id: firing.id.rawValue, tenant: firing.tenant, type: type, subject: firing.id.rawValue, url: url,
-            body: TokenTemplate(Data(bytes), hiding: tokens),
+            body: TokenTemplate(Data(bytes), hiding: tokens, keys: keys),
             giveUpAt: max(
                 firing.scheduledAt + .seconds(fraction: limit), now + .seconds(fraction: Self.shortestHandover)),
             traceparent: notification.submission.traceparent)

@@ -59,6 +59,8 @@ struct NotificationPayload: Sendable {
         var payload: [UInt8]
         var media: [Medium]
         var tokens: [AccessToken]
+        /// Of renditions that are encrypted.
+        var keys: [RenditionKeyPlace: String]
         /// As it is now; nil where the payload names none that is known.
         var category: Category?
         /// For responses; nil where nobody takes any.
@@ -150,6 +152,10 @@ struct NotificationPayload: Sendable {
         return Made(
             payload: enriched.bytes, media: media,
             tokens: zip(media, fresh).filter { $0.0.link != nil }.map(\.1.token) + [token].compactMap(\.self),
+            keys: media.reduce(into: [:]) { keys, medium in
+                guard let record = medium.shown.record, let link = medium.link else { return }
+                keys.merge(service.keys(of: record, by: link.id)) { $1 }
+            },
             category: category,
             ticket: enriched.takesResponses ? ticket : nil,
             dropped: enriched.dropped.map(\.text), linksEnd: linksEnd)
@@ -199,34 +205,52 @@ extension Service {
     func responseURL(_ token: AccessToken) -> String { "\(settings.publicURL)/r/\(token.secretText)" }
 }
 
+/// A firing's payload before it leaves.
+public struct PayloadDraft: Sendable {
+    enum Outcome {
+        case made(NotificationPayload.Made, FiringCompletion.Finished)
+        case failed(ErrorReport)
+    }
+
+    let outcome: Outcome
+}
+
 extension Service: FiringRenderer {
-    public func completion(
-        of firing: Firing, from materials: FiringMaterials, at now: Instant
-    ) throws(AttachmentError) -> FiringCompletion {
+    public func draft(
+        of firing: Firing, from materials: FiringMaterials, at instant: Instant
+    ) throws(AttachmentError) -> PayloadDraft {
         do {
             let payload = try NotificationPayload(firing.notification.submission, of: firing.record.tenant, self)
             let made = try payload.made(
-                from: .init(job: firing.record.job, ready: firing.record.ready, materials: materials), at: now,
+                from: .init(job: firing.record.job, ready: firing.record.ready, materials: materials), at: instant,
                 for: .init(firing.notification, firing: firing.record.number))
-            var finished = FiringCompletion.Finished(
-                payload: TokenTemplate(Data(made.payload), hiding: made.tokens), links: made.links,
+            let finished = FiringCompletion.Finished(
+                payload: TokenTemplate(Data(made.payload), hiding: made.tokens, keys: made.keys), links: made.links,
                 ticket: made.ticket, media: made.media.map(\.record), dropped: made.dropped, call: nil)
-            if let url = firing.record.handover {
-                let event = NotificationEvent(.notificationFired, firing, at: now)
-                finished.call = event.call(
-                    to: url, body: event.fired(made, submission: firing.notification.submission),
-                    hiding: made.tokens)
-            }
-            return FiringCompletion(firing.record, at: now, .finished(finished))
+            return PayloadDraft(outcome: .made(made, finished))
         } catch let error as PayloadError {
-            let report = ErrorReport(error)
-            let event = NotificationEvent(.notificationFailed, firing, at: now)
-            let call = firing.record.handover.map { event.call(to: $0, body: event.failed(report)) }
-            return FiringCompletion(firing.record, at: now, .failed(report, call: call))
+            return PayloadDraft(outcome: .failed(ErrorReport(error)))
         } catch let error as AttachmentError {
             throw error
         } catch {
             throw .storeFailed(reason: "\(type(of: error))")
+        }
+    }
+
+    public func completion(of firing: Firing, as draft: PayloadDraft, at now: Instant) -> FiringCompletion {
+        switch draft.outcome {
+        case .made(let made, var finished):
+            if let url = firing.record.handover {
+                let event = NotificationEvent(.notificationFired, firing, at: now)
+                finished.call = event.call(
+                    to: url, body: event.fired(made, submission: firing.notification.submission),
+                    hiding: made.tokens, keys: made.keys)
+            }
+            return FiringCompletion(firing.record, at: now, .finished(finished))
+        case .failed(let report):
+            let event = NotificationEvent(.notificationFailed, firing, at: now)
+            let call = firing.record.handover.map { event.call(to: $0, body: event.failed(report)) }
+            return FiringCompletion(firing.record, at: now, .failed(report, call: call))
         }
     }
 

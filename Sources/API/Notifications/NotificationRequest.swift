@@ -19,6 +19,8 @@ struct NotificationRequest: Hashable, Sendable, Encodable {
     var pushType: PushType
     var expiresIn: Double
     var delivery: DeliveryMode
+    /// Of what is prepared for it; nil: it stays in the clear.
+    var encrypt: RenditionScheme?
     var profile: String?
     var onFailure: FailureMode
     var deadline: Double
@@ -54,8 +56,8 @@ struct NotificationReader {
     private var errors: ValidationErrors { submissions.errors }
 
     private static let fields = [
-        "payload", "format", "push_type", "expires_in", "delivery", "profile", "on_failure", "deadline", "attachments",
-        "trigger", "prepare", "lead", "late_limit", "handover", "metadata",
+        "payload", "format", "push_type", "expires_in", "delivery", "encrypt", "profile", "on_failure", "deadline",
+        "attachments", "trigger", "prepare", "lead", "late_limit", "handover", "metadata",
     ]
     private static let attachmentFields = SubmissionReader.attachmentFields + ["attachment_id"]
 
@@ -100,6 +102,7 @@ struct NotificationReader {
             format: format, pushType: pushType ?? .alert,
             expiresIn: reader.number("expires_in", in: PayloadRequest.lives) ?? NotificationBounds.defaultLife,
             delivery: reader.choice("delivery", DeliveryMode.self) ?? .private,
+            encrypt: reader.choice("encrypt", RenditionScheme.self),
             profile: reader.profile(among: submissions.profiles),
             onFailure: reader.choice("on_failure", FailureMode.self) ?? .drop,
             deadline: reader.number("deadline", in: PayloadRequest.deadlines) ?? PayloadRequest.defaultDeadline,

@@ -169,13 +169,15 @@ struct NotificationSubmitting: Sendable {
         let profile = try await service.payloadProfile(
             named: wording.profile, category: payload.category, of: tenant)
         let digest = try Self.digest(
-            of: Media(id: id.rawValue, profile: profile, attachments: wording.attachments, body, payload))
+            of: Media(
+                id: id.rawValue, profile: profile, attachments: wording.attachments, encrypt: wording.encrypt, body,
+                payload))
         return JobSubmission(
             tenant: tenant, id: JobID(rawValue: "notification-\(digest.prefix(32))"), profile: profile, mode: .lenient,
             priority: .interactive,
             // What is only due later may be tried again for longer.
             deadline: wording.trigger == nil ? wording.deadline : nil, bodyDigest: digest, delivery: wording.delivery,
-            traceparent: traceparent, attachments: attachments)
+            encrypt: wording.encrypt?.scheme, traceparent: traceparent, attachments: attachments)
     }
 
     /// What is kept of it: what is prepared ahead of each firing, or may be tried again. What was sent along is here once.
@@ -208,13 +210,15 @@ struct NotificationSubmitting: Sendable {
         var id: String
         var profile: Profile
         var attachments: [SubmissionRequest.Attachment]
+        var encrypt: RenditionScheme?
         var parts: [String: String]
         var urls: [String]
 
         init(
-            id: String, profile: Profile, attachments: [SubmissionRequest.Attachment], _ body: ReceivedBody,
-            _ payload: PushPayload
+            id: String, profile: Profile, attachments: [SubmissionRequest.Attachment], encrypt: RenditionScheme?,
+            _ body: ReceivedBody, _ payload: PushPayload
         ) {
+            self.encrypt = encrypt
             self.id = id
             self.profile = profile
             self.attachments = attachments

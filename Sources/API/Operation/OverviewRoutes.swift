@@ -6,6 +6,8 @@ import Stores
 
 /// What an operator looks at first, and what is done about it.
 struct OverviewRoutes: Sendable {
+    /// Jobs that one request looks at: some seconds of work.
+    private static let retriedAtOnce = 1000
     /// Bytes of a body.
     private static let bodyLimit: Int64 = 16 << 10
 
@@ -48,18 +50,32 @@ struct OverviewRoutes: Sendable {
     private func retry(_ request: Request, of tenant: TenantID) async throws -> Response {
         let body = try await IncomingBody.json(of: request, limit: Self.bodyLimit)
         let errors = ValidationErrors()
-        let fields = try FieldReader(body: body.readableBytesView, known: ["code", "since"], errors)
+        let fields = try FieldReader(body: body.readableBytesView, known: ["code", "since", "cursor", "limit"], errors)
         let code = fields.choice("code", ErrorCode.self)
         let since = fields.instant("since")
+        let cursor = ListParameters.cursor(fields)
+        let limit = fields.integer("limit", in: 1...Self.retriedAtOnce) ?? Self.retriedAtOnce
         if fields.value("code") == nil {
             fields.complain("code", "Name the code with which the jobs failed that are to be tried again.")
         }
         try errors.check()
         guard let code else { throw Problem.notFound }
-        let counts = try await service.records.retryAll(failedWith: code, since: since, of: tenant) { record in
-            service.jobs.retried(record)
-        }
-        return try .json(counts, .accepted)
+        let counts = try await service.records.retryAll(
+            failedWith: code, since: since, of: tenant, after: cursor, limit: limit
+        ) { record in service.jobs.retried(record) }
+        return try .json(RetryAnswerBody(counts), .accepted)
+    }
+}
+
+private struct RetryAnswerBody: Encodable {
+    var accepted: Int
+    var forgotten: Int
+    @Nullable var next: String?
+
+    init(_ counts: RetryCounts) {
+        accepted = counts.accepted
+        forgotten = counts.forgotten
+        next = counts.next.map(ListParameters.cursor)
     }
 }
 

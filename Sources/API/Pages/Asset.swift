@@ -1,5 +1,5 @@
+import Attachments
 import Crypto
-import Platform
 
 /// A file that pages need, embedded in the executable. Its path has its hash, so that whoever has it never asks again.
 struct Asset: Sendable {

@@ -9,8 +9,7 @@ struct PagePolicy: Sendable {
     let nonce: String
 
     init() {
-        var random = SystemRandomNumberGenerator()
-        nonce = Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }).base64EncodedString()
+        nonce = Data((0..<16).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
     }
 
     /// What all pages may: what is the service's own.

@@ -55,7 +55,7 @@ struct PayloadEnriching: Sendable {
     private var submission: JobSubmission {
         JobSubmission(
             tenant: tenant, profile: profile, mode: .lenient, priority: .interactive, deadline: wishes.deadline,
-            delivery: wishes.delivery, traceparent: traceparent,
+            delivery: wishes.delivery, encrypt: wishes.encrypt?.scheme, traceparent: traceparent,
             attachments: payload.media.map { medium in
                 attachments.first { $0.identifier == medium.identifier } ?? AttachmentSubmission(medium)
             })

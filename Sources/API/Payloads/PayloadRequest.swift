@@ -25,6 +25,8 @@ struct PayloadRequest: Hashable, Sendable {
     /// When the push ends; nil where it doesn't say.
     var expiresAt: Instant?
     var delivery = DeliveryMode.private
+    /// Nil: what is made stays in the clear.
+    var encrypt: RenditionScheme?
 
     /// How long links live that are made at `now`.
     func life(at now: Instant) -> Duration {
@@ -41,7 +43,9 @@ extension PayloadRequest {
 
     /// What a query may have; a push type is APNs' word.
     private static func parameters(of format: PayloadFormat) -> [String] {
-        ["profile", "on_failure"] + (format == .apns ? ["push_type"] : []) + ["deadline", "expires_in", "delivery"]
+        ["profile", "on_failure"] + (format == .apns ? ["push_type"] : []) + [
+            "deadline", "expires_in", "delivery", "encrypt",
+        ]
     }
 
     /// - Throws: A problem that names everything that can't be taken.
@@ -76,6 +80,9 @@ extension PayloadRequest {
             case "push_type": choice(name, text, &pushType)
             case "deadline": deadline = seconds(name, text, in: Self.deadlines) ?? deadline
             case "expires_in": expiresIn = seconds(name, text, in: Self.lives)
+            case "encrypt":
+                encrypt = RenditionScheme(rawValue: text)
+                if encrypt == nil { errors.add(name, "This is one of matrix, aesgcm.") }
             default: choice(name, text, &delivery)
             }
         }

@@ -46,14 +46,19 @@ struct PreparedMedium: Hashable, Sendable {
 
     /// As it is in a payload, with links that `token` opens.
     func delivered(by token: AccessToken, _ service: Service) -> DeliveredMedium {
+        func encryption(_ rendition: Rendition) -> JSONValue? {
+            service.encryption(of: rendition, attachment.tenant)?.json
+        }
         var options = attachment.options
         options.typeHint = rendition.uti
         return DeliveredMedium(
             url: service.contentURL(token, best, rendition.mediaType), type: rendition.mediaType,
             bytes: rendition.bytes, width: rendition.width, height: rendition.height,
+            encryption: encryption(rendition),
             previewURL: preview.flatMap { role in
                 attachment.renditions[role].map { service.contentURL(token, role, $0.mediaType) }
             },
+            previewEncryption: preview.flatMap { attachment.renditions[$0] }.flatMap(encryption),
             thumbhash: attachment.placeholder?.thumbhash, options: options,
             standIns: standIns.compactMap { role in
                 attachment.renditions[role].map { rendition in

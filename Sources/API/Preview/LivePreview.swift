@@ -89,8 +89,7 @@ public final class LivePreview: Sendable {
     private var responsePath: String { "/r/\(ticket)" }
 
     private static func token() -> String {
-        var random = SystemRandomNumberGenerator()
-        return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }.hexadecimal
+        (0..<16).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
     }
 
     // MARK: Showing

@@ -82,7 +82,8 @@ struct PreviewRoutes: Sendable {
             from: .init(job: record.job, ready: record.media.ready, materials: materials ?? FiringMaterials()), at: now,
             for: .init(record, preview: life))
         let preview = SavedPreview(
-            payload: TokenTemplate(Data(made.payload), hiding: made.tokens), format: record.submission.format,
+            payload: TokenTemplate(Data(made.payload), hiding: made.tokens, keys: made.keys),
+            format: record.submission.format,
             pushType: record.submission.pushType,
             category: made.category, media: made.media.map(\.record), dropped: made.dropped, linksEnd: made.linksEnd,
             respond: made.ticket?.id)
@@ -99,6 +100,8 @@ struct PreviewRoutes: Sendable {
         }
         let end = now + .seconds(fraction: life)
         var tokens: [String: AccessToken] = [:]
+        // As they stand in the firing's payload, and in the preview's.
+        var (keys, ownKeys) = ([RenditionKeyPlace: String](), [RenditionKeyPlace: String]())
         var links: [AccessEntry] = []
         var media = firing.media
         for index in media.indices {
@@ -109,6 +112,8 @@ struct PreviewRoutes: Sendable {
             guard let attachment = try await service.records.attachment(id, of: record.tenant) else { continue }
             media[index].link = link.id
             tokens[old] = link.token
+            keys.merge(service.keys(of: attachment, by: old)) { $1 }
+            ownKeys.merge(service.keys(of: attachment, by: link.id)) { $1 }
             links.append(
                 AccessEntry(
                     id: link.id, kind: .link, tenant: record.tenant, attachment: id,
@@ -126,7 +131,8 @@ struct PreviewRoutes: Sendable {
             tokens[old] = token.token
         }
         let preview = SavedPreview(
-            payload: TokenTemplate(payload.text(with: tokens), hiding: Array(tokens.values)),
+            payload: TokenTemplate(
+                payload.text(with: tokens, keys: keys), hiding: Array(tokens.values), keys: ownKeys),
             format: record.submission.format, pushType: record.submission.pushType, category: category, media: media,
             dropped: firing.dropped,
             linksEnd: firing.firedAt.map { $0 + .seconds(fraction: record.submission.expiresIn) }, respond: ticket?.id)
@@ -149,10 +155,11 @@ struct PreviewRoutes: Sendable {
     private func preview(_ saved: SavedPreview, of tenant: TenantID) async throws -> NotificationPreview {
         let ids = saved.payload.tokens.union(saved.links).union([saved.respond].compactMap(\.self))
         let tokens = try await service.records.tokens(ids, of: tenant)
+        let keys = try await service.records.keys(at: saved.payload.keys, tokens)
         var media: [EnrichedMedium] = []
         for medium in saved.media { media.append(try await self.medium(medium, tokens, saved.format, of: tenant)) }
         return NotificationPreview(
-            payload: Array(saved.payload.text(with: tokens)), format: saved.format, type: saved.pushType,
+            payload: Array(saved.payload.text(with: tokens, keys: keys)), format: saved.format, type: saved.pushType,
             category: saved.category,
             media: media, dropped: saved.dropped, linksEnd: saved.linksEnd,
             respond: saved.respond.flatMap { tokens[$0] }.map { "/r/\($0.secretText)" })

@@ -19,12 +19,12 @@ final class ResponseService: Sendable {
         var count = 0
     }
 
-    private let records: any ResponseRecords
+    private let records: any ResponseRecords & NodeCounting
     private let handlers: HandlerCalls
     private let rates = ResponseRates()
     private let turns = Mutex<[Place: Turn]>([:])
 
-    init(records: any ResponseRecords, handlers: HandlerCalls) {
+    init(records: any ResponseRecords & NodeCounting, handlers: HandlerCalls) {
         self.records = records
         self.handlers = handlers
     }
@@ -38,7 +38,7 @@ final class ResponseService: Sendable {
     func answer(_ response: NotificationResponse, by ticket: Ticket) async throws -> ResponseAnswer {
         guard case .responses(let context) = ticket.content else { throw Problem.notFound }
         let rate = context.category.responses?.rate ?? ResponseSettings().rate
-        if let wait = rates.admit(response, by: ticket.id, rate: rate) {
+        if let wait = rates.admit(response, by: ticket.id, rate: rate, among: records.nodes) {
             throw Problem(
                 .tooManyRequests, "rate_limited",
                 "More responses came than one session or one notification takes. Come back after what 'Retry-After' says.",

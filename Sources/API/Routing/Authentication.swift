@@ -21,21 +21,21 @@ struct Authentication: Sendable {
     func identity(for endpoint: Endpoint, _ request: Request) async throws -> Identity {
         switch endpoint.access {
         case .anyone: return .nobody
-        case .key where endpoint == .metrics && metricsArePublic && (keyless == nil || bearer(of: request) != nil):
+        case .key where endpoint == .metrics && metricsArePublic && (keyless == nil || Self.bearer(of: request) != nil):
             return .nobody
         case .key(let roles): return try await key(with: roles, request)
         case .keyOrGrant(let roles):
-            let token = bearer(of: request)
+            let token = Self.bearer(of: request)
             if let token, token.secretText.hasPrefix(TokenKind.grant.rawValue) { return try await grant(token) }
             return try await key(with: roles, request)
         case .grant:
-            guard let token = bearer(of: request) else { throw Problem.unauthorized }
+            guard let token = Self.bearer(of: request) else { throw Problem.unauthorized }
             return try await grant(token)
         }
     }
 
     private func key(with roles: [AccessRole], _ request: Request) async throws -> Identity {
-        guard let token = bearer(of: request) else {
+        guard let token = Self.bearer(of: request) else {
             guard let keyless else { throw Problem.unauthorized }
             guard keyless.admits(request) else { throw Problem.noWebPage }
             return .key(.everybody)
@@ -50,7 +50,7 @@ struct Authentication: Sendable {
         return .grant(token, grant)
     }
 
-    private func bearer(of request: Request) -> AccessToken? {
+    static func bearer(of request: Request) -> AccessToken? {
         guard let header = request.headers[.authorization] else { return nil }
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return AccessToken(secretText: "") }

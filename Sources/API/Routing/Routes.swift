@@ -29,6 +29,7 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     DescriptionRoutes(service: service).add(to: table)
     AssetRoutes().add(to: table)
     ConsoleRoutes(service, answers).add(to: router)
+    ClusterRoutes(service: service).add(to: router)
     table.refuseOtherMethods()
     return router
 }

@@ -84,7 +84,7 @@ struct UploadRoutes: Sendable {
                 name: attachment.name,
                 declaredType: attachment.typeHint.map { MediaType(declared: $0)?.rawValue ?? $0 },
                 request: attachment.request, options: attachment.options,
-                profile: attachment.profile.flatMap { service.profile(named: $0) })
+                profile: attachment.profile.flatMap { service.profile(named: $0) }, encryption: attachment.encryption)
             submission.upload = UploadUse(id, by: UploadUse.subject(of: job))
             return submission
         }

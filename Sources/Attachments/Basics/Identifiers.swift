@@ -83,9 +83,8 @@ extension String {
 extension UUID {
     /// A version 7 UUID (RFC 9562, section 5.7): 48 bits of Unix milliseconds, then 74 random bits.
     public static func version7(at instant: Instant = .wallClock()) -> UUID {
-        var random = SystemRandomNumberGenerator()
-        let high = random.next()
-        let low = random.next()
+        let high = UInt64.random(in: .min ... .max)
+        let low = UInt64.random(in: .min ... .max)
         let time = UInt64(truncatingIfNeeded: instant.milliseconds)
         func byte(_ value: UInt64, _ shift: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: value >> shift) }
         return UUID(

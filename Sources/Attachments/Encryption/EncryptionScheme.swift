@@ -33,6 +33,9 @@ public enum EncryptionScheme: String, Hashable, Sendable, Codable, CaseIterable 
     /// Whether what is encrypted may be longer than the file, whose length stands beside the key.
     public var isPadded: Bool { self == .signal }
 
+    /// Those by which renditions are encrypted.
+    public static let ofRenditions: [EncryptionScheme] = [.matrix, .aesgcm]
+
     /// Its ciphers, for people.
     public var title: String {
         switch self {

@@ -45,6 +45,22 @@ extension MediaEncryption.Key {
     }
 }
 
+extension MediaEncryption.Key {
+    /// An IV and a key as they stand behind the `#` of an `aesgcm://` URL.
+    public var fragment: String { ((iv ?? Data()) + key).hexadecimal }
+}
+
+extension MediaEncryption {
+    /// Of what is said of a rendition, the text that opens it; nil where there is no key.
+    public var secretText: String? {
+        switch scheme {
+        case .matrix: key?.key.base64URL
+        case .aesgcm: key?.fragment
+        case .signal: nil
+        }
+    }
+}
+
 extension MediaEncryption.Key: CustomStringConvertible, CustomReflectable {
     public var description: String { "a key" }
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -128,7 +128,10 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             if let format = sniffed.flatMap(ForeignFormat.init(sniffed:)) {
                 "This is named .\(fileExtension), but it is \(format.name). \(format.advice)"
             } else {
-                "This is named .\(fileExtension), but it doesn't begin like one\(Self.likeness(sniffed)). Check that it is the right file, whole and not encrypted."
+                "This is named .\(fileExtension), but it doesn't begin like one\(Self.likeness(sniffed)). "
+                    + (Self.isText(sniffed)
+                        ? "Open it as text: servers also answer in words why there is no file."
+                        : "Check that it is the right file, whole and not encrypted.")
             }
         case .unsupportedFeature(let reason, let advice):
             "This file can't be taken: \(reason). \(advice)"
@@ -200,21 +203,26 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         if let format = sniffed.flatMap(ForeignFormat.init(sniffed:)) {
             return "This is \(format.name), and no picture, sound or video. \(format.advice)"
         }
-        let isText = sniffed?.hasPrefix("text/") == true
         return "This is no picture, sound or video that Satchel takes\(likeness(sniffed)). "
-            + (isText ? ForeignFormat.Kind.other.advice : "If it is one, convert it to JPEG, PNG, MP4 or MP3 first.")
+            + (isText(sniffed)
+                ? ForeignFormat.Kind.other.advice : "If it is one, convert it to JPEG, PNG, MP4 or MP3 first.")
     }
+
+    private static func isText(_ sniffed: String?) -> Bool { sniffed?.hasPrefix("text/") == true }
 
     /// ` (it looks like text/html)`, where that says anything.
     private static func likeness(_ sniffed: String?) -> String {
         sniffed.flatMap { $0 == "application/octet-stream" ? nil : " (it looks like \($0))" } ?? ""
     }
 
-    /// This error, of a file that was called `name` or declared as `type`: where no decoder took it and they promise one
-    /// that would have, that is what its sender should know.
+    /// This error, of a file that was called `name` or declared as `type`: where no decoder took it, its name may tell what
+    /// it is; where they promise what a decoder would have taken, that is what its sender should know.
     public func ofFile(named name: String?, declared type: String?) -> AttachmentError {
         guard case .unrecognizedType(let sniffed) = self, sniffed != ForeignFormat.emptyType else { return self }
         let ending = name.flatMap { name in name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } }
+        if let ending, let format = ForeignFormat(fileExtension: ending, sniffed: sniffed) {
+            return format.refusalByName
+        }
         // A type that nobody named an extension of is told by its usual one.
         if let ending, MediaType(declared: ending) != nil { return .misnamed(fileExtension: ending, sniffed: sniffed) }
         guard ending == nil, let promised = type.flatMap(MediaType.init(declared:)) else { return self }

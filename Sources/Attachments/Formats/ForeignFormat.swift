@@ -18,49 +18,40 @@ public struct ForeignFormat: Hashable, Sendable {
     let types: [String]
     /// How its files begin; each is enough, and all parts of it are needed.
     let signs: [[Part]]
+    /// What its files are called, where nothing within them tells.
+    let naming: Naming?
     /// A sentence: `Convert it to MP4.`
     public let advice: String
 
-    /// What files have at a place.
-    struct Part: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
-        let place: Int
-        let bytes: [UInt8]
-
-        init(stringLiteral text: String) { self.init(at: 0, text) }
-
-        init(arrayLiteral bytes: UInt8...) { self.init(at: 0, bytes) }
-
-        private init(at place: Int, _ bytes: [UInt8]) { (self.place, self.bytes) = (place, bytes) }
-
-        private init(at place: Int, _ text: String) { self.init(at: place, Array(text.utf8)) }
-
-        static func at(_ place: Int, _ bytes: [UInt8]) -> Part { Part(at: place, bytes) }
-
-        static func at(_ place: Int, _ text: String) -> Part { Part(at: place, text) }
-    }
-
     private init(
-        _ kind: Kind, _ name: String, signs: [[Part]], types: [String] = [], advice: String? = nil
+        _ kind: Kind, _ name: String, signs: [[Part]], types: [String] = [], named naming: Naming? = nil,
+        advice: String? = nil
     ) {
         self.name = name
         self.kind = kind
         self.types = types
         self.signs = signs
+        self.naming = naming
         self.advice = advice ?? kind.advice
     }
 
     /// One that is told by how its files begin.
-    private init(_ kind: Kind, _ name: String, _ signs: Part..., types: [String] = [], advice: String? = nil) {
-        self.init(kind, name, signs: signs.map { [$0] }, types: types, advice: advice)
+    private init(
+        _ kind: Kind, _ name: String, _ signs: Part..., types: [String] = [], named naming: Naming? = nil,
+        advice: String? = nil
+    ) {
+        self.init(kind, name, signs: signs.map { [$0] }, types: types, named: naming, advice: advice)
     }
 
-    /// The one as which `head` begins, up to a few hundred bytes of a file.
+    /// The one as which `head` begins, up to a few tens of kilobytes of a file.
     public init?(head: [UInt8]) {
-        let found = Self.all.first { format in
-            format.signs.contains { $0.allSatisfy { head.dropFirst($0.place).starts(with: $0.bytes) } }
+        guard let first = head.first else { return nil }
+        let head = Head(head)
+        let places = Self.places[Int(first)]
+        guard let place = places.first(where: { Self.all[$0].signs.contains { $0.allSatisfy(head.has) } }) else {
+            return nil
         }
-        guard let found else { return nil }
-        self = found
+        self = Self.all[place]
     }
 
     /// The one that libmagic's media type names.
@@ -69,16 +60,32 @@ public struct ForeignFormat: Hashable, Sendable {
         self = found
     }
 
+    /// The one whose files are called `….ending` and look like this to libmagic.
+    public init?(fileExtension ending: String, sniffed type: String?) {
+        let (ending, type) = (ending.lowercased(), type ?? Naming.unknown)
+        let found = Self.all.first { $0.naming?.look == type && $0.naming?.extensions.contains(ending) == true }
+        guard let found else { return nil }
+        self = found
+    }
+
     /// Of media: that it isn't taken. What is none isn't recognised.
-    public var refusal: AttachmentError {
+    public var refusal: AttachmentError { refusal(by: "this is") }
+
+    /// The same of a file of which nothing but its name tells that.
+    public var refusalByName: AttachmentError { refusal(by: "by its name this is") }
+
+    private func refusal(by sign: String) -> AttachmentError {
         kind == .other
             ? .unrecognizedType(sniffed: types.first)
-            : .unsupportedFeature(reason: "this is \(name), which is not taken", advice: advice)
+            : .unsupportedFeature(reason: "\(sign) \(name), which is not taken", advice: advice)
     }
 
     /// The refusal of what no decoder took and libmagic calls `type`.
     public static func refusal(sniffed type: String) -> AttachmentError {
-        if let format = ForeignFormat(sniffed: type) { return format.refusal }
+        if let format = ForeignFormat(sniffed: type) {
+            // By which of its types it was known, its name may still tell more.
+            return format.kind == .other ? .unrecognizedType(sniffed: type) : format.refusal
+        }
         let kinds: [(String, Kind)] = [("image/", .picture), ("video/", .video), ("audio/", .sound)]
         // What libmagic calls media of a type that isn't in the table is media nevertheless.
         guard let kind = kinds.first(where: { type.hasPrefix($0.0) })?.1, MediaType(declared: type) == nil else {
@@ -89,8 +96,10 @@ public struct ForeignFormat: Hashable, Sendable {
 
     /// What libmagic says of a file without a byte.
     public static let emptyType = "application/x-empty"
-    /// What the codec says of a file that begins with nothing but zeros. What follows the type is for people.
+    /// What the codec says of a file that begins with nothing but zeros. What follows the type is for people, here and below.
     public static let zerosType = "application/octet-stream (zeros)"
+    /// The same of one that begins with nothing but another byte, over and over.
+    public static let fillerType = "application/octet-stream (filler)"
     /// The same of a PDF that opens with a password.
     public static let lockedDocumentType = "application/pdf (encrypted)"
 }
@@ -111,7 +120,21 @@ extension ForeignFormat {
     /// Every format that is known and not taken, those of a kind together.
     static let all: [ForeignFormat] = [pictures, drawings, videos, sounds, others].flatMap(\.self)
 
-    private static let pictures = [
+    /// By the first byte of a file, the places in the table of what it may be: every source is looked up in it.
+    private static let places: [[Int]] = {
+        var places = [[Int]](repeating: [], count: 256)
+        for (place, format) in all.enumerated() {
+            for sign in format.signs {
+                for byte in sign.lazy.compactMap(\.firstBytes).first ?? Array(UInt8.min...UInt8.max)
+                where places[Int(byte)].last != place {
+                    places[Int(byte)].append(place)
+                }
+            }
+        }
+        return places
+    }()
+
+    private static let pictures: [ForeignFormat] = [
         ForeignFormat(
             .picture, "a JPEG 2000 picture", .at(4, "jP  \r\n"), [0xff, 0x4f, 0xff, 0x51],
             types: ["image/jp2", "image/jpx", "image/jpm", "image/x-jp2-codestream"]),
@@ -126,19 +149,48 @@ extension ForeignFormat {
         ForeignFormat(.picture, "a QOI picture", signs: [["qoif", .at(4, [0])]], types: ["image/x-qoi"]),
         ForeignFormat(.picture, "a Windows icon", types: ["image/vnd.microsoft.icon", "image/x-icon"]),
         ForeignFormat(.picture, "a Windows cursor", types: ["image/x-win-bitmap"]),
+        ForeignFormat(
+            .picture, "an animated Windows cursor", signs: [["RIFF", .at(8, "ACON")]],
+            advice: "Convert it to GIF."),
         ForeignFormat(.picture, "a macOS icon", "icns", types: ["image/x-icns"]),
         ForeignFormat(.picture, "a Targa picture", types: ["image/x-tga"]),
         ForeignFormat(.picture, "a PCX picture", types: ["image/x-pcx", "image/vnd.zbrush.pcx"]),
         ForeignFormat(
-            .picture, "a Netpbm picture", "P7\n",
+            .picture, "a Netpbm picture", "P7\n", "PF\n", "Pf\n", "PH\n", "Ph\n",
             types: [
                 "image/x-portable-bitmap", "image/x-portable-greymap", "image/x-portable-graymap",
                 "image/x-portable-pixmap", "image/x-portable-anymap", "image/x-portable-arbitrarymap",
                 "image/x-portable-float-map",
             ]),
-        ForeignFormat(.picture, "an X pixmap", "/* XPM */", types: ["image/x-xpmi", "image/x-xpixmap"]),
+        ForeignFormat(
+            .picture, "an X pixmap", "/* XPM */", "! XPM2", types: ["image/x-xpmi", "image/x-xpixmap"]),
+        ForeignFormat(
+            .picture, "an X bitmap", signs: [[.text("#define "), .textWithin("_width "), .textWithin("_bits[]")]],
+            types: ["image/x-xbitmap"]),
+        ForeignFormat(
+            .picture, "an X window's picture (XWD)", types: ["image/x-xwindowdump"]),
+        ForeignFormat(
+            .picture, "a picture in a terminal's codes (Sixel)", [0x1b, 0x50, 0x71], [0x1b, 0x50, 0x30, 0x3b]),
+        ForeignFormat(.picture, "a WBMP picture", named: Naming("wbmp", "wbm")),
+        ForeignFormat(.picture, "a bare fax", named: Naming("g3", "g4", "fax")),
+        ForeignFormat(.picture, "a JNG picture", [0x8b, 0x4a, 0x4e, 0x47, 0x0d, 0x0a], types: ["video/x-jng"]),
+        ForeignFormat(
+            .picture, "an Amiga's picture (IFF)",
+            signs: Part.chunk("FORM", of: "ILBM", "PBM ", "ACBM", "ANIM", "DEEP", "RGB8", "RGBN"),
+            types: ["image/x-ilbm"]),
+        ForeignFormat(.picture, "an ImageMagick picture (MIFF)", "id=ImageMagick", types: ["image/x-miff"]),
+        ForeignFormat(.picture, "a space probe's picture (VICAR)", "LBLSIZE="),
+        ForeignFormat(.picture, "a Photo CD picture", .at(2048, "PCD_IPI"), types: ["image/x-photo-cd"]),
         ForeignFormat(.picture, "a GIMP picture", "gimp xcf ", types: ["image/x-xcf"]),
         ForeignFormat(.picture, "a Paint Shop Pro picture", "Paint Shop Pro Image File"),
+        ForeignFormat(.picture, "a Paint.NET picture", "PDN3", types: ["image/x-paintnet"]),
+        ForeignFormat(.picture, "a Clip Studio picture", "CSFCHUNK"),
+        ForeignFormat(.picture, "an Affinity document", [0x00, 0xff, 0x4b, 0x41]),
+        ForeignFormat(.picture, "a Procreate picture", named: Naming("procreate", of: Naming.zip)),
+        ForeignFormat(
+            .picture, "a RAW photograph",
+            named: Naming("raw", "nef", "nrw", "arw", "srf", "dng", "3fr", "erf", "kdc", "mos", "mef", "iiq", "srw"),
+            advice: "Export it as JPEG."),
         ForeignFormat(
             .picture, "an OpenRaster picture", .at(30, "mimetypeimage/openraster"), types: ["image/openraster"]),
         ForeignFormat(
@@ -177,16 +229,45 @@ extension ForeignFormat {
             signs: [[[0], .at(65, "JPEG"), .at(74, [0])]],
             advice: "Leave its first 128 bytes out, or send the picture itself."),
         ForeignFormat(
-            .picture, "a picture written as text (Base64)", "/9j/", "iVBORw0KGgo", "R0lGODlh", "R0lGODdh",
-            "data:image/",
+            .picture, "a picture with something in front that isn't part of it",
+            .within(16, [0x0a, 0xff, 0xd8, 0xff]), .within(16, [0x0a, 0x89, 0x50, 0x4e, 0x47]),
+            [0x20, 0xff, 0xd8, 0xff], [0xef, 0xbb, 0xbf, 0xff, 0xd8, 0xff], [0xef, 0xbb, 0xbf, 0x89, 0x50, 0x4e, 0x47],
+            advice: "Send it again without that: an empty line, or a byte order mark (BOM)."),
+        // The Base64 of how JPEG, PNG, GIF, RIFF (WebP, WAV, AVI), ID3, FLAC, Ogg, Matroska, TIFF and MP4 (HEIF, too) begin.
+        ForeignFormat(
+            .picture, "a picture, sound or video written as text (Base64)",
+            signs: [
+                ["/9j/"], ["iVBORw0KGgo"], ["R0lGOD"], ["UklGR"], ["SUQz"], ["ZkxhQ"], ["T2dnUw"], ["GkXfo"], ["SUkqA"],
+                ["TU0AK"], ["AAAA", .at(6, "Z0eX")], [.text("data:image/")], [.text("data:video/")],
+                [.text("data:audio/")],
+                [.text("\"data:image/")], [.text("\"data:video/")], [.text("\"data:audio/")],
+            ],
             advice: "Decode it first."),
+        ForeignFormat(
+            .picture, "a picture written as text (its bytes as numbers)",
+            .text("ffd8ff"), .text("ff d8 ff"), .text("89504e47"), .text("89 50 4e 47"), .text("0xff, 0xd8"),
+            .text("0xffd8"), .text("\\xff\\xd8"), .text("b'\\xff\\xd8"), .text("b'\\x89png"), .text("\\x89png"),
+            .text("00000000: ffd8"), .text("00000000: 8950"), .text("00000000  ff d8"), .text("00000000  89 50"),
+            .text("{\"type\":\"buffer\""), .text("{\"type\": \"buffer\""), .text("[255,216,255"),
+            .text("[255, 216, 255"),
+            .text("[137,80,78"), .text("[137, 80, 78"),
+            advice: "Write its bytes to a file as they are."),
         ForeignFormat(
             .picture, "a file written as text (uuencode)", "begin 644 ", "begin 664 ", "begin 666 ", "begin 600 ",
             types: ["text/x-uuencode"], advice: "Decode it first."),
     ]
 
-    private static let drawings = [
-        ForeignFormat(.drawing, "an SVG drawing", types: ["image/svg+xml", "image/svg"]),
+    private static let drawings: [ForeignFormat] = [
+        ForeignFormat(
+            .drawing, "an SVG drawing", .root("svg"), types: ["image/svg+xml", "image/svg"],
+            named: Naming("svgz", of: Naming.gzip)),
+        ForeignFormat(.drawing, "a diagrams.net drawing", .root("mxfile"), .root("mxGraphModel")),
+        ForeignFormat(
+            .drawing, "a plotter's drawing (HP-GL)", types: ["application/vnd.hp-hpgl", "application/vnd.hp-HPGL"]),
+        ForeignFormat(
+            .drawing, "a computer graphics metafile (CGM)", types: ["image/cgm"], named: Naming("cgm")),
+        ForeignFormat(.drawing, "a Sketch document", named: Naming("sketch", of: Naming.zip)),
+        ForeignFormat(.drawing, "an Adobe XD document", named: Naming("xd", of: Naming.zip)),
         ForeignFormat(
             .drawing, "a PostScript drawing", "%!PS", [0xc5, 0xd0, 0xd3, 0xc6],
             types: ["application/postscript", "image/x-eps"]),
@@ -201,8 +282,16 @@ extension ForeignFormat {
             .drawing, "an InDesign document", [0x06, 0x06, 0xed, 0xf5, 0xd8, 0x1d, 0x46, 0xe5],
             types: ["application/x-adobe-indesign"]),
         ForeignFormat(
-            .drawing, "a Lottie animation", #"{"tgs":"#, #"{"v":"4."#, #"{"v":"5."#, types: ["video/lottie+json"],
-            advice: "Export it as GIF or MP4."),
+            .drawing, "a Lottie animation",
+            signs: [
+                [.json, .textWithin("\"fr\":"), .textWithin("\"ip\":"), .textWithin("\"op\":")],
+                [.json, .textWithin("\"fr\":"), .textWithin("\"layers\":")], [#"{"tgs":"#], [#"{"v":"4."#],
+                [#"{"v":"5."#],
+            ],
+            types: ["video/lottie+json"], named: Naming("lottie", of: Naming.zip), advice: "Export it as GIF or MP4."),
+        ForeignFormat(
+            .drawing, "a sticker of Telegram's (a packed Lottie animation)", named: Naming("tgs", of: Naming.gzip),
+            advice: "Convert it to GIF or MP4."),
         ForeignFormat(
             .drawing, "a Flash film", signs: [["FWS", .at(7, [0])], ["CWS", .at(7, [0])], ["ZWS", .at(7, [0])]],
             types: ["application/x-shockwave-flash", "application/vnd.adobe.flash.movie"],
@@ -211,7 +300,7 @@ extension ForeignFormat {
 
     private static let segmentAdvice = "Send the whole stream as one file, beginning with its first part."
 
-    private static let videos = [
+    private static let videos: [ForeignFormat] = [
         // The key of a header partition (SMPTE 377).
         ForeignFormat(
             .video, "MXF", [0x06, 0x0e, 0x2b, 0x34, 0x02, 0x05, 0x01, 0x01, 0x0d, 0x01, 0x02],
@@ -225,28 +314,75 @@ extension ForeignFormat {
             .video, "a WTV recording",
             [0xb7, 0xd8, 0x00, 0x20, 0x37, 0x49, 0xda, 0x11, 0xa6, 0x4e, 0x00, 0x07, 0xe9, 0x5e, 0xad, 0x8d]),
         ForeignFormat(.video, "a Flash video (FLV)", "FLV\u{1}", types: ["video/x-flv"]),
-        ForeignFormat(.video, "a Bink video", "BIKb", "BIKf", "BIKg", "BIKh", "BIKi", "BIKk"),
+        ForeignFormat(.video, "a Bink video", "BIKb", "BIKf", "BIKg", "BIKh", "BIKi", "BIKk", "KB2"),
+        ForeignFormat(.video, "a Smacker video", "SMK2", "SMK4"),
+        ForeignFormat(.video, "a RoQ video", [0x84, 0x10, 0xff, 0xff, 0xff, 0xff]),
+        ForeignFormat(
+            .video, "a video for small players (AMV)", signs: [["RIFF", .at(8, "AMV ")]], types: ["video/x-amv"]),
+        ForeignFormat(.video, "an NSV stream", "NSVf", "NSVs"),
+        ForeignFormat(.video, "a RED camera's film (R3D)", .at(4, "RED1"), .at(4, "RED2")),
+        ForeignFormat(.video, "a high-speed camera's film (CINE)", [0x43, 0x49, 0x2c, 0x00]),
+        ForeignFormat(
+            .video, "an MNG animation", [0x8a, 0x4d, 0x4e, 0x47, 0x0d, 0x0a], types: ["video/x-mng"],
+            advice: "Convert it to GIF or MP4."),
+        ForeignFormat(
+            .video, "a stream of JPEGs, as webcams send it",
+            signs: [[.text("--"), .textWithin("content-type: image/jpeg"), .without("content-disposition")]]),
         ForeignFormat(.video, "raw pictures (Y4M)", "YUV4MPEG2 ", types: ["video/x-yuv4mpeg", "video/x-raw-yuv"]),
         ForeignFormat(.video, "IVF", "DKIF"),
         ForeignFormat(.video, "NUT", "nut/multimedia container"),
         ForeignFormat(.video, "GXF", [0, 0, 0, 0, 0x01, 0xbc]),
         // A start code, and parameters or the mark of an access unit (ISO/IEC 14496-10, 7.4.1; 23008-2, 7.4.2).
         ForeignFormat(
-            .video, "raw H.264", [0, 0, 0, 1, 0x67], [0, 0, 0, 1, 0x27], [0, 0, 0, 1, 0x47], [0, 0, 0, 1, 0x09]),
-        ForeignFormat(.video, "raw HEVC", [0, 0, 0, 1, 0x40, 1], [0, 0, 0, 1, 0x46, 1]),
+            .video, "raw H.264", [0, 0, 0, 1, 0x67], [0, 0, 0, 1, 0x27], [0, 0, 0, 1, 0x47], [0, 0, 0, 1, 0x09],
+            [0, 0, 1, 0x67], [0, 0, 1, 0x27]),
+        ForeignFormat(.video, "raw HEVC", [0, 0, 0, 1, 0x40, 1], [0, 0, 0, 1, 0x46, 1], [0, 0, 1, 0x40, 1]),
+        // A temporal delimiter, and the header of a sequence (AV1, 5.3.1 and 5.3.2).
+        ForeignFormat(.video, "raw AV1", [0x12, 0x00, 0x0a]),
+        ForeignFormat(
+            .video, "raw pictures without a word of their size", named: Naming("yuv", "rgb", "bgr", "nv12", "i420"),
+            advice: "Convert it to MP4 with a program that can be told their size and form."),
         ForeignFormat(.video, "an Autodesk animation (FLIC)", types: ["video/x-flc", "video/x-fli"]),
     ]
 
-    private static let sounds = [
+    private static let sounds: [ForeignFormat] = [
         ForeignFormat(
-            .sound, "an encrypted audiobook (AAX)", .at(4, "ftypaax"), advice: "Send it without copy protection."),
+            .sound, "an encrypted audiobook (Audible)", .at(4, "ftypaax"), .at(4, [0x57, 0x90, 0x75, 0x36]),
+            advice: "Send it without copy protection."),
         ForeignFormat(.sound, "RealAudio", [0x2e, 0x72, 0x61, 0xfd], types: ["audio/x-pn-realaudio"]),
         ForeignFormat(
-            .sound, "a MIDI file", "MThd", types: ["audio/midi"],
+            .sound, "a MIDI file", signs: [["MThd"], ["RIFF", .at(8, "RMID")]], types: ["audio/midi"],
             advice: "It holds notes and no sound: play it, and send the recording as M4A, MP3 or FLAC."),
         ForeignFormat(
-            .sound, "a tracker's module", .at(1080, "M.K."), "IMPM", "Extended Module: ", types: ["audio/x-mod"],
+            .sound, "a tracker's module",
+            signs: [
+                ["IMPM"], ["Extended Module: "], [.at(44, "SCRM")], ["MMD0"], ["MMD1"], ["MMD2"], ["MMD3"],
+                ["MTM\u{10}"],
+                [.at(1080, "M.K.")], [.at(1080, "M!K!")], [.at(1080, "FLT4")], [.at(1080, "FLT8")], [.at(1080, "4CHN")],
+                [.at(1080, "6CHN")], [.at(1080, "8CHN")], [.at(1080, "CD81")], [.at(1080, "OCTA")],
+            ],
+            types: ["audio/x-mod", "audio/x-s3m"],
             advice: "It holds notes and samples: play it, and send the recording as M4A, MP3 or FLAC."),
+        ForeignFormat(
+            .sound, "a tune for an old computer or console", "PSID", "RSID", "NESM\u{1a}", "SNES-SPC700", "GBS\u{1}",
+            "ZXAYEMUL", "Vgm ",
+            advice: "It is a program: play it, and send the recording as M4A, MP3 or FLAC."),
+        ForeignFormat(.sound, "an Amiga's sound (IFF)", signs: Part.chunk("FORM", of: "8SVX", "16SV")),
+        ForeignFormat(.sound, "a voice message in SILK", "#!SILK_V3", "\u{2}#!SILK_V3"),
+        ForeignFormat(.sound, "a dictation (DSS)", "\u{2}dss", "\u{3}dss", "\u{3}ds2"),
+        ForeignFormat(.sound, "a phone's voice recording (QCP)", signs: [["RIFF", .at(8, "QLCM")]]),
+        ForeignFormat(.sound, "an Xbox game's sound (XWMA)", signs: [["RIFF", .at(8, "XWMA")]]),
+        ForeignFormat(.sound, "Sony's ATRAC", "ea3\u{3}", "EA3\u{1}"),
+        ForeignFormat(.sound, "Shorten", "ajkg"),
+        ForeignFormat(.sound, "OptimFROG", "OFR "),
+        ForeignFormat(.sound, "TAK", "tBaK"),
+        ForeignFormat(.sound, "CRI's ADX", types: ["audio/x-adx"]),
+        ForeignFormat(
+            .sound, "raw TrueHD or MLP", .at(4, [0xf8, 0x72, 0x6f, 0xba]), .at(4, [0xf8, 0x72, 0x6f, 0xbb])),
+        ForeignFormat(
+            .sound, "sound without a word of its form, as telephony keeps it",
+            named: Naming("pcm", "gsm", "g722", "g729", "ulaw", "alaw", "ul", "al", "sln", "l16"),
+            advice: "Convert it to M4A, MP3 or FLAC with a program that can be told its coding and rate."),
         ForeignFormat(.sound, "Monkey's Audio", signs: [["MAC ", .at(5, [0x0f])]], types: ["audio/x-ape"]),
         ForeignFormat(.sound, "WavPack", "wvpk", types: ["audio/x-wavpack"]),
         ForeignFormat(.sound, "Musepack", "MPCK", "MP+", types: ["audio/x-musepack"]),
@@ -260,7 +396,7 @@ extension ForeignFormat {
             .sound, "raw DTS", [0x7f, 0xfe, 0x80, 0x01], [0xfe, 0x7f, 0x01, 0x80], types: ["audio/vnd.dts"]),
     ]
 
-    private static let others = [
+    private static let others: [ForeignFormat] = [
         // As which macOS keeps what other file systems have no place for (RFC 1740); libmagic doesn't know it everywhere.
         ForeignFormat(
             .other, "what macOS notes beside a file", [0, 0x05, 0x16, 0x07, 0, 2, 0, 0],
@@ -269,6 +405,9 @@ extension ForeignFormat {
         ForeignFormat(
             .other, "a file of nothing but zeros, as a copy or a download leaves it that was never filled",
             types: [zerosType], advice: "Send it again."),
+        ForeignFormat(
+            .other, "a file of one byte over and over, as a copy or a download leaves it that was never filled",
+            types: [fillerType], advice: "Send it again."),
         ForeignFormat(
             .other, "a PDF document", types: ["application/pdf"], advice: "Export its pages as JPEG or PNG."),
         ForeignFormat(
@@ -284,45 +423,108 @@ extension ForeignFormat {
                 "application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.spreadsheet",
                 "application/vnd.oasis.opendocument.presentation", "text/rtf", "application/epub+zip",
             ], advice: "Send the pictures that are in it, or export its pages as JPEG or PNG."),
+        // The lowest bit of an entry's flags (APPNOTE 4.4.4); the other one says where its sizes stand.
         ForeignFormat(
-            .other, "an archive",
+            .other, "an archive with a password",
+            signs: [["PK\u{3}\u{4}", .at(6, [0x01])], ["PK\u{3}\u{4}", .at(6, [0x09])]],
+            types: ["application/zip (encrypted)"], advice: "Unpack it with its password, and send what is in it."),
+        ForeignFormat(
+            .other, "an archive", "MSCF",
             types: [
                 "application/zip", "application/gzip", "application/x-7z-compressed", "application/x-rar",
-                "application/vnd.rar", "application/x-tar", "application/x-bzip2", "application/x-xz",
-                "application/zstd",
-            ], advice: "Unpack it, and send what is in it."),
+                "application/vnd.rar", "application/x-tar", "application/x-ustar", "application/x-gtar",
+                "application/x-bzip2", "application/x-xz", "application/zstd", "application/x-lz4",
+                "application/x-lzma",
+                "application/x-lzip", "application/x-compress", "application/x-lzh-compressed", "application/x-arj",
+                "application/x-stuffit", "application/x-cpio", "application/x-archive",
+                "application/vnd.ms-cab-compressed",
+                "application/java-archive", "application/x-lha",
+            ], named: Naming("br", "lzma"), advice: "Unpack it, and send what is in it."),
         ForeignFormat(
-            .other, "an e-mail or a saved web page", types: ["message/rfc822"],
+            .other, "a disk's image", types: ["application/x-iso9660-image", "application/x-apple-diskimage"],
+            named: Naming("dmg", "img", "iso", "vhd", "vmdk"), advice: "Open it, and send the files that are in it."),
+        ForeignFormat(
+            .other, "an e-mail or a saved web page",
+            signs: [
+                [.text("from "), .textWithin("\nfrom: ")],
+                [.text("content-type: "), .textWithin("content-transfer-encoding:")],
+                [.text("mime-version:")],
+            ], types: ["message/rfc822", "application/mbox"],
             advice: "Send what is attached to it, or shown in it."),
+        ForeignFormat(
+            .other, "a form as browsers send it, with a file in it",
+            signs: [[.text("--"), .textWithin("content-disposition: form-data")]], types: ["multipart/form-data"],
+            advice: "Send the file alone: without the lines in front of it and behind it."),
+        ForeignFormat(
+            .other, "a web server's answer, with its header in front", .text("http/1."), .text("http/2"),
+            .text("http/3"),
+            types: ["message/http"], advice: "Send what comes behind the header's empty line, or download it again."),
         ForeignFormat(
             .other, "an e-mail's contents as Outlook packs them (winmail.dat)", types: ["application/vnd.ms-tnef"],
             advice: "Send what is packed in it, or have it sent without Rich Text."),
         ForeignFormat(
-            .other, "a web page, as servers also answer in place of a file", types: ["text/html"],
+            .other, "a web page, as servers also answer in place of a file", .root("html"), types: ["text/html"],
             advice: "Send the picture, sound or video itself, and not the page that shows it."),
         ForeignFormat(
-            .other, "a playlist", "#EXTM3U", "[playlist]", "ffconcat version ",
+            .other, "a playlist",
+            signs: [
+                ["ffconcat version "], [.text("#extm3u")], [.text("[playlist]")], [.root("playlist")], [.root("asx")],
+                [.root("smil")], [.textWithin("file \""), .textWithin("track 01 audio")],
+            ],
             types: [
                 "application/vnd.apple.mpegurl", "audio/x-mpegurl", "application/x-mpegurl", "audio/x-scpls",
             ], advice: "It only names files: send the sound or video itself."),
         ForeignFormat(
-            .other, "a link to a page or a file", "[InternetShortcut]",
+            .other, "a stream's list of its parts (DASH, Smooth Streaming)", .root("MPD"),
+            .root("SmoothStreamingMedia"),
+            types: ["application/dash+xml"],
+            advice: "It only names files: send the video itself, in one file."),
+        ForeignFormat(
+            .other, "a link to a page or a file",
+            signs: [
+                [.text("[internetshortcut]")], [.root("plist"), .textWithin("<key>url</key>")],
+                [.text("[desktop entry]"), .textWithin("type=link")], [.json, .textWithin("docs.google.com/")],
+            ],
             types: ["application/x-mswinurl", "application/x-ms-shortcut", "application/x-bittorrent"],
             advice: "Send what it leads to."),
         ForeignFormat(
-            .other, "a file of subtitles", "WEBVTT", types: ["text/vtt", "application/x-subrip"],
-            advice: "Send the video that they belong to."),
+            .other, "a file of subtitles or song texts", .text("webvtt"), .text("[script info]"), .root("tt"),
+            .text("[ti:"), .text("[ar:"),
+            types: ["text/vtt", "application/x-subrip"],
+            advice: "Send the sound or video that they belong to."),
         ForeignFormat(
-            .other, "a 3D model", signs: [["glTF", .at(5, [0, 0, 0])]],
-            types: ["model/gltf-binary", "model/stl", "model/obj"],
+            .other, "what Photos notes of an edit (AAE)", signs: [[.root("plist"), .textWithin("<key>adjustment")]],
+            types: ["application/x-apple-aae"], advice: "Send the picture or video that is called like it."),
+        ForeignFormat(
+            .other, "what programs note of a picture (XMP)", .text("<?xpacket"), .root("xmpmeta"),
+            types: ["application/rdf+xml"], advice: "Send the picture that is called like it."),
+        ForeignFormat(
+            .other, "a way or places on a map", .root("gpx"), .root("kml"), .root("TrainingCenterDatabase"),
+            types: ["application/gpx+xml"], advice: "Send a picture of it."),
+        ForeignFormat(
+            .other, "a person's card or a date of a calendar", .text("begin:vcard"), .text("begin:vcalendar"),
+            types: ["text/vcard", "text/x-vcard", "text/calendar"], advice: "Send the picture that is in it."),
+        ForeignFormat(
+            .other, "an instrument's sounds (SoundFont)", signs: [["RIFF", .at(8, "sfbk")]], types: ["audio/x-sfbk"],
+            advice: "Play something with it, and send the recording as M4A, MP3 or FLAC."),
+        ForeignFormat(
+            .other, "a 3D model",
+            signs: [
+                ["glTF", .at(5, [0, 0, 0])], ["Kaydara FBX Binary"], ["BLENDER"], ["ply\n"], ["ply\r\n"],
+                [.text("solid "), .textWithin("facet ")], ["PK\u{3}\u{4}", .within(160, ".usd")], ["PXR-USDC"],
+                ["#usda "],
+                [.json, .textWithin("\"asset\""), .textWithin("\"scene")], [.root("COLLADA")], [.root("X3D")],
+            ],
+            types: ["model/gltf-binary", "model/stl", "model/obj"], named: Naming("obj", "mtl", of: Naming.text),
             advice: "Send a picture of it."),
         ForeignFormat(
             .other, "a pointer of Git LFS in place of the file", "version https://git-lfs", types: ["text/x-git-lfs"],
             advice: "Fetch the file itself (git lfs pull), and send that."),
         ForeignFormat(
-            .other, "an encrypted file", "-----BEGIN PGP MESSAGE", "age-encryption.org/", [0x85, 0x01, 0x0c, 0x03],
+            .other, "an encrypted file", "-----BEGIN PGP MESSAGE", "age-encryption.org/", "AES\u{2}", "U2FsdGVkX1",
+            [0x85, 0x01, 0x0c, 0x03],
             [0x85, 0x02, 0x0c, 0x03], [0x8c, 0x0d, 0x04], "Salted__",
-            types: ["application/pgp-encrypted", "application/pgp"],
+            types: ["application/pgp-encrypted", "application/pgp", "application/x-aes-encrypted"],
             advice: "Decrypt it, and send what comes out."),
         ForeignFormat(
             .other, "what Windows keeps thumbnails and old documents in",
@@ -335,19 +537,36 @@ extension ForeignFormat {
         ForeignFormat(
             .other, "a database", "SQLite format 3", types: ["application/vnd.sqlite3", "application/x-sqlite3"]),
         ForeignFormat(
-            .other, "a program",
+            .other, "a program", .text("#!/"),
             types: [
                 "application/x-dosexec", "application/x-executable", "application/x-pie-executable",
-                "application/x-sharedlib", "application/x-mach-binary",
+                "application/x-sharedlib", "application/x-mach-binary", "application/vnd.microsoft.portable-executable",
+                "application/vnd.android.package-archive", "application/x-java-applet", "application/wasm",
+                "text/x-shellscript",
             ]),
         ForeignFormat(
-            .other, "a font", "OTTO", "wOFF", "wOF2",
+            .other, "a font",
+            signs: [
+                ["OTTO"], ["wOFF"], ["wOF2"], ["ttcf"], [.at(8, [1, 0, 2, 0]), .at(34, "LP")],
+                [.at(8, [2, 0, 2, 0]), .at(34, "LP")],
+            ],
             types: [
                 "font/sfnt", "font/otf", "font/ttf", "application/font-sfnt", "application/vnd.ms-opentype",
+                "font/x-postscript-pfb",
             ]),
         ForeignFormat(
             .other, "a container of scientific data", [0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a],
-            [0x43, 0x44, 0x46, 1],
-            types: ["application/x-hdf5", "application/x-netcdf"], advice: "Export its pictures as PNG."),
+            [0x43, 0x44, 0x46, 1], [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59], "PAR1", "MATLAB 5.0",
+            types: ["application/x-hdf5", "application/x-netcdf"], named: Naming("pickle", "pkl", "safetensors"),
+            advice: "Export its pictures as PNG."),
+        // Of these some are more, and have an entry of their own above.
+        ForeignFormat(
+            .other, "settings of Apple's (property list)", .root("plist"), types: ["application/x-plist"]),
+        ForeignFormat(
+            .other, "data (XML), as servers also answer in place of a file", .text("<?xml"), .root("Error"),
+            .root("Envelope"), types: ["text/xml", "application/xml"]),
+        ForeignFormat(
+            .other, "data (JSON), as servers also answer in place of a file", .json,
+            types: ["application/json", "application/x-ndjson"]),
     ]
 }

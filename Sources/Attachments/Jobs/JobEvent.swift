@@ -10,6 +10,8 @@ public struct JobEvent: Hashable, Sendable {
         case accepted
         /// An attempt has begun; 1 for the first.
         case started(attempt: Int)
+        /// Another node is at an attempt, and tells the rest.
+        case remote(RemoteAttempt)
         /// A stage of an attachment has ended: `fetch`, `identify`, `retry`, `commit`.
         case stage(AttachmentID, Step)
         /// Bytes that a fetch has received so far, and in all where the origin told.

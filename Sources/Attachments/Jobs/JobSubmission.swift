@@ -125,6 +125,8 @@ public struct JobSubmission: Hashable, Sendable, Codable {
     /// none.
     public var leaseTTL: Double?
     public var delivery: DeliveryMode
+    /// By which scheme what is made is encrypted; nil where it isn't.
+    public var encrypt: EncryptionScheme?
     /// Told when the job has come to an end.
     public var callback: String?
     /// Where the submission stands in a trace, for what is done on its behalf: W3C Trace Context.
@@ -135,8 +137,8 @@ public struct JobSubmission: Hashable, Sendable, Codable {
         tenant: TenantID, id: JobID = .generate(), profile: Profile, mode: JobMode = .lenient,
         priority: JobPriority = .interactive, deadline: Double? = nil, metadata: [String: String] = [:],
         run: RunID? = nil, workKey: String? = nil, bodyDigest: String? = nil, leaseTTL: Double? = nil,
-        delivery: DeliveryMode = .private, callback: String? = nil, traceparent: String? = nil,
-        attachments: [AttachmentSubmission]
+        delivery: DeliveryMode = .private, encrypt: EncryptionScheme? = nil, callback: String? = nil,
+        traceparent: String? = nil, attachments: [AttachmentSubmission]
     ) {
         self.tenant = tenant
         self.id = id
@@ -150,6 +152,7 @@ public struct JobSubmission: Hashable, Sendable, Codable {
         self.bodyDigest = bodyDigest
         self.leaseTTL = leaseTTL
         self.delivery = delivery
+        self.encrypt = encrypt
         self.callback = callback
         self.traceparent = traceparent
         self.attachments = attachments

@@ -21,9 +21,13 @@ public struct Rendition: Hashable, Sendable, Codable {
     public var bytes: Int64
     /// Lower-case hexadecimal.
     public var sha256: String
+    /// With what it is encrypted; then bytes and hash are those of the ciphertext, and all else is what it holds. Nil where it
+    /// isn't.
+    public var encryption: SealedEncryption?
 
     public init(
-        mediaType: MediaType, width: Int?, height: Int?, duration: Double?, bytes: Int64, sha256: String
+        mediaType: MediaType, width: Int?, height: Int?, duration: Double?, bytes: Int64, sha256: String,
+        encryption: SealedEncryption? = nil
     ) {
         uti = mediaType.uti
         self.mediaType = mediaType
@@ -32,6 +36,7 @@ public struct Rendition: Hashable, Sendable, Codable {
         self.duration = duration
         self.bytes = bytes
         self.sha256 = sha256
+        self.encryption = encryption
     }
 }
 

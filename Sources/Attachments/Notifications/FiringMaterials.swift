@@ -1,5 +1,5 @@
 /// What payloads of one tenant's firings are made of, beside the notifications themselves, as it is at one instant.
-public struct FiringMaterials: Sendable {
+public struct FiringMaterials: Hashable, Sendable {
     /// Those that prepare media.
     public var jobs: [JobID: JobRecord] = [:]
     /// Those that were prepared before.
@@ -7,6 +7,15 @@ public struct FiringMaterials: Sendable {
     public var categories: [String: Category] = [:]
 
     public init() {}
+
+    /// Of these, what is named.
+    public func named(_ names: Names) -> FiringMaterials {
+        var named = FiringMaterials()
+        for id in names.jobs { named.jobs[id] = jobs[id] }
+        for id in names.attachments { named.attachments[id] = attachments[id] }
+        for id in names.categories { named.categories[id] = categories[id] }
+        return named
+    }
 
     /// What is read for a firing; what isn't there any more is left out.
     public struct Names: Hashable, Sendable {

@@ -50,6 +50,17 @@ public struct Profile: Hashable, Sendable {
         }
     }
 
+    /// Bytes that all that is made of one source may have together; the source itself, where it is kept, isn't.
+    public var largestOutputs: Int64 {
+        MediaKind.allCases.map { kind in
+            RenditionRole.allCases.filter { $0 != .original }.reduce(0) { sum, role in
+                // A profile's caps may be as high as they like.
+                let (sum, isTooMuch) = sum.addingReportingOverflow(cap(of: role, for: kind) ?? 0)
+                return isTooMuch ? .max : sum
+            }
+        }.max() ?? 0
+    }
+
     /// The cap in bytes of `role` for a source of `kind`; nil where nothing of that role is made.
     public func cap(of role: RenditionRole, for kind: MediaKind) -> Int64? {
         switch (role, kind) {

@@ -25,6 +25,6 @@ public protocol BlobRecords: Sendable {
     /// Which of these sources no job needs that is unfinished or can be tried again.
     func unneeded(among names: [SourceName]) async throws(AttachmentError) -> [SourceName]
 
-    /// The keys that live tokens were derived with, and the headers of unfinished jobs encrypted.
+    /// The keys that live tokens were derived with, and the secrets of unfinished jobs and the keys of renditions sealed.
     func keysInUse() async throws(AttachmentError) -> Set<String>
 }

@@ -8,12 +8,14 @@ public struct CallRecord: Hashable, Sendable {
     public var subject: String?
     public var url: String
     public var report: WebhookReport
+    /// Of the last attempts, in their order.
+    public var answers: [CallAnswer]
     public var createdAt: Instant
     public var finishedAt: Instant?
 
     public init(
         id: String, tenant: TenantID, type: CallType, content: CallContent, subject: String?, url: String,
-        report: WebhookReport, createdAt: Instant, finishedAt: Instant?
+        report: WebhookReport, answers: [CallAnswer] = [], createdAt: Instant, finishedAt: Instant?
     ) {
         self.id = id
         self.tenant = tenant
@@ -22,6 +24,7 @@ public struct CallRecord: Hashable, Sendable {
         self.subject = subject
         self.url = url
         self.report = report
+        self.answers = answers
         self.createdAt = createdAt
         self.finishedAt = finishedAt
     }

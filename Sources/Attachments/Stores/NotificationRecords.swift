@@ -13,6 +13,24 @@ public struct DueNotifications: Hashable, Sendable {
     }
 }
 
+/// What a notification is known by among those of all tenants.
+public struct NotificationName: Hashable, Sendable {
+    public var tenant: TenantID
+    public var id: NotificationID
+
+    public init(tenant: TenantID, id: NotificationID) {
+        self.tenant = tenant
+        self.id = id
+    }
+
+    public init(_ record: NotificationRecord) {
+        self.init(tenant: record.tenant, id: record.id)
+    }
+}
+
+/// A notification as it was read in a revision; nil where it wasn't.
+public typealias KnownNotifications = @Sendable (_ name: NotificationName, _ revision: Int) -> NotificationRecord?
+
 /// Notifications and their firings. What changes is decided by ``NotificationDecision``, the same for every store, and
 /// written in one transaction that has what it was decided from locked, or finds it unchanged: ``carryOut(_:)``.
 ///
@@ -42,7 +60,21 @@ public protocol NotificationRecords: Sendable {
 
     /// Notifications of all tenants whose next instant has come, soonest first: by the clock itself, not by the latest instant
     /// of the records, which orders these and stays ahead of a clock that was set back.
-    func dueNotifications(limit: Int) async throws(AttachmentError) -> DueNotifications
+    ///
+    /// - Parameters:
+    ///   - others: Are left out.
+    ///   - known: A notification in this revision, where it was read before; it isn't read again.
+    func dueNotifications(
+        limit: Int, besides others: Set<NotificationName>, known: @escaping KnownNotifications
+    ) async throws(AttachmentError) -> DueNotifications
+
+    /// Notifications of all tenants whose next instant comes within a time, soonest first.
+    ///
+    /// - Parameter cursor: Where a part before ended; nil for the first one.
+    /// - Returns: One part, and where it ends also if nothing follows yet; nil for both where it is empty.
+    func upcomingNotifications(
+        within time: Duration, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<NotificationRecord>
 
     /// Pending notifications of all tenants whose next instant was made by other zone rules than these.
     func notifications(
@@ -107,5 +139,17 @@ public struct Firing: Hashable, Sendable {
 
     public init(_ decided: DecidedFiring) {
         self.init(decided.firing, of: decided.notification)
+    }
+}
+
+extension NotificationRecords {
+    public func dueNotifications(limit: Int) async throws(AttachmentError) -> DueNotifications {
+        try await dueNotifications(limit: limit, besides: [])
+    }
+
+    public func dueNotifications(
+        limit: Int, besides others: Set<NotificationName>
+    ) async throws(AttachmentError) -> DueNotifications {
+        try await dueNotifications(limit: limit, besides: others) { _, _ in nil }
     }
 }

@@ -1,33 +1,42 @@
 /// What became of the wish to try all jobs again that failed with a code.
-public struct RetryCounts: Hashable, Sendable, Codable {
+public struct RetryCounts: Hashable, Sendable {
     /// Pending again.
     public var accepted = 0
     /// Jobs of which is no longer kept what they were made from: they have to be submitted again.
     public var forgotten = 0
+    /// Where the jobs are that nobody has looked at; nil where there are no more.
+    public var next: String?
 
-    public init(accepted: Int = 0, forgotten: Int = 0) {
+    public init(accepted: Int = 0, forgotten: Int = 0, next: String? = nil) {
         self.accepted = accepted
         self.forgotten = forgotten
+        self.next = next
     }
 }
 
+/// Of the jobs that are tried again together, so many make one commit of their writes: however many there are, others' writes
+/// wait for no more than these.
+private let jobsTogether = 32
+
 extension RecordStore {
-    /// Tries all failed jobs of a tenant again of whose attachments one failed with a code. A job that delivered something is
-    /// none of them.
+    /// Tries the failed jobs of a tenant again of whose attachments one failed with a code, newest first. A job that delivered
+    /// something is none of them.
     ///
     /// - Parameters:
     ///   - since: Failed then or later; nil for any time.
+    ///   - cursor: ``RetryCounts/next`` of the part before.
+    ///   - limit: So many jobs are looked at; nil for all.
     ///   - heed: Told of each job that is pending again.
     public func retryAll(
-        failedWith code: ErrorCode, since: Instant?, of tenant: TenantID, heed: @Sendable (JobRecord) -> Void = { _ in }
+        failedWith code: ErrorCode, since: Instant?, of tenant: TenantID, after cursor: String? = nil,
+        limit: Int? = nil, heed: @Sendable (JobRecord) -> Void = { _ in }
     ) async throws(AttachmentError) -> RetryCounts {
-        // So many at once make one commit of their writes.
-        let together = 32
-        var counts = RetryCounts()
-        var cursor: String?
+        var counts = RetryCounts(next: cursor)
+        var left = limit ?? .max
         repeat {
             let page = try await jobs(
-                of: tenant, where: RecordFilter(state: .failed, code: code), after: cursor, limit: together)
+                of: tenant, where: RecordFilter(state: .failed, code: code), after: counts.next,
+                limit: min(left, jobsTogether))
             let wanted = page.elements.filter { job in
                 job.attachments.contains { attachment in
                     attachment.error?.code == code && since.map { $0 <= attachment.finishedAt ?? $0 } ?? true
@@ -54,8 +63,9 @@ extension RecordStore {
                 case .unneeded, nil: break
                 }
             }
-            cursor = page.next
-        } while cursor != nil
+            counts.next = page.next
+            left -= page.elements.count
+        } while counts.next != nil && left > 0
         return counts
     }
 }

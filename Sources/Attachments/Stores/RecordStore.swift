@@ -7,7 +7,7 @@
 /// has to ask.
 public protocol RecordStore: JobQueue, JobRecords, AccessRecords, APIKeyRecords, WebhookQueue, BlobRecords,
     CategoryRecords, NotificationRecords, NotificationMediaRecords, ResponseRecords, OperationRecords, UploadRecords,
-    ConsoleSessionRecords, TenantRecords, AuditRecords
+    ConsoleSessionRecords, TenantRecords, AuditRecords, NodeCounting, RenditionKeyRecords
 {
     /// Whether what becomes superfluous is written down as it does, and removed by ``collectGarbage()``. Then no sweep has to
     /// look for it among all blobs.
@@ -26,6 +26,13 @@ public protocol RecordStore: JobQueue, JobRecords, AccessRecords, APIKeyRecords,
     func collectGarbage() async throws(AttachmentError) -> Int
 }
 
+/// Knows how many use a store.
+public protocol NodeCounting: Sendable {
+    /// Processes that use the store now, this one among them, as far as it knows. Rates that each process counts for itself are
+    /// divided by it.
+    var nodes: Int { get }
+}
+
 /// What one process does for all that use a store.
 public enum UpkeepTask: String, Hashable, Sendable, CaseIterable {
     case expiry
@@ -36,6 +43,8 @@ public enum UpkeepTask: String, Hashable, Sendable, CaseIterable {
 
 /// As a store has it that removes at once what a commit made superfluous, and whose processes don't mind doing the same.
 extension RecordStore {
+    public var nodes: Int { 1 }
+
     public var notesGarbage: Bool { false }
 
     public var sharedRuns: (any SharedRuns)? { nil }

@@ -29,6 +29,9 @@ public protocol StagingArea: Sendable {
     /// A new, empty file with no name that outlives a crash.
     func stage() throws(AttachmentError) -> StagedFile
 
+    /// Stages files in memory instead, which no disk ever has.
+    var inMemory: any StagingArea { get }
+
     /// Whether ``close(_:expecting:writersAreDead:)`` can prove by itself that no writer is left. Where it can't, because
     /// the file system has no read leases, only files whose writers are dead can be closed.
     var provesClosing: Bool { get }

@@ -18,10 +18,13 @@ public struct WebhookDelivery: Hashable, Sendable {
     public var giveUpAt: Instant?
     /// Of the submission, for the call's own header.
     public var traceparent: String?
+    /// Of the attempts before.
+    public var answers: [CallAnswer]
 
     public init(
         id: String, tenant: TenantID, type: CallType, content: CallContent, subject: String? = nil, url: String,
-        origin: String, attempt: Int, createdAt: Instant, giveUpAt: Instant? = nil, traceparent: String? = nil
+        origin: String, attempt: Int, createdAt: Instant, giveUpAt: Instant? = nil, traceparent: String? = nil,
+        answers: [CallAnswer] = []
     ) {
         self.id = id
         self.tenant = tenant
@@ -34,6 +37,7 @@ public struct WebhookDelivery: Hashable, Sendable {
         self.createdAt = createdAt
         self.giveUpAt = giveUpAt
         self.traceparent = traceparent
+        self.answers = answers
     }
 
     public var receiver: WebhookReceiver { WebhookReceiver(tenant: tenant, origin: origin) }
@@ -64,10 +68,18 @@ public enum WebhookOutcome: Hashable, Sendable {
 public struct WebhookResult: Hashable, Sendable {
     public var callback: WebhookDelivery
     public var outcome: WebhookOutcome
+    /// Nil where nobody was called.
+    public var answer: CallAnswer?
 
-    public init(_ outcome: WebhookOutcome, of callback: WebhookDelivery) {
+    public init(_ outcome: WebhookOutcome, of callback: WebhookDelivery, _ answer: CallAnswer? = nil) {
         self.callback = callback
         self.outcome = outcome
+        self.answer = answer
+    }
+
+    /// What is kept of the call's attempts then; nil where nothing has come to it.
+    public var answers: [CallAnswer]? {
+        answer.map { (callback.answers + [$0]).suffix(CallAnswer.kept) }
     }
 }
 

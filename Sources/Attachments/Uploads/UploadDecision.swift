@@ -106,10 +106,11 @@ public enum UploadDecision {
             record.state = .complete
             record.parts = nil
             record.touchedAt = now
+            let job = job(of: record)
+            record.terms.forgetSecrets()
             return .success(
                 UploadChange(
-                    record: record, call: UploadEvent(record, .uploadCompleted, at: now).call(call),
-                    job: job(of: record)))
+                    record: record, call: UploadEvent(record, .uploadCompleted, at: now).call(call), job: job))
         case .fail(let error, let writer):
             guard record.writer == writer else { return .failure(.overtaken) }
             return .success(end(record, as: .failed, error, call: call, at: now))
@@ -132,6 +133,7 @@ public enum UploadDecision {
         var record = record
         record.state = state
         record.parts = nil
+        record.terms.forgetSecrets()
         record.finishedAt = now
         record.error = error.map { ErrorReport($0) }
         // Whoever cancels knows.

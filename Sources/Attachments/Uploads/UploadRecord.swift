@@ -1,4 +1,4 @@
-import FoundationEssentials
+public import FoundationEssentials
 
 /// Names an upload: a UUIDv7 in lower case.
 public struct UploadID: Hashable, Sendable, RawRepresentable, Codable {
@@ -76,6 +76,8 @@ public struct UploadTerms: Hashable, Sendable, Codable {
     public var metadata: String?
     /// What is submitted once all bytes are there. The attachment that is the upload names it in ``AttachmentSubmission/upload``.
     public var job: JobSubmission?
+    /// The secrets of ``job``, encrypted by a store that keeps them outside of it; nil where there are none.
+    public var jobSecrets: Data?
     /// Told of its end.
     public var callback: String?
     public var traceparent: String?
@@ -91,6 +93,12 @@ public struct UploadTerms: Hashable, Sendable, Codable {
         self.job = job
         self.callback = callback
         self.traceparent = traceparent
+    }
+
+    /// Neither the headers for its job's origins nor the keys of its sources are kept beyond the submission.
+    mutating func forgetSecrets() {
+        job = job?.withoutSecrets
+        jobSecrets = nil
     }
 
     func completed(by description: UploadDescription) -> UploadTerms {

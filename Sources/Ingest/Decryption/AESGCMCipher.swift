@@ -28,4 +28,22 @@ enum AESGCMCipher: MediaCipher {
         }
         try plaintext.write(opened)
     }
+
+    static func encrypt(
+        _ plaintext: borrowing Ciphertext, to output: borrowing Descriptor
+    ) throws(AttachmentError) -> MediaEncryption.Key? {
+        let key = MediaEncryption.Key(key: random(EncryptionScheme.aesgcm.keyBytes), iv: random(12))
+        let bytes = try plaintext.mapped()
+        do {
+            let box = try AES.GCM.seal(
+                bytes, using: SymmetricKey(data: key.key), nonce: AES.GCM.Nonce(data: key.iv ?? Data()))
+            try write(box.ciphertext, to: output)
+            try write(box.tag, to: output)
+            return key
+        } catch let error as AttachmentError {
+            throw error
+        } catch {
+            throw .brokenCipher
+        }
+    }
 }

@@ -21,6 +21,21 @@ enum MatrixCipher: MediaCipher {
         }
     }
 
+    static func encrypt(
+        _ plaintext: borrowing Ciphertext, to output: borrowing Descriptor
+    ) throws(AttachmentError) -> MediaEncryption.Key? {
+        var key = MediaEncryption.Key(
+            key: random(EncryptionScheme.matrix.keyBytes), iv: random(8) + Data(count: 8))
+        var hash = SHA256()
+        for range in Ciphertext.pieces(of: 0..<plaintext.bytes) {
+            let piece = try crypt(try plaintext.read(range), at: range.lowerBound, with: key)
+            hash.update(data: piece)
+            try write(piece, to: output)
+        }
+        key.sha256 = Data(hash.finalize())
+        return key
+    }
+
     /// Encrypts or decrypts a piece, which is the same.
     ///
     /// - Parameter offset: Where the piece begins: a multiple of 16.

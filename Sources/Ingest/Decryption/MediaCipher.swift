@@ -2,7 +2,7 @@ import Attachments
 import FoundationEssentials
 import Platform
 
-/// How the files of one scheme are opened.
+/// How the files of one scheme are opened, and made.
 protocol MediaCipher {
     /// Compares all of the ciphertext with what was said of it, and only then decrypts any of it.
     ///
@@ -11,6 +11,33 @@ protocol MediaCipher {
     static func decrypt(
         _ ciphertext: borrowing Ciphertext, with key: MediaEncryption.Key, to plaintext: inout MemoryFile
     ) throws(AttachmentError)
+
+    /// Encrypts all of a file with a key by chance.
+    ///
+    /// - Returns: The key, and what else opens what was written; nil where files of the scheme are only taken.
+    /// - Throws: `invalid_source` where the file can't be read; `store_failed`, `store_full`.
+    static func encrypt(
+        _ plaintext: borrowing Ciphertext, to output: borrowing Descriptor
+    ) throws(AttachmentError) -> MediaEncryption.Key?
+}
+
+extension MediaCipher {
+    static func encrypt(
+        _ plaintext: borrowing Ciphertext, to output: borrowing Descriptor
+    ) throws(AttachmentError) -> MediaEncryption.Key? { nil }
+
+    /// Bytes that nobody can guess.
+    static func random(_ count: Int) -> Data {
+        Data((0..<count).map { _ in UInt8.random(in: .min ... .max) })
+    }
+
+    static func write(_ data: Data, to output: borrowing Descriptor) throws(AttachmentError) {
+        // Its closure throws untyped.
+        let outcome = unsafe data.withUnsafeBytes { bytes in
+            Result { () throws(SystemError) in unsafe try Files.write(bytes, to: output, to: "write a rendition") }
+        }
+        do { try outcome.get() } catch { throw AttachmentError(error) }
+    }
 }
 
 extension EncryptionScheme {
@@ -23,7 +50,7 @@ extension EncryptionScheme {
     }
 
     /// Bytes of memory that opening a file takes: its plaintext, and once more where it comes as a whole.
-    func memory(of ciphertext: Int64) -> Int64 {
+    package func memory(of ciphertext: Int64) -> Int64 {
         self == .aesgcm ? 2 * ciphertext : ciphertext
     }
 }

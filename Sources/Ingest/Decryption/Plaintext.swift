@@ -5,6 +5,26 @@ import Platform
 package struct Plaintext: ~Copyable, Sendable {
     package let descriptor: Descriptor
     package let bytes: Int64
+
+    /// The file, for whoever keeps it.
+    consuming func taken() -> Descriptor { descriptor }
+}
+
+extension EncryptionScheme {
+    /// Encrypts all of a file with a key by chance, and writes it where `output` stands.
+    ///
+    /// - Throws: `source_too_large`, `invalid_source`, `store_failed`, `store_full`.
+    package func encrypt(
+        _ plaintext: consuming Descriptor, to output: borrowing Descriptor
+    ) throws(AttachmentError) -> MediaEncryption {
+        let bytes: Int64
+        do { bytes = try Files.size(of: plaintext) } catch { throw AttachmentError(error) }
+        guard bytes <= Self.maximumBytes else { throw .sourceTooLarge(bytes: bytes, limit: Self.maximumBytes) }
+        guard let key = try cipher.encrypt(Ciphertext(file: plaintext, bytes: bytes), to: output) else {
+            throw .invalidSource(reason: "nothing is encrypted by the scheme '\(rawValue)'")
+        }
+        return MediaEncryption(self, key)
+    }
 }
 
 extension MediaEncryption {

@@ -37,7 +37,4 @@ extension MediaEncryption.Key {
         self.init(key: Data(bytes.suffix(EncryptionScheme.aesgcm.keyBytes)), iv: Data(bytes.dropLast(32)))
         guard fits(.aesgcm) else { return nil }
     }
-
-    /// An IV and a key as they stand behind `#`.
-    public var fragment: String { ((iv ?? Data()) + key).hexadecimal }
 }

@@ -1,6 +1,6 @@
+import Attachments
 import Crypto
 public import FoundationEssentials
-import Platform
 
 /// Names of files that a directory can hold, made of names that may be too long for it.
 public enum FittingName {

@@ -68,6 +68,18 @@ public final class ScannedSource: Sendable {
         self.subject = subject
     }
 
+    /// What is in it, where it was encrypted: a scanner finds nothing in ciphertext.
+    ///
+    /// - Throws: What ``MediaEncryption`` throws where it can't be decrypted.
+    package func decrypted(by encryption: MediaEncryption) async throws(AttachmentError) -> ScannedSource {
+        ScannedSource(try await encryption.decrypted(file), of: subject)
+    }
+
+    private convenience init(_ plaintext: consuming Plaintext, of subject: ScanSubject) {
+        let bytes = plaintext.bytes
+        self.init(plaintext.taken(), bytes: bytes, of: subject)
+    }
+
     /// Whether all of it was taken.
     var isRead: Bool { given.withLock { $0 } == bytes }
 

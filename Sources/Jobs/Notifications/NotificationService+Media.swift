@@ -61,7 +61,7 @@ extension NotificationService {
         _ job: JobRecord?, of record: NotificationRecord, _ sources: JobSubmission?, by renderer: some FiringRenderer,
         at now: Instant
     ) -> MediaStep {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SystemRandomNumberGenerator.addressable
         var (step, told) = MediaDecision.judged(
             job, of: record, sources: Set(sources?.attachments.map(\.identifier) ?? []), at: now, using: &generator)
         if !told.isEmpty { step.call = renderer.mediaFailedCall(record, told, now) }

@@ -2,9 +2,10 @@ public import Attachments
 import Platform
 import Synchronization
 
-/// Asks the handlers of all tenants: not more at once of a tenant than its share, and none that fails again and again.
+/// Asks the handlers of all tenants: not more at once of a tenant than this process's share, and none that fails again and again
+/// here.
 public final class HandlerCalls: Sendable {
-    /// Of a tenant, at once.
+    /// Of a tenant, at once, of all nodes together.
     public static let width = 32
 
     private struct Place: Hashable {
@@ -14,16 +15,33 @@ public final class HandlerCalls: Sendable {
 
     private struct State {
         var breakers: [Place: HandlerBreaker] = [:]
+        /// Of a tenant, in this process.
+        var width = HandlerCalls.width
         var places: [TenantID: AsyncSemaphore] = [:]
+
+        /// Those that are underway end in the places that they have, when the width becomes another.
+        mutating func places(of tenant: TenantID, width: Int) -> AsyncSemaphore {
+            if width != self.width { (self.width, places) = (width, [:]) }
+            let found = places[tenant] ?? AsyncSemaphore(capacity: Int64(width))
+            places[tenant] = found
+            return found
+        }
     }
 
     private let client: HandlerClient
+    private let nodes: @Sendable () -> Int
     private let secrets: @Sendable (TenantID) async throws -> [WebhookSecret]
     private let state = Mutex(State())
 
-    /// - Parameter secrets: What a tenant's calls are signed with, the current one first.
-    public init(client: HandlerClient, secrets: @escaping @Sendable (TenantID) async throws -> [WebhookSecret]) {
+    /// - Parameters:
+    ///   - nodes: Among which the width is divided.
+    ///   - secrets: What a tenant's calls are signed with, the current one first.
+    public init(
+        client: HandlerClient, nodes: @escaping @Sendable () -> Int = { 1 },
+        secrets: @escaping @Sendable (TenantID) async throws -> [WebhookSecret]
+    ) {
         self.client = client
+        self.nodes = nodes
         self.secrets = secrets
     }
 
@@ -40,13 +58,10 @@ public final class HandlerCalls: Sendable {
             throw HandlerFailure("it failed \(HandlerBreaker.patience) times in a row and is left alone for a while")
         }
         let end = ContinuousClock.now + .seconds(fraction: handler.timeout)
-        let places = state.withLock { state in
-            let places = state.places[tenant] ?? AsyncSemaphore(capacity: Int64(Self.width))
-            state.places[tenant] = places
-            return places
-        }
+        let width = max(1, Self.width / max(1, nodes()))
+        let places = state.withLock { $0.places(of: tenant, width: width) }
         guard await places.acquire(1, until: end) == .granted else {
-            throw HandlerFailure("\(Self.width) of the tenant's handlers were asked at the same time")
+            throw HandlerFailure("\(width) of the tenant's handlers were asked at the same time")
         }
         defer { places.release(1) }
         let signing: [WebhookSecret]

@@ -6,30 +6,51 @@ import Platform
 struct SourceScan: Sendable {
     typealias Ruling = Result<ScanVerdict, ScanFailure>
 
-    private struct End: Sendable {
-        var ruling: Ruling
-        var seconds: Double
+    /// What a scanner's reading came to.
+    struct End: Sendable {
+        fileprivate var ruling: Ruling
+        fileprivate var bytes: Int64
+        fileprivate var seconds: Double
     }
 
+    /// Gives a source to the scanner, and waits for what it says.
+    typealias Reading = @Sendable (ScannedSource) async -> End
+
     private let task: Task<End, Never>
-    private let bytes: Int64
 
     /// Begins it.
     ///
-    /// - Parameter end: When there is no time for it any more, whatever the scanner's own limit.
-    init(_ source: ScannedSource, by scanning: Scanning, until end: ContinuousClock.Instant?) {
-        bytes = source.bytes
+    /// - Parameters:
+    ///   - end: When there is no time for it any more, whatever the scanner's own limit.
+    ///   - opening: Makes the source readable, has it read, and returns what came of that. The scanner's time begins when
+    ///     it is read.
+    init(
+        by scanning: Scanning, until end: ContinuousClock.Instant?,
+        opening: @escaping @Sendable (_ read: Reading) async throws(AttachmentError) -> End
+    ) {
         task = Task {
-            let start = ContinuousClock.now
-            let limit = min(start + scanning.timeout, end ?? start + scanning.timeout)
-            let ruling = await Self.ruling(on: source, by: scanning, until: limit)
-            let seconds = (ContinuousClock.now - start).inSeconds
-            if !Task.isCancelled {
-                JobMetrics.count("scans_total", [("verdict", ruling.name)])
-                JobMetrics.time("scan_seconds", seconds)
+            let outcome: End
+            do throws(AttachmentError) {
+                outcome = try await opening { source in await Self.reading(of: source, by: scanning, until: end) }
+            } catch {
+                let failure = ScanFailure("it couldn't be given the source (\(error.code.rawValue))")
+                outcome = End(ruling: .failure(failure), bytes: 0, seconds: 0)
             }
-            return End(ruling: ruling, seconds: seconds)
+            if !Task.isCancelled {
+                JobMetrics.count("scans_total", [("verdict", outcome.ruling.name)])
+                JobMetrics.time("scan_seconds", outcome.seconds)
+            }
+            return outcome
         }
+    }
+
+    private static func reading(
+        of source: ScannedSource, by scanning: Scanning, until end: ContinuousClock.Instant?
+    ) async -> End {
+        let start = ContinuousClock.now
+        let limit = min(start + scanning.timeout, end ?? start + scanning.timeout)
+        let ruling = await ruling(on: source, by: scanning, until: limit)
+        return End(ruling: ruling, bytes: source.bytes, seconds: (ContinuousClock.now - start).inSeconds)
     }
 
     private static func ruling(
@@ -97,7 +118,7 @@ struct SourceScan: Sendable {
             task.cancel()
         }
         return Ruled(
-            ruling: end.ruling, bytes: bytes, seconds: end.seconds, waited: (ContinuousClock.now - start).inSeconds)
+            ruling: end.ruling, bytes: end.bytes, seconds: end.seconds, waited: (ContinuousClock.now - start).inSeconds)
     }
 
     func cancel() {

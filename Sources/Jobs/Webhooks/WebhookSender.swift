@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// What is due is kept by the records, so that it survives the process and is shared with others. The receiver's address
 /// is guarded like a fetch's, with allowances of its own; redirects are not followed, and of an answer only the status
-/// and `Retry-After` count.
+/// and `Retry-After` count. Its first bytes are kept for people to read.
 public final class WebhookSender: Sendable {
     /// The finished job as the receiver gets it; nil where it was deleted.
     public typealias Content = @Sendable (TenantID, JobID) async throws -> Data?
@@ -27,7 +27,7 @@ public final class WebhookSender: Sendable {
     /// For a call, from the first look at its URL to the end of its answer.
     static let timeLimit: Duration = .seconds(15)
     private static let connectLimit: Duration = .seconds(5)
-    /// Bytes of an answer that are read, and thrown away.
+    /// Bytes of an answer that are read, of which few are kept.
     private static let answerLimit = 64 << 10
     /// Nobody else takes a call that is underway.
     private static let reservation: Duration = .seconds(60)
@@ -35,13 +35,13 @@ public final class WebhookSender: Sendable {
     private static let interval: Duration = .seconds(1)
     /// Between two transactions: calls that end meanwhile are recorded by one, which takes as many new ones.
     private static let pace: Duration = .milliseconds(10)
-    /// Between two calls on average: 360 a second for each processor, of which a call costs about a thousandth of a second, so
+    /// Between two calls on average: 280 a second for each processor, of which a call costs about a thousandth of a second, so
     /// that jobs get the larger half beside thousands that are due.
-    private static let spacing: Duration = .seconds(1) / (360 * CodecPoolConfiguration.usableProcessors)
+    private static let spacing: Duration = .seconds(1) / (280 * CodecPoolConfiguration.usableProcessors)
     /// The longest pause after the store failed.
     private static let longestPause: Duration = .seconds(5)
 
-    private let records: any WebhookQueue & AccessRecords
+    private let records: any WebhookQueue & AccessRecords & RenditionKeyRecords
     private let client: GuardedClient
     private let schedule: WebhookSchedule
     private let timeLimit: Duration
@@ -55,7 +55,7 @@ public final class WebhookSender: Sendable {
     ///   - userAgent: Such as `Satchel/1.0`.
     ///   - resolve: Stands in for the system's name service.
     public convenience init(
-        records: any WebhookQueue & AccessRecords, guardedBy gate: FetchGuard, userAgent: String,
+        records: any WebhookQueue & AccessRecords & RenditionKeyRecords, guardedBy gate: FetchGuard, userAgent: String,
         resolve: Fetcher.Resolve? = nil,
         schedule: WebhookSchedule = WebhookSchedule(), secrets: @escaping Secrets, content: @escaping Content
     ) {
@@ -67,7 +67,8 @@ public final class WebhookSender: Sendable {
     }
 
     init(
-        records: any WebhookQueue & AccessRecords, client: GuardedClient, schedule: WebhookSchedule,
+        records: any WebhookQueue & AccessRecords & RenditionKeyRecords, client: GuardedClient,
+        schedule: WebhookSchedule,
         timeLimit: Duration,
         interval: Duration, secrets: @escaping Secrets, content: @escaping Content
     ) {
@@ -172,34 +173,60 @@ public final class WebhookSender: Sendable {
     // MARK: One call
 
     private func deliver(_ callback: WebhookDelivery) async -> Ended.Call {
-        let (outcome, isAnswered) = await call(callback)
-        if Task.isCancelled, outcome != .delivered {
+        let (start, at) = (ContinuousClock.now, Instant.wallClock())
+        let called = await call(callback)
+        if Task.isCancelled, called.outcome != .delivered {
             let again = WebhookOutcome.again(after: .zero, reason: "the service ended")
             return Ended.Call(result: WebhookResult(again, of: callback), isAnswered: true)
         }
         let result =
-            switch outcome {
+            switch called.outcome {
             case .delivered: "delivered"
             case .again: "again"
             case .failed, .gone: "failed"
             }
         JobMetrics.count("calls_total", [("type", callback.type.rawValue), ("result", result)])
-        return Ended.Call(result: WebhookResult(outcome, of: callback), isAnswered: isAnswered)
+        let answer = CallAnswer(
+            attempt: callback.attempt, at: at, seconds: (ContinuousClock.now - start).inSeconds,
+            status: called.answer?.status, reason: called.outcome.reason, body: called.answer?.text)
+        return Ended.Call(
+            result: WebhookResult(called.outcome, of: callback, called.isTried ? answer : nil),
+            isAnswered: called.isAnswered)
     }
 
     /// What the receiver said.
     private struct Answer: Sendable {
         var status: Int
         var retryAfter: Duration?
+        /// The first bytes of its body.
+        var start: [UInt8] = []
+
+        /// What people may read of it; nil where there is nothing.
+        var text: String? {
+            let text = AccessToken.shortened(in: String(decoding: start, as: UTF8.self))
+                .sanitized(CallAnswer.bodyBytes)
+            return text.isEmpty ? nil : text
+        }
     }
 
-    private func call(_ callback: WebhookDelivery) async -> (WebhookOutcome, isAnswered: Bool) {
+    /// What came of a call.
+    private struct Called {
+        var outcome: WebhookOutcome
+        var answer: Answer?
+        /// Whether the receiver was turned to at all.
+        var isTried = true
+        /// False where it was waited for the receiver in vain.
+        var isAnswered = true
+    }
+
+    private func call(_ callback: WebhookDelivery) async -> Called {
         if let end = callback.giveUpAt, end < .wallClock() {
-            return (.failed(reason: "given up: its time was over before it could be called"), true)
+            return Called(
+                outcome: .failed(reason: "given up: its time was over before it could be called"), isTried: false)
         }
         do {
             guard let body = try await body(of: callback) else {
-                return (.failed(reason: "the job was deleted"), true)
+                return Called(outcome: .failed(reason: "the job was deleted"), isTried: false)
             }
             var headers = try Self.headers(
                 id: callback.id, timestamp: Instant.wallClock(), body: body, secrets: try await secrets(callback.tenant)
@@ -213,13 +240,13 @@ public final class WebhookSender: Sendable {
                 case 300..<400: again(callback, "it redirects, which is not followed (\(answer.status))", answer)
                 default: again(callback, "it answered \(answer.status)", answer)
                 }
-            return (outcome, true)
+            return Called(outcome: outcome, answer: answer)
         } catch {
             let error = FetchFailure.describe(error)
             let reason = WebhookFailure.reason(error)
             switch error.code {
-            case .invalidSource, .blockedAddress: return (.failed(reason: reason), true)
-            default: return (again(callback, reason, nil), false)
+            case .invalidSource, .blockedAddress: return Called(outcome: .failed(reason: reason))
+            default: return Called(outcome: again(callback, reason, nil), isAnswered: false)
             }
         }
     }
@@ -233,7 +260,7 @@ public final class WebhookSender: Sendable {
     }
 
     private func again(_ callback: WebhookDelivery, _ reason: String, _ answer: Answer?) -> WebhookOutcome {
-        var random = SystemRandomNumberGenerator()
+        var random = SystemRandomNumberGenerator.addressable
         let wait = schedule.ending(at: callback.giveUpAt, since: callback.createdAt).wait(
             after: callback.attempt, age: Instant.wallClock() - callback.createdAt, retryAfter: answer?.retryAfter,
             using: &random)
@@ -271,12 +298,16 @@ public final class WebhookSender: Sendable {
                     for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
                     request.body = .bytes(ByteBuffer(bytes: body))
                 } read: { response in
-                    let answer = Answer(
+                    var answer = Answer(
                         status: Int(response.status.code), retryAfter: Self.retryAfter(response.headers))
-                    heard.answer.withLock { $0 = answer }
+                    heard.answer.withLock { [answer] in $0 = answer }
                     var bytes = 0
                     for try await piece in response.body {
                         bytes += piece.readableBytes
+                        if answer.start.count < CallAnswer.bodyBytes {
+                            answer.start += piece.readableBytesView.prefix(CallAnswer.bodyBytes - answer.start.count)
+                            heard.answer.withLock { [answer] in $0 = answer }
+                        }
                         if bytes > Self.answerLimit { break }
                     }
                     return answer

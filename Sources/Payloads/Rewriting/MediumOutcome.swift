@@ -12,8 +12,12 @@ public struct DeliveredMedium: Hashable, Sendable {
     public var bytes: Int64
     public var width: Int?
     public var height: Int?
+    /// With what the rendition is encrypted, for whoever opens it; nil where it isn't.
+    public var encryption: JSONValue?
     /// A small picture to show until the rendition is there.
     public var previewURL: String?
+    /// With what that one is encrypted.
+    public var previewEncryption: JSONValue?
     /// Base64 of the ThumbHash.
     public var thumbhash: String?
     /// In terms of the rendition.
@@ -39,7 +43,8 @@ public struct DeliveredMedium: Hashable, Sendable {
     var file: File { File(url: url, type: type, bytes: bytes) }
 
     public init(
-        url: String, type: MediaType, bytes: Int64, width: Int? = nil, height: Int? = nil, previewURL: String? = nil,
+        url: String, type: MediaType, bytes: Int64, width: Int? = nil, height: Int? = nil,
+        encryption: JSONValue? = nil, previewURL: String? = nil, previewEncryption: JSONValue? = nil,
         thumbhash: String? = nil, options: DisplayOptions = DisplayOptions(), standIns: [File] = []
     ) {
         self.url = url
@@ -47,7 +52,9 @@ public struct DeliveredMedium: Hashable, Sendable {
         self.bytes = bytes
         self.width = width
         self.height = height
+        self.encryption = encryption
         self.previewURL = previewURL
+        self.previewEncryption = previewEncryption
         self.thumbhash = thumbhash
         self.options = options
         self.standIns = standIns

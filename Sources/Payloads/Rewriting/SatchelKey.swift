@@ -39,7 +39,10 @@ struct SatchelKey {
         return JSONValue(members: [
             ("identifier", JSONValue(entry.identifier)),
             ("url", JSONValue(medium.url)),
+            ("encryption", medium.encryption),
             ("preview_url", medium.previewURL.map { JSONValue($0) }),
+            // It goes with its URL.
+            ("preview_encryption", medium.previewURL.flatMap { _ in medium.previewEncryption }),
             ("bytes", JSONValue(Double(medium.bytes))),
             ("width", medium.width.map { JSONValue(Double($0)) }),
             ("height", medium.height.map { JSONValue(Double($0)) }),

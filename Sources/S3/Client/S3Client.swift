@@ -114,7 +114,7 @@ public final class S3Client: Sendable {
 
     /// Two more tries; the bounds of the waits before them are 200 and 400 ms.
     private static func wait(after tries: Int) -> Duration? {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SystemRandomNumberGenerator.addressable
         return Backoff(base: .milliseconds(200), limit: .seconds(2), attempts: 3).wait(
             after: tries, error: .storeFailed(reason: ""), using: &generator)
     }

@@ -1,3 +1,4 @@
+internal import Attachments
 internal import AsyncHTTPClient
 internal import Crypto
 internal import FoundationEssentials

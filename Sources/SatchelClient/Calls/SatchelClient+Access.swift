@@ -1,5 +1,9 @@
 public import Foundation
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 extension SatchelClient {
     /// Starts access. Whoever starts must stop; ``withAccess(to:rendition:lasting:_:)`` does both.
     ///
@@ -45,14 +49,55 @@ extension SatchelClient {
     ///   - attachment: May be nil for a client that was made from a grant.
     ///   - rendition: The one whose URL `body` gets; the one to show where nil.
     ///   - seconds: How long the lease outlives this process, should it die.
-    ///   - body: Gets the URL, which ends with it.
+    ///   - body: Gets the URL, which ends with it. Of what is encrypted it reads ciphertext: ``download(_:rendition:to:)``
+    ///     decrypts.
     public func withAccess<Value>(
         to attachment: String?, rendition: RenditionRole? = nil, lasting seconds: TimeInterval = 300,
         _ body: (URL) async throws -> Value
     ) async throws -> Value {
+        try await withRendition(rendition, of: attachment, lasting: seconds) { try await body($0.url) }
+    }
+
+    /// Fetches a rendition into a file, by a lease that ends with it. What is kept encrypted is decrypted.
+    ///
+    /// - Parameters:
+    ///   - attachment: May be nil for a client that was made from a grant.
+    ///   - rendition: The one to show where nil.
+    ///   - file: A file that is there is replaced. Where this throws none is left of it.
+    /// - Returns: What was fetched.
+    /// - Throws: ``SatchelError``; with the code ``SatchelError/Code/decryptionFailed`` where it can't be opened.
+    @discardableResult
+    public func download(
+        _ attachment: String?, rendition: RenditionRole? = nil, to file: URL
+    ) async throws -> OpenRendition {
+        try await withRendition(rendition, of: attachment, lasting: 300) { rendition in
+            let session = URLSession(configuration: .ephemeral)
+            defer { session.finishTasksAndInvalidate() }
+            let fetched = file.deletingLastPathComponent()
+                .appendingPathComponent(".\(UUID().uuidString).\(file.lastPathComponent)")
+            guard await Download(URLRequest(url: rendition.url), to: fetched).run(by: session) != nil else {
+                try Task.checkCancellation()
+                throw SatchelError(
+                    code: .transport, detail: "The rendition could not be fetched into the file. Try again.")
+            }
+            defer { try? FileManager.default.removeItem(at: fetched) }
+            if let encryption = rendition.encryption {
+                try encryption.decrypt(fetched, to: file)
+            } else {
+                try? FileManager.default.removeItem(at: file)
+                try FileManager.default.moveItem(at: fetched, to: file)
+            }
+            return rendition
+        }
+    }
+
+    private func withRendition<Value>(
+        _ role: RenditionRole?, of attachment: String?, lasting seconds: TimeInterval,
+        _ body: (OpenRendition) async throws -> Value
+    ) async throws -> Value {
         // A start whose answer is not waited for would never be stopped: a cancellation waits for it.
         let lease = try await Task {
-            try await startLease(on: attachment, lasting: seconds, renditions: rendition.map { [$0] })
+            try await startLease(on: attachment, lasting: seconds, renditions: role.map { [$0] })
         }.value
         let renewal = Task {
             while true {
@@ -62,10 +107,10 @@ extension SatchelClient {
         }
         do {
             try Task.checkCancellation()
-            guard let url = lease.url(of: rendition) else {
+            guard let rendition = lease.rendition(role) else {
                 throw SatchelError(code: .notFound, detail: "The attachment has no such rendition.")
             }
-            let value = try await body(url)
+            let value = try await body(rendition)
             renewal.cancel()
             await stop(lease)
             return value

@@ -25,10 +25,18 @@ extension SatchelClient {
     ///   - since: Failed then or later.
     @discardableResult
     public func retryJobs(failedWith code: SatchelError.Code, since: Date? = nil) async throws -> RetryCounts {
-        // Arriving twice it finds fewer the second time.
-        let call = try Call("POST", "v1", "jobs", "retry", isRepeatable: true).sending(
-            RetryBody(code: code, since: since.map(Wire.text)))
-        return try await transport.send(call).decode(RetryCounts.self)
+        var counts = RetryCounts(accepted: 0, forgotten: 0)
+        var next: String?
+        repeat {
+            // Arriving twice it finds fewer the second time.
+            let call = try Call("POST", "v1", "jobs", "retry", isRepeatable: true).sending(
+                RetryBody(code: code, since: since.map(Wire.text), cursor: next))
+            let part = try await transport.send(call).decode(RetryCounts.self)
+            counts.accepted += part.accepted
+            counts.forgotten += part.forgotten
+            next = part.next
+        } while next != nil
+        return counts
     }
 
     /// Grants, leases and links of an attachment, those that have ended too until they are swept.

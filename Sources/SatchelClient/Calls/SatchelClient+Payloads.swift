@@ -55,10 +55,12 @@ extension SatchelClient {
     ///     least, and 30 days at most.
     ///   - deadline: Seconds; the service's 10 where nil.
     ///   - delivery: Of the links; `private` where nil. A payload that many get is `shared`.
+    ///   - encrypt: By which scheme what is made is encrypted; nil: it isn't. The keys are under `satchel`, with the links.
     public func enrich(
         payload: Data, format: PayloadFormat = .apns, profile: String? = nil, onFailure: FailureMode? = nil,
         pushType: PushType? = nil,
-        expiration: Date? = nil, deadline: TimeInterval? = nil, delivery: JobRequest.Delivery? = nil
+        expiration: Date? = nil, deadline: TimeInterval? = nil, delivery: JobRequest.Delivery? = nil,
+        encrypt: JobRequest.Scheme? = nil
     ) async throws -> EnrichedPayload {
         var call = Call("POST", "v1", "payloads", format.rawValue)
         call.add("profile", profile)
@@ -66,6 +68,7 @@ extension SatchelClient {
         call.add("push_type", pushType?.rawValue)
         call.add("deadline", deadline.map { "\($0)" })
         call.add("delivery", delivery?.rawValue)
+        call.add("encrypt", encrypt?.rawValue)
         if let expiration {
             // Only APNs has a header for it.
             if format == .apns {

@@ -93,15 +93,17 @@ final class NotificationFetch<Shown: Sendable>: Sendable {
         await withTaskGroup(of: Bool.self) { group in
             if let url = link.previewURL {
                 group.addTask {
-                    guard let file = await self.download(url, "preview-\(index)", session, patience)
+                    guard
+                        let file = await self.download(
+                            url, link.previewEncryption, "preview-\(index)", session, patience)
                     else { return false }
                     self.keep(file) { $0[index].preview = file }
                     return false
                 }
             }
-            if (link.bytes ?? 0) <= largest {
+            if fits(link) {
                 group.addTask {
-                    guard let file = await self.download(link.url, "main-\(index)", session, patience)
+                    guard let file = await self.download(link.url, link.encryption, "main-\(index)", session, patience)
                     else { return false }
                     guard let main = try? self.show(SatchelNotification.File(link: link, file: file, isPreview: false))
                     else {
@@ -125,66 +127,25 @@ final class NotificationFetch<Shown: Sendable>: Sendable {
         if !isInTime { try? FileManager.default.removeItem(at: file) }
     }
 
-    /// - Returns: The file; nil where it can't be had.
-    private func download(_ url: URL, _ name: String, _ session: URLSession, _ patience: TimeInterval) async -> URL? {
+    /// - Parameter encryption: With what it is encrypted; nil where it isn't.
+    /// - Returns: The file, decrypted; nil where it can't be had or opened.
+    private func download(
+        _ url: URL, _ encryption: Encryption?, _ name: String, _ session: URLSession, _ patience: TimeInterval
+    ) async -> URL? {
         let file = directory.appendingPathComponent(name).appendingPathExtension(url.pathExtension)
-        return await Download(URLRequest(url: url, timeoutInterval: patience), to: file).run(by: session)
-    }
-}
-
-/// One download, which ends when its task is cancelled: on Linux, URLSession's own may then never end.
-private final class Download: Sendable {
-    private struct State {
-        var isOver = false
-        var continuation: CheckedContinuation<URL?, Never>?
-        var task: URLSessionDownloadTask?
+        let request = URLRequest(url: url, timeoutInterval: patience)
+        guard let encryption else { return await Download(request, to: file).run(by: session) }
+        let fetched = directory.appendingPathComponent(name).appendingPathExtension("encrypted")
+        guard let ciphertext = await Download(request, to: fetched).run(by: session) else { return nil }
+        defer { try? FileManager.default.removeItem(at: ciphertext) }
+        return (try? encryption.decrypt(ciphertext, to: file)).map { file }
     }
 
-    private let request: URLRequest
-    private let file: URL
-    private let state = Locked(State())
-
-    init(_ request: URLRequest, to file: URL) {
-        self.request = request
-        self.file = file
-    }
-
-    /// - Returns: The file; nil where it can't be had.
-    func run(by session: URLSession) async -> URL? {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let task = state.withLock { state -> URLSessionDownloadTask? in
-                    guard !state.isOver else { return nil }
-                    let task = session.downloadTask(with: request) { [self] temporary, response, _ in
-                        end(with: keep(temporary, response))
-                    }
-                    state.continuation = continuation
-                    state.task = task
-                    return task
-                }
-                guard let task else { return continuation.resume(returning: nil) }
-                task.resume()
-            }
-        } onCancel: {
-            end(with: nil)
-        }
-    }
-
-    /// Moves what came to its place, before the system removes it.
-    private func keep(_ temporary: URL?, _ response: URLResponse?) -> URL? {
-        guard let temporary, (response as? HTTPURLResponse)?.statusCode == 200 else { return nil }
-        try? FileManager.default.removeItem(at: file)
-        return (try? FileManager.default.moveItem(at: temporary, to: file)).map { file }
-    }
-
-    private func end(with file: URL?) {
-        let last = state.withLock { state in
-            defer { state = State(isOver: true) }
-            return state
-        }
-        // Where it was given up, nobody waits for what came.
-        if last.isOver, let file { try? FileManager.default.removeItem(at: file) }
-        last.continuation?.resume(returning: file)
-        if file == nil { last.task?.cancel() }
+    /// Whether an attachment is small enough to be had: what is opened as a whole is twice in the memory of an extension, which
+    /// has 24 MB.
+    private func fits(_ link: SatchelNotification.Link) -> Bool {
+        guard let bytes = link.bytes else { return true }
+        if case .aesgcm = link.encryption, bytes > 8_000_000 { return false }
+        return bytes <= largest
     }
 }

@@ -25,8 +25,12 @@ public struct SatchelNotification: Sendable, Hashable {
     public struct Link: Sendable, Hashable, Decodable {
         public var identifier: String
         public var url: URL
+        /// With what it is encrypted; nil where it isn't.
+        public var encryption: Encryption?
         /// Something small to show until the rest is there.
         public var previewURL: URL?
+        /// With what that is encrypted.
+        public var previewEncryption: Encryption?
         public var bytes: Int64?
         public var width: Int?
         public var height: Int?
@@ -35,7 +39,7 @@ public struct SatchelNotification: Sendable, Hashable {
         public var options: Options?
 
         private enum CodingKeys: String, CodingKey {
-            case identifier, url, bytes, width, height, thumbhash, options
+            case identifier, url, encryption, previewEncryption, bytes, width, height, thumbhash, options
             // As the decoder turns `preview_url`.
             case previewURL = "previewUrl"
         }

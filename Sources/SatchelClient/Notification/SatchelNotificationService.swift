@@ -14,6 +14,12 @@
         /// Seconds that the attachments may take; the system gives an extension 30.
         open var longestWait: TimeInterval { 25 }
 
+        /// Opens what the sender encrypted for the app alone: see `decrypting` of
+        /// ``SatchelNotification/answer(_:decrypting:within:with:changing:)``. Does nothing by itself.
+        ///
+        /// Called once for each notification, before anything is fetched, on any thread.
+        open func decrypt(_ content: UNMutableNotificationContent) async throws {}
+
         /// Has the last word on what is shown: `content` has its attachments, which were made of `files`.
         ///
         /// Called once for each notification, on any thread, and may be all that the system still waits for.
@@ -28,7 +34,9 @@
             withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
         ) {
             let hook = Hook(service: self)
-            let answer = SatchelNotification.answer(request, within: longestWait, with: contentHandler) {
+            let answer = SatchelNotification.answer(
+                request, decrypting: { try await hook.service.decrypt($0) }, within: longestWait, with: contentHandler
+            ) {
                 hook.service.change($0, with: $1)
             }
             self.answer.withLock { $0 = answer }

@@ -19,6 +19,10 @@
         /// attachments, or as it came where there are none.
         ///
         /// - Parameters:
+        ///   - decrypt: Opens what the sender encrypted for the app alone, such as `encrypted-content` of the payload, which
+        ///     Satchel passes through untouched. It changes the content that it gets: its texts, and in `userInfo` the key
+        ///     `satchel`, where links and their keys were encrypted with the rest. Only then links are fetched, and what they
+        ///     open decrypted. Where it throws, or isn't ready in time, the notification is shown as it came.
         ///   - seconds: An extension has 30; see ``Answer/expire()`` for where the system ends them earlier.
         ///   - handler: Called once, on any thread.
         ///   - change: Has the last word on what `handler` is called with. It gets the content with its attachments, and
@@ -26,7 +30,9 @@
         ///     that the system still waits for.
         @discardableResult
         public static func answer(
-            _ request: UNNotificationRequest, within seconds: TimeInterval = 25,
+            _ request: UNNotificationRequest,
+            decrypting decrypt: @escaping @Sendable (UNMutableNotificationContent) async throws -> Void = { _ in },
+            within seconds: TimeInterval = 25,
             with handler: @escaping (UNNotificationContent) -> Void,
             changing change: @escaping @Sendable (UNMutableNotificationContent, [File]) -> UNNotificationContent = {
                 content, _ in content
@@ -36,11 +42,28 @@
                 handler(request.content)
                 return Answer()
             }
-            let fetch = NotificationFetch(SatchelNotification(userInfo: content.userInfo), show: Shown.init)
-            let reply = Reply(content: content, change: change, handler: handler)
-            return Answer(fetch, within: seconds) { shown in
-                if !shown.isEmpty { reply.content.attachments = shown.map(\.attachment) }
-                reply.handler(reply.change(reply.content, shown.map(\.file)))
+            let reply = Reply(change: change, handler: handler)
+            return Answer(
+                Content(content: content), opening: { try await $0.opened(by: decrypt) },
+                fetching: {
+                    NotificationFetch(SatchelNotification(userInfo: $0.content.userInfo), show: Shown.init)
+                }, within: seconds
+            ) { content, shown in
+                if !shown.isEmpty { content.content.attachments = shown.map(\.attachment) }
+                reply.handler(reply.change(content.content, shown.map(\.file)))
+            }
+        }
+
+        /// A copy that nobody else has. Whoever opens it gets a copy of its own: this one is shown meanwhile, if it has to be.
+        private struct Content: @unchecked Sendable {
+            let content: UNMutableNotificationContent
+
+            func opened(
+                by decrypt: @Sendable (UNMutableNotificationContent) async throws -> Void
+            ) async throws -> Content {
+                guard let copy = content.mutableCopy() as? UNMutableNotificationContent else { return self }
+                try await decrypt(copy)
+                return Content(content: copy)
             }
         }
 
@@ -56,9 +79,8 @@
             }
         }
 
-        /// What an answer is made of. Nobody else has the copy, and all of it is used once, by the one thread that answers.
+        /// What is called with an answer: once, by the one thread that answers.
         private struct Reply: @unchecked Sendable {
-            let content: UNMutableNotificationContent
             let change: @Sendable (UNMutableNotificationContent, [File]) -> UNNotificationContent
             let handler: (UNNotificationContent) -> Void
         }

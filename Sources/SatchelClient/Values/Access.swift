@@ -13,9 +13,12 @@ public struct Lease: Hashable, Sendable, Decodable, Identifiable {
     public var renditions: [RenditionRole: OpenRendition]
 
     /// The URL of `role`, or of the rendition to show.
-    public func url(of role: RenditionRole? = nil) -> URL? {
-        if let role { return renditions[role]?.url }
-        return (best.flatMap { renditions[$0] } ?? renditions[.main] ?? renditions.values.first)?.url
+    public func url(of role: RenditionRole? = nil) -> URL? { rendition(role)?.url }
+
+    /// The rendition of `role`, or the one to show.
+    public func rendition(_ role: RenditionRole? = nil) -> OpenRendition? {
+        if let role { return renditions[role] }
+        return best.flatMap { renditions[$0] } ?? renditions[.main] ?? renditions.values.first
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -34,6 +37,8 @@ public struct OpenRendition: Hashable, Sendable, Decodable {
     public var width: Int?
     public var height: Int?
     public var url: URL
+    /// With what it is encrypted; nil where it isn't.
+    public var encryption: Encryption?
 }
 
 /// A right to start leases on an attachment, and to pass on narrower grants.

@@ -8,7 +8,7 @@ public enum Encryption: Hashable, Sendable {
     case aesgcm(fragment: String)
     /// As Signal's attachments are. `size` is the file's, in bytes, before it was padded and encrypted.
     case signal(key: Data, digest: Data, size: Int64)
-    /// One that this library doesn't know.
+    /// One that this library doesn't know, or whose key the service has lost.
     case unknown(scheme: String)
 }
 

@@ -94,6 +94,8 @@ public struct Rendition: Hashable, Sendable, Decodable {
     public var sha256: String
     /// Where a plain GET reads it, while the job's lease lives.
     public var url: URL?
+    /// With what it is encrypted: then bytes and hash are the ciphertext's. Nil where it isn't.
+    public var encryption: Encryption?
 }
 
 /// What was handed in. Sizes are upright.

@@ -79,6 +79,12 @@ public struct JobRequest: Sendable, Hashable {
         case shared
     }
 
+    /// By which scheme what is made is encrypted.
+    public enum Scheme: String, Sendable, Hashable, Codable {
+        case matrix
+        case aesgcm
+    }
+
     public var sources: [Source]
     /// `notification` where nil.
     public var profile: String?
@@ -89,6 +95,8 @@ public struct JobRequest: Sendable, Hashable {
     /// Seconds that the URLs of the finished job's answer are good; 0 for no URLs.
     public var leaseTTL: TimeInterval?
     public var delivery: Delivery?
+    /// Keeps and delivers what is made as ciphertext: ``Rendition/encryption``.
+    public var encrypt: Scheme?
     /// Yours; handed back as it is.
     public var metadata: [String: String]
     /// Called when the job has come to an end.
@@ -97,7 +105,7 @@ public struct JobRequest: Sendable, Hashable {
     public init(
         _ sources: [Source], profile: String? = nil, mode: Mode? = nil, deadline: TimeInterval? = nil,
         priority: Priority? = nil, leaseTTL: TimeInterval? = nil, delivery: Delivery? = nil,
-        metadata: [String: String] = [:], callback: URL? = nil
+        encrypt: Scheme? = nil, metadata: [String: String] = [:], callback: URL? = nil
     ) {
         self.sources = sources
         self.profile = profile
@@ -106,6 +114,7 @@ public struct JobRequest: Sendable, Hashable {
         self.priority = priority
         self.leaseTTL = leaseTTL
         self.delivery = delivery
+        self.encrypt = encrypt
         self.metadata = metadata
         self.callback = callback
     }
@@ -141,6 +150,7 @@ struct JobBody: Encodable {
     var priority: JobRequest.Priority?
     var leaseTTL: TimeInterval?
     var delivery: JobRequest.Delivery?
+    var encrypt: JobRequest.Scheme?
     var metadata: [String: String]
     var callback: Callback?
     var attachments: [Attachment]
@@ -152,6 +162,7 @@ struct JobBody: Encodable {
         priority = request.priority
         leaseTTL = request.leaseTTL
         delivery = request.delivery
+        encrypt = request.encrypt
         metadata = request.metadata
         callback = request.callback.map { Callback(url: $0.absoluteString) }
         attachments = request.sources.enumerated().map { index, source in

@@ -106,6 +106,8 @@ public struct RetryCounts: Hashable, Sendable, Decodable {
     public var accepted: Int
     /// Of which is no longer kept what they were made from: submit them again.
     public var forgotten: Int
+    /// Where the jobs are that the service has not looked at.
+    var next: String?
 }
 
 /// A grant, a lease or a link; nothing of it opens anything.
@@ -149,8 +151,24 @@ public struct OutgoingCall: Hashable, Sendable, Decodable, Identifiable {
     public var nextAt: Date?
     /// Why the last attempt was not the end, or the end was a failure.
     public var reason: String?
+    /// Of the last ten attempts, in their order.
+    public var answers: [Answer]
     public var createdAt: Date
     public var finishedAt: Date?
+
+    /// What came of one attempt.
+    public struct Answer: Hashable, Sendable, Decodable {
+        /// 1 for the first; counted anew when the call is replayed.
+        public var attempt: Int
+        public var at: Date
+        public var seconds: TimeInterval
+        /// Nil where there was no answer.
+        public var status: Int?
+        /// Why it wasn't the end, or the end was a failure.
+        public var reason: String?
+        /// The first bytes of the answer's body.
+        public var body: String?
+    }
 }
 
 struct FailureList: Decodable {
@@ -160,6 +178,7 @@ struct FailureList: Decodable {
 struct RetryBody: Encodable {
     var code: SatchelError.Code
     var since: String?
+    var cursor: String?
 }
 
 struct AccessList: Decodable {

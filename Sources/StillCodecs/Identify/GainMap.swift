@@ -41,8 +41,10 @@ enum GainMap {
 
 extension UnsafeRawBufferPointer {
     /// Where `text` is at or behind `start`.
-    func place(of text: String, from start: Int) -> Int? {
-        let text = Array(text.utf8)
+    func place(of text: String, from start: Int) -> Int? { unsafe place(of: Array(text.utf8), from: start) }
+
+    /// Where `text` is at or behind `start`.
+    func place(of text: [UInt8], from start: Int) -> Int? {
         guard let base = baseAddress, let first = text.first else { return nil }
         var place = start
         while place <= count - text.count {

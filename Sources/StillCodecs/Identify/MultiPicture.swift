@@ -1,8 +1,11 @@
-/// Pictures that stand behind the first in a JPEG (CIPA DC-007, Multi-Picture Format): another eye's, the rest of a panorama.
+/// What stands behind the first picture of a JPEG: another eye's, the rest of a panorama (CIPA DC-007, Multi-Picture Format), a
+/// webcam's next picture, a phone's video.
 enum MultiPicture {
+    private static let headBytes = 256 << 10
+
     /// How many pictures a JPEG says that it has, without previews of its first one and at most four; 1 where it says nothing.
     static func count(in file: UnsafeRawBufferPointer) -> Int {
-        let head = unsafe UnsafeRawBufferPointer(rebasing: file.prefix(256 << 10))
+        let head = unsafe file.prefix(headBytes).rebased
         var start = 0
         while let place = unsafe head.place(of: "MPF\0", from: start) {
             start = place + 1
@@ -19,6 +22,27 @@ enum MultiPicture {
         return 1
     }
 
+    /// Whether a picture of which the header says nothing begins where the first one ends: a stream of JPEGs.
+    static func isStream(_ file: UnsafeRawBufferPointer) -> Bool {
+        unsafe file.prefix(headBytes).rebased.place(of: [0xff, 0xd9, 0xff, 0xd8, 0xff], from: 0) != nil
+    }
+
+    /// Whether a video stands behind the picture, as phones keep what moved. Files that end with their picture aren't searched.
+    static func hasVideo(_ file: UnsafeRawBufferPointer) -> Bool {
+        guard unsafe file.suffix(64).rebased.place(of: [0xff, 0xd9], from: 0) == nil else { return false }
+        var start = 0
+        while let place = unsafe file.place(of: "ftyp", from: start) {
+            // Before its name a box has its size (ISO/IEC 14496-12), of which this one needs the last byte.
+            if place >= 4, unsafe file[place - 4..<place - 1].allSatisfy({ $0 == 0 }) { return true }
+            start = place + 1
+        }
+        return false
+    }
+
     /// The class of a type code: the same picture, smaller.
     private static let largeThumbnail = 1
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    fileprivate var rebased: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(rebasing: self) }
 }

@@ -22,6 +22,9 @@ struct Sniffer: ~Copyable {
     /// Bytes that libmagic looks at.
     static let headBytes = 64 << 10
 
+    /// So many equal bytes are no text or number, and what is left unwritten comes in blocks.
+    private static let leastFiller = 64
+
     private let cookie: magic_t
 
     private static let shared = Mutex<Sniffer?>(nil)
@@ -66,7 +69,9 @@ struct Sniffer: ~Copyable {
     /// Names the type of an open file, by its first bytes.
     static func sniff(_ descriptor: Int32) throws(AttachmentError) -> Sniffed {
         let head = try readBytes(descriptor, count: headBytes)
-        if !head.isEmpty, head.allSatisfy({ $0 == 0 }) { return Sniffed(type: ForeignFormat.zerosType, head: head) }
+        if let filler = head.first, filler == 0 || head.count >= leastFiller, head.allSatisfy({ $0 == filler }) {
+            return Sniffed(type: filler == 0 ? ForeignFormat.zerosType : ForeignFormat.fillerType, head: head)
+        }
         var type = shared.withLock { sniffer in sniffer?.type(of: head) } ?? "application/octet-stream"
         if type == "application/pdf", try isLockedDocument(descriptor, head: head) {
             type = ForeignFormat.lockedDocumentType

@@ -114,7 +114,14 @@ package struct StillSource: ~Copyable {
         let hasGainMap = unsafe bytes.withBytes { unsafe GainMap.isIn($0, format) }
         if hasGainMap { facts.notes.append("its gain map was left out: shown in standard range") }
         let pictures = format == .jpeg && !hasGainMap ? unsafe bytes.withBytes { unsafe MultiPicture.count(in: $0) } : 1
-        if pictures > 1 { facts.notes.append("of its \(pictures) pictures the first was taken") }
+        if pictures > 1 {
+            facts.notes.append("of its \(pictures) pictures the first was taken")
+        } else if format == .jpeg, !hasGainMap, unsafe bytes.withBytes({ unsafe MultiPicture.isStream($0) }) {
+            facts.notes.append("of its pictures, one behind the other, the first was taken")
+        }
+        if format == .jpeg, unsafe bytes.withBytes({ unsafe MultiPicture.hasVideo($0) }) {
+            facts.notes.append("the video behind its picture was left out")
+        }
         if header.isInk, profileBytes == 0 {
             facts.notes.append(
                 "its CMYK has no colour profile: a usual printer's was assumed, so its colours may differ")

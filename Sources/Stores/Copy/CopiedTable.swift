@@ -131,6 +131,7 @@ struct CopiedTable: Sendable {
                 CopiedColumn("role", .text), CopiedColumn("sha256", .bytes, from: "blobs.sha256"),
                 CopiedColumn("bytes", .int, from: "blobs.bytes"), CopiedColumn("media_type", .text),
                 CopiedColumn("width", .int), CopiedColumn("height", .int), CopiedColumn("duration", .double),
+                CopiedColumn("scheme", .text), CopiedColumn("key", .bytes), CopiedColumn("key_kid", .text),
             ],
             // Of a tenant and a hash there is one.
             found: (
@@ -170,6 +171,7 @@ struct CopiedTable: Sendable {
                 CopiedColumn("give_up_at", .int), CopiedColumn("state", .text), CopiedColumn("attempt", .int),
                 CopiedColumn("due_at", .int), CopiedColumn("underway", .bool), CopiedColumn("finished_at", .int),
                 CopiedColumn("reason", .text), CopiedColumn("is_kept", .bool), CopiedColumn("body", .bytes),
+                CopiedColumn("answers", .text),
             ]),
         CopiedTable(
             name: "notifications", source: "notifications", key: [.number("key")],

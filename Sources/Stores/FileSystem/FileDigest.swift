@@ -1,3 +1,4 @@
+internal import Attachments
 internal import Crypto
 internal import Platform
 internal import SystemPackage

@@ -61,6 +61,8 @@ public struct FileStagingArea: StagingArea {
         }
     }
 
+    public var inMemory: any StagingArea { MemoryStagingArea(scratch: scratch) }
+
     /// By a trial with a file that nobody writes any more.
     public var provesClosing: Bool {
         way.hasLeases {

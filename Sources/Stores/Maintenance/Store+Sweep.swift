@@ -60,6 +60,8 @@ extension Store {
         if try await has(.sources) { try await sweepSources(where: isOld, &report) }
         report.leftovers += try await staging.removeAbandoned(where: isOld)
         try await records.forgetEndedWorkers()
+        // A key that sealed what is sealed anew is needed no longer.
+        try await sealAnew()
         do {
             try keys.prune(keeping: await records.keysInUse())
         } catch let error as StoreError {

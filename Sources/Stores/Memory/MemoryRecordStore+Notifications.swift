@@ -38,8 +38,8 @@ extension MemoryRecordStore {
                     guard record.state == .pending else { return nil }
                     return (NotificationPlace(at: record.next?.at.milliseconds ?? .max, key: key), record)
                 case .delivered:
-                    // The latest first, as by a key that counts down.
-                    return record.shownAt.map { (NotificationPlace(at: -$0.milliseconds, key: key), record) }
+                    // The latest first, as by what counts down.
+                    return record.shownAt.map { (NotificationPlace(at: -$0.milliseconds, key: -key), record) }
                 }
             }.filter { element in place.map { ($0.at, $0.key) < (element.0.at, element.0.key) } ?? true }
                 .sorted { ($0.0.at, $0.0.key) < ($1.0.at, $1.0.key) }
@@ -60,16 +60,32 @@ extension MemoryRecordStore {
         }
     }
 
-    public func dueNotifications(limit: Int) async throws(AttachmentError) -> DueNotifications {
+    public func dueNotifications(
+        limit: Int, besides others: Set<NotificationName>, known: @escaping KnownNotifications
+    ) async throws(AttachmentError) -> DueNotifications {
         read { tables, _ in
             let now = clock()
-            let scheduled = tables.notifications.values.compactMap { record in
-                record.next.map { (at: $0.at, record) }
-            }.sorted { $0.at < $1.at }
+            let scheduled = tables.scheduled
             return DueNotifications(
                 at: now,
-                elements: scheduled.prefix { $0.at <= now }.prefix(limit).map(\.1),
+                elements: scheduled.prefix { $0.at <= now }.lazy.map(\.record)
+                    .filter { !others.contains(NotificationName($0)) }.prefix(limit)
+                    .map { known(NotificationName($0), $0.revision) ?? $0 },
                 next: scheduled.first { $0.at > now }.map { $0.at - now })
+        }
+    }
+
+    public func upcomingNotifications(
+        within time: Duration, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<NotificationRecord> {
+        read { tables, _ in
+            let now = clock()
+            let start = NotificationPlace(cursor)
+            let part = tables.scheduled.filter { element in
+                element.at > now && element.at <= now + time
+                    && (start.map { ($0.at, $0.key) < (element.place.at, element.place.key) } ?? true)
+            }.prefix(limit)
+            return Page(elements: part.map(\.record), next: part.last?.place.cursor)
         }
     }
 
@@ -186,6 +202,17 @@ extension MemoryRecordStore {
 extension MemoryTables {
     func notification(_ id: NotificationID, of tenant: TenantID) -> NotificationRecord? {
         notifications[Owned(tenant: tenant, id: id)]
+    }
+
+    /// Those that are to fire at an instant, the soonest first.
+    fileprivate var scheduled: [(at: Instant, place: NotificationPlace, record: NotificationRecord)] {
+        notifications.compactMap { owned, record in
+            record.next.map { next in
+                (
+                    next.at, NotificationPlace(at: next.at.milliseconds, key: notificationKeys[owned] ?? 0), record
+                )
+            }
+        }.sorted { ($0.place.at, $0.place.key) < ($1.place.at, $1.place.key) }
     }
 
     fileprivate func firings(of record: NotificationRecord, _ states: [FiringRecord.State]) -> [FiringRecord] {

@@ -207,6 +207,7 @@ extension MemoryRecordStore {
             Set(tables.access.values.filter { $0.isLive(at: now) }.map(\.kid))
                 .union(tables.tickets.values.filter { $0.isLive(at: now) }.map(\.kid))
                 .union(tables.uploads.values.filter { $0.state.isKnown && $0.expiresAt > now }.map(\.kid))
+                .union(tables.renditionKeys)
         }
     }
 }

@@ -46,6 +46,7 @@ extension MemoryRecordStore {
             case .failure(let refusal): return .failure(refusal)
             case .success(var change):
                 try tables.put(change.record, within: quotas)
+                tables.note(.revoked(known, by: step, at: now), at: now)
                 if let job = change.job {
                     let options = SubmissionOptions(quotas: .unbounded)
                     change.submitted = try tables.submit(job, options, at: now, lives: presence.lives).newJob

@@ -91,7 +91,8 @@ extension MemoryTables {
     fileprivate func record(_ call: Call) -> CallRecord {
         CallRecord(
             id: call.id, tenant: call.tenant, type: call.type, content: content(of: call), subject: call.subject,
-            url: call.url, report: call.report, createdAt: call.createdAt, finishedAt: call.finishedAt)
+            url: call.url, report: call.report, answers: call.answers, createdAt: call.createdAt,
+            finishedAt: call.finishedAt)
     }
 
     fileprivate mutating func record(_ result: WebhookResult, at now: Instant) {
@@ -101,6 +102,7 @@ extension MemoryTables {
         guard outcome == .delivered || call.attempt == callback.attempt else { return }
         call.isUnderway = false
         call.reason = outcome.reason
+        call.answers = result.answers ?? call.answers
         if case .again(let delay, _) = outcome {
             call.dueAt = now + delay
         } else {
@@ -136,7 +138,7 @@ extension MemoryTables {
             return WebhookDelivery(
                 id: call.id, tenant: call.tenant, type: call.type, content: content(of: call), subject: call.subject,
                 url: call.url, origin: call.receiver.origin, attempt: begun.attempt, createdAt: call.createdAt,
-                giveUpAt: call.giveUpAt, traceparent: call.traceparent)
+                giveUpAt: call.giveUpAt, traceparent: call.traceparent, answers: call.answers)
         }
         return WebhookBatch(
             calls: calls, next: waiting.first { $0.dueAt > now }.map { $0.dueAt - now }, turn: nil)

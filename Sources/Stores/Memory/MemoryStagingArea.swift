@@ -26,6 +26,8 @@ public struct MemoryStagingArea: StagingArea {
         }
     }
 
+    public var inMemory: any StagingArea { self }
+
     public var provesClosing: Bool { true }
 
     public func close(

@@ -125,6 +125,7 @@ struct MemoryTables: Sendable {
         var isUnderway = false
         var finishedAt: Instant?
         var reason: String?
+        var answers: [CallAnswer] = []
         /// Whether it stays once it was delivered.
         var isKept = true
 

@@ -17,16 +17,20 @@ final class PostgresNode: Sendable {
         var rescue: Duration = .seconds(1)
         /// Between two looks at the node's own claims, for those that nobody here has.
         var look: Duration = .seconds(10)
+        /// Where claims begin to look, and when from the start.
+        var lows = ClaimLows()
     }
 
     let id = UUID().uuidString.lowercased()
     /// Of the counts that are kept in several rows.
     let slot: Int
     let timing: Timing
+    /// Where others reach it, as ``StoreDatabase/advertises`` has it.
+    private let url: String?
     private let pool: PostgresPool
     /// Told how many nodes live, at each heartbeat.
     private let tell: @Sendable (Int) -> Void
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let beating = Mutex<Task<Void, Never>?>(nil)
 
     private struct State {
@@ -40,6 +44,7 @@ final class PostgresNode: Sendable {
         var claims: [ClaimID: Held] = [:]
         var rescuedAt: [String: ContinuousClock.Instant] = [:]
         var lookedAt = ContinuousClock.now
+        var lows: ClaimLows
     }
 
     private struct Held {
@@ -50,10 +55,14 @@ final class PostgresNode: Sendable {
 
     static let slots = 8
 
-    init(_ pool: PostgresPool, _ timing: Timing, _ tell: @escaping @Sendable (Int) -> Void) {
+    init(
+        _ pool: PostgresPool, at url: String? = nil, _ timing: Timing, _ tell: @escaping @Sendable (Int) -> Void
+    ) {
         self.pool = pool
+        self.url = url
         self.tell = tell
         self.timing = timing
+        state = Mutex(State(lows: timing.lows))
         slot = Int.random(in: 0..<Self.slots)
     }
 
@@ -96,11 +105,14 @@ final class PostgresNode: Sendable {
         let rows = try await pool.batch([
             PostgresStatement(
                 """
-                INSERT INTO nodes (id, name, version, slot, started_at, heartbeat_at)
-                VALUES ($1, $2, $3, $4, \(PostgresClock.sql), \(PostgresClock.sql))
+                INSERT INTO nodes (id, name, version, slot, url, started_at, heartbeat_at)
+                VALUES ($1, $2, $3, $4, $5, \(PostgresClock.sql), \(PostgresClock.sql))
                 ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at RETURNING heartbeat_at
                 """,
-                [.uuid(id), .text(ProcessInfo.processInfo.hostName), .text("\(PostgresSchema.version)"), .int(slot)]),
+                [
+                    .uuid(id), .text(ProcessInfo.processInfo.hostName), .text("\(PostgresSchema.version)"), .int(slot),
+                    .text(url),
+                ]),
             PostgresStatement("SELECT count(*) AS n FROM nodes WHERE \(isAlive)"),
         ])
         tell(try rows[1].first?.int("n") ?? 1)
@@ -153,6 +165,17 @@ final class PostgresNode: Sendable {
             for id in ids { state.claims[id] = nil }
         }
     }
+
+    /// Where a claim begins to look.
+    func low(of line: ClaimLows.Line) -> Int64 { state.withLock { $0.lows.low(of: line, at: .now) } }
+
+    /// Notes what a claim found.
+    func found(_ ranks: [Int64], in line: ClaimLows.Line, wanted: Int, from low: Int64) {
+        state.withLock { $0.lows.note(ranks, of: line, wanted: wanted, from: low, at: .now) }
+    }
+
+    /// Jobs came back to their lines by this node.
+    func lookFromTheStart() { state.withLock { $0.lows.forget() } }
 
     /// The record had a claim when that was asked.
     func confirm(_ id: ClaimID, since: ContinuousClock.Instant, for duration: Duration) {
@@ -223,9 +246,10 @@ final class PostgresNode: Sendable {
 
     /// A condition on a node's heartbeat, which is the server's time whatever the store's instants are. One from later than
     /// now is from before the server's clock was set back.
-    var isAlive: String {
-        let most = timing.deadAfter.wholeMilliseconds
-        return "abs(heartbeat_at - \(PostgresClock.sql)) < \(most)"
+    var isAlive: String { Self.isAlive(within: timing.deadAfter) }
+
+    static func isAlive(within time: Duration) -> String {
+        "abs(heartbeat_at - \(PostgresClock.sql)) < \(time.wholeMilliseconds)"
     }
 }
 

@@ -79,6 +79,7 @@ extension PostgresRecordStore {
                     WHERE state IN ('open', 'complete', 'consumed') AND expires_at > $1
                     UNION SELECT DISTINCT headers_kid FROM queue WHERE headers_kid IS NOT NULL
                     UNION SELECT DISTINCT headers_kid FROM notification_sources WHERE headers_kid IS NOT NULL
+                    UNION SELECT DISTINCT key_kid FROM renditions WHERE key_kid IS NOT NULL
                     """, [.int(work.now.milliseconds)]
                 ).map { try $0.text("kid") })
         }

@@ -24,11 +24,12 @@ extension PostgresRecordStore {
         let ids = (0..<room.all).map { _ in ClaimID.generate() }
         node.expect(ids, for: duration)
         do throws(AttachmentError) {
-            let claims = try await write { work in
+            let (claims, found) = try await write { work in
                 try await work.giveBack(ids)
                 try await work.rescue(in: source)
                 return try await work.claim(room, from: source, for: duration, as: ids)
             }
+            for line in found { node.found(line.ranks, in: line.line, wanted: line.wanted, from: line.low) }
             node.forget(Set(ids).subtracting(claims.map(\.id)))
             return claims
         } catch {
@@ -88,6 +89,7 @@ extension PostgresRecordStore {
         try await writeUnderClaim(claim) { work in
             let job = try await work.held(claim)
             work.wakes.insert(.work)
+            node.lookFromTheStart()
             try await work.forgo(claim.id.rawValue, of: job.key)
             // Handed back unbegun, it gets a fresh budget like one that was interrupted.
             try await work.run(
@@ -108,6 +110,7 @@ extension PostgresRecordStore {
         try await writeUnderClaim(claim) { work in
             let job = try await work.held(claim)
             work.wakes.insert(.work)
+            node.lookFromTheStart()
             try await work.forgo(claim.id.rawValue, of: job.key)
             let rank = try await work.rank(of: work.submission(job), in: lane, key: job.key, beside: 0)
             try await work.run(
@@ -156,12 +159,20 @@ extension PostgresRecordStore {
     }
 }
 
+/// What a claim found in a line.
+private struct FoundLine: Sendable {
+    var line: ClaimLows.Line
+    var low: Int64
+    var wanted: Int
+    var ranks: [Int64] = []
+}
+
 extension PostgresWork {
     /// Takes the jobs of a source from claims that ran out and from nodes that are dead. A claim from before the server's clock
     /// was set back needs no look: its node is dead, or prolongs it, or hands it back.
     fileprivate func rescue(in source: ClaimSource) async throws {
         guard let time = store.node.mayRescue(in: source.run) else { return }
-        try await run(
+        let rescued = try await run(
             """
             WITH lost AS MATERIALIZED (
                 SELECT job, claim FROM queue
@@ -177,6 +188,7 @@ extension PostgresWork {
                 .text(source.run), .int(now.milliseconds), .uuid(store.node.id), .int(time.lowerBound.milliseconds),
                 .int(time.upperBound.milliseconds),
             ])
+        if rescued.changes > 0 { store.node.lookFromTheStart() }
     }
 
     /// Where an earlier attempt may have been committed whose answer was lost: nobody has begun what it claimed.
@@ -185,25 +197,28 @@ extension PostgresWork {
         try await run(PostgresNode.handBack, [.uuids(ids.map(\.rawValue))])
     }
 
-    private static func isWaiting(_ priority: Int) -> String {
+    /// - Parameter lane: A condition of equality, as it is planned once for all values and an index gives the order that way alone.
+    private static func isWaiting(_ priority: Int, in lane: JobLane?) -> String {
         """
-        queue.run = $1 AND ($2::text IS NULL OR queue.lane = $2) AND queue.priority = \(priority)
-            AND queue.state = 'pending'
+        queue.run = $1 AND \(lane == nil ? "$2::text IS NULL" : "queue.lane = $2") AND queue.priority = \(priority)
+            AND queue.state = 'pending' AND queue.rank >= \(priority == 0 ? "$11" : "$12")::bigint
             AND (queue.due_at <= $3 OR queue.due_at > $3 + \(PostgresRecordStore.longestPause.wholeMilliseconds))
         """
     }
 
     /// The first jobs of a line of one priority, locked. Where some tenants are busy, the first of each other one: who asks
     /// again gets the next.
-    private static func line(_ priority: Int, except busy: String, isBusy: Bool, limit: String) -> String {
+    private static func line(
+        _ priority: Int, in lane: JobLane?, except busy: String, isBusy: Bool, limit: String
+    ) -> String {
         guard isBusy else {
             return """
-                SELECT job, rank, interrupted FROM queue WHERE \(isWaiting(priority))
+                SELECT job, rank, interrupted FROM queue WHERE \(isWaiting(priority, in: lane))
                 ORDER BY rank, job LIMIT \(limit) \(SeededFault.lock)
                 """
         }
         return """
-            SELECT queue.job, queue.rank, queue.interrupted FROM queue WHERE \(isWaiting(priority)) AND queue.job IN (
+            SELECT queue.job, queue.rank, queue.interrupted FROM queue WHERE \(isWaiting(priority, in: lane)) AND queue.job IN (
                 WITH RECURSIVE tenants (tenant) AS (
                     (SELECT min(tenant COLLATE "C") FROM queue WHERE run = $1 AND lane = $2 AND priority = \(priority))
                     UNION ALL
@@ -212,7 +227,7 @@ extension PostgresWork {
                     FROM tenants WHERE tenants.tenant IS NOT NULL)
                 SELECT first.job FROM tenants CROSS JOIN LATERAL (
                     SELECT job, rank FROM queue
-                    WHERE \(isWaiting(priority)) AND queue.tenant = tenants.tenant ORDER BY rank, job LIMIT 1) AS first
+                    WHERE \(isWaiting(priority, in: lane)) AND queue.tenant = tenants.tenant ORDER BY rank, job LIMIT 1) AS first
                 WHERE tenants.tenant <> ALL(\(busy)) ORDER BY first.rank, first.job LIMIT \(limit))
             ORDER BY rank, job LIMIT \(limit) \(SeededFault.lock)
             """
@@ -221,20 +236,26 @@ extension PostgresWork {
     /// Takes the jobs to be done next, by one statement.
     fileprivate func claim(
         _ room: ClaimRoom, from source: ClaimSource, for duration: Duration, as ids: [ClaimID]
-    ) async throws -> [Claim] {
+    ) async throws -> ([Claim], [FoundLine]) {
         var lane: JobLane?
         if case .lane(let one) = source { lane = one }
         func busy(_ priority: JobPriority) -> [String?] {
             lane == nil ? [] : room.busy[priority, default: []].map(\.rawValue)
         }
         let (interactive, bulk) = (busy(.interactive), busy(.bulk))
+        var lines = [0, 1].map { priority in
+            let line = ClaimLows.Line(run: source.run, lane: lane, priority: priority)
+            // Who is passed over for who is busy comes back to the same line.
+            let isWhole = priority == 0 ? interactive.isEmpty : bulk.isEmpty
+            return FoundLine(line: line, low: isWhole ? store.node.low(of: line) : 0, wanted: isWhole ? room.all : 0)
+        }
         let rows = try await run(
             """
             WITH first AS MATERIALIZED (
-                \(Self.line(0, except: "$8::text[]", isBusy: !interactive.isEmpty, limit: "$4::int"))),
+                \(Self.line(0, in: lane, except: "$8::text[]", isBusy: !interactive.isEmpty, limit: "$4::int"))),
             second AS MATERIALIZED (
                 \(Self.line(
-                    1, except: "$9::text[]", isBusy: !bulk.isEmpty,
+                    1, in: lane, except: "$9::text[]", isBusy: !bulk.isEmpty,
                     limit: "greatest(0, least($5::int, $4::int - (SELECT count(*) FROM first)))"))),
             taken AS (
                 SELECT *, row_number() OVER (ORDER BY place, rank, job) AS number
@@ -249,47 +270,58 @@ extension PostgresWork {
             [
                 .text(source.run), .text(lane?.rawValue), .int(now.milliseconds), .int(room.all), .int(room.bulk),
                 .uuids(ids.map(\.rawValue)), .uuid(store.node.id), .texts(interactive), .texts(bulk),
-                .int((now + duration).milliseconds),
+                .int((now + duration).milliseconds), .int(lines[0].low), .int(lines[1].low),
             ])
-        guard !rows.isEmpty else { return [] }
-        if let lane { try await advance(lane, past: rows) }
+        for row in rows { lines[try row.int("priority")].ranks.append(try row.int64("rank")) }
+        if lines[1].wanted > 0 { lines[1].wanted = min(room.bulk, room.all - lines[0].ranks.count) }
+        guard !rows.isEmpty else { return ([], lines) }
+        let reached = try lane.map { lane in
+            try rows.map { (lane: lane, priority: try $0.int("priority"), rank: try $0.int64("rank")) }
+        }
         let ordered = try rows.map { (try $0.int("number"), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
-        return try await claims(of: ordered, until: now + duration)
+        return (try await claims(of: ordered, until: now + duration, advancing(reached ?? [])), lines)
     }
 
-    /// Notes how far the lines of a lane have got when these jobs are claimed.
-    private func advance(_ lane: JobLane, past rows: PostgresRows) async throws {
-        var reached: [Int: Int64] = [:]
-        for row in rows {
-            let priority = try row.int("priority")
-            reached[priority] = try max(reached[priority] ?? 0, row.int64("rank"))
+    /// Notes how far lines have got when jobs of these ranks are claimed.
+    func advancing(_ claimed: [(lane: JobLane, priority: Int, rank: Int64)]) -> [PostgresStatement] {
+        var reached: [String: [Int: Int64]] = [:]
+        for (lane, priority, rank) in claimed {
+            reached[lane.rawValue, default: [:]][priority] = max(reached[lane.rawValue]?[priority] ?? 0, rank)
         }
-        for (priority, rank) in reached.sorted(by: { $0.key < $1.key }) {
-            try await run(
-                """
-                INSERT INTO virtual_time (lane, priority, slot, rank) VALUES ($1, $2, $3, $4)
-                ON CONFLICT (lane, priority, slot) DO UPDATE SET rank = greatest(virtual_time.rank, excluded.rank)
-                """, [.text(lane.rawValue), .int(priority), .int(store.node.slot), .int(rank)])
+        // In one order, so that no two wait for each other.
+        return reached.sorted { $0.key < $1.key }.flatMap { lane, ranks in
+            ranks.sorted { $0.key < $1.key }.map { priority, rank in
+                PostgresStatement(
+                    """
+                    INSERT INTO virtual_time (lane, priority, slot, rank) VALUES ($1, $2, $3, $4)
+                    ON CONFLICT (lane, priority, slot) DO UPDATE SET rank = greatest(virtual_time.rank, excluded.rank)
+                    """, [.text(lane), .int(priority), .int(store.node.slot), .int(rank)])
+            }
         }
     }
 
     /// All that the work needs, of rows of the queue that were claimed just now.
-    private func claims(of rows: [PostgresRow], until end: Instant) async throws -> [Claim] {
+    ///
+    /// - Parameter statements: Sent with what asks for it.
+    private func claims(
+        of rows: [PostgresRow], until end: Instant, _ statements: [PostgresStatement]
+    ) async throws -> [Claim] {
         let keys = PostgresValue.ints(try rows.map { try $0.int64("job") })
-        let facts = try await transaction.send([
-            PostgresStatement(
-                """
-                SELECT jobs.key, jobs.tenant, jobs.id, jobs.run, profiles.body FROM jobs
-                    JOIN profiles ON profiles.key = jobs.profile
-                WHERE jobs.key = ANY($1::bigint[])
-                """, [keys]),
-            PostgresStatement(
-                """
-                SELECT attachments.job, attachments.id, attachments.ordinal FROM attachments
-                    JOIN queue ON queue.job = attachments.job AND queue.generation = attachments.generation
-                WHERE attachments.job = ANY($1::bigint[]) ORDER BY attachments.job, attachments.ordinal
-                """, [keys]),
-        ])
+        let facts = try await transaction.send(
+            [
+                PostgresStatement(
+                    """
+                    SELECT jobs.key, jobs.tenant, jobs.id, jobs.run, profiles.body FROM jobs
+                        JOIN profiles ON profiles.key = jobs.profile
+                    WHERE jobs.key = ANY($1::bigint[])
+                    """, [keys]),
+                PostgresStatement(
+                    """
+                    SELECT attachments.job, attachments.id, attachments.ordinal FROM attachments
+                        JOIN queue ON queue.job = attachments.job AND queue.generation = attachments.generation
+                    WHERE attachments.job = ANY($1::bigint[]) ORDER BY attachments.job, attachments.ordinal
+                    """, [keys]),
+            ] + statements)
         var jobs: [Int64: PostgresRow] = [:]
         for row in facts[0] { jobs[try row.int64("key")] = row }
         // An attachment that was deleted meanwhile is no longer wanted.
@@ -299,6 +331,7 @@ extension PostgresWork {
                 (AttachmentID(rawValue: try row.text("id")), try row.int("ordinal")))
         }
         var claims: [Claim] = []
+        var late: [(key: Int64, deadline: Int64?)] = []
         for row in rows {
             let key = try row.int64("job")
             guard let job = jobs[key] else { continue }
@@ -311,8 +344,7 @@ extension PostgresWork {
             var deadline = queued.deadlineAt
             if isLate {
                 deadline = submission.deadline(from: now)
-                try await run(
-                    "UPDATE queue SET deadline_at = $2 WHERE job = $1", [.int(key), .int(deadline?.milliseconds)])
+                late.append((key, deadline?.milliseconds))
             }
             let attachments = wanted[key] ?? []
             submission.attachments = attachments.map { submission.attachments[$0.ordinal] }
@@ -323,6 +355,13 @@ extension PostgresWork {
                     deadlineAt: deadline, isLate: isLate, lane: queued.lane, submission: submission,
                     attachments: attachments.map(\.id)))
         }
+        if !late.isEmpty {
+            try await run(
+                """
+                UPDATE queue SET deadline_at = late.deadline FROM unnest($1::bigint[], $2::bigint[]) AS late (job, deadline)
+                WHERE queue.job = late.job
+                """, [.ints(late.map(\.key)), .ints(late.map(\.deadline))])
+        }
         return claims
     }
 
@@ -330,12 +369,15 @@ extension PostgresWork {
     func claimAtOnce(_ key: Int64, _ new: NewJob, for offer: ClaimOffer) async throws -> Claim? {
         let lane = new.submission.lane
         for priority in JobPriority.inOrder where priority.rank <= new.submission.priority.rank {
+            let line = ClaimLows.Line(run: "", lane: lane, priority: priority.rank)
+            let low = store.node.low(of: line)
             let first = try await run(
                 """
                 SELECT job FROM queue
-                WHERE run = '' AND lane = $1 AND priority = $2 AND state = 'pending' AND due_at <= $3
+                WHERE run = '' AND lane = $1 AND priority = $2 AND state = 'pending' AND due_at <= $3 AND rank >= $4
                 ORDER BY rank, job LIMIT 1
-                """, [.text(lane.rawValue), .int(priority.rank), .int(now.milliseconds)]
+                """,
+                [.text(lane.rawValue), .int(priority.rank), .int(now.milliseconds), .int(low)]
             ).first
             guard let first else { continue }
             guard try first.int64("job") == key else { return nil }
@@ -345,8 +387,9 @@ extension PostgresWork {
                 UPDATE queue SET state = 'running', attempt = attempt + 1, claim = $2, node = $3, claimed_until = $4
                 WHERE job = $1 AND state = 'pending' RETURNING *, false AS was_interrupted
                 """, [.int(key), .uuid(new.claim.rawValue), .uuid(store.node.id), .int(end.milliseconds)])
-            try await advance(lane, past: rows)
-            return try await claims(of: Array(rows), until: end).first
+            let reached = try rows.map { (lane: lane, priority: try $0.int("priority"), rank: try $0.int64("rank")) }
+            store.node.found(reached.map(\.rank), in: line, wanted: 1, from: low)
+            return try await claims(of: Array(rows), until: end, advancing(reached)).first
         }
         return nil
     }

@@ -253,8 +253,8 @@ extension PostgresWork {
                         PostgresStatement(
                             """
                             INSERT INTO renditions (tenant, attachment, role, blob, sha256, bytes, media_type, width, height,
-                                duration)
-                            VALUES ($1, $2, $3, $4, decode($5, 'hex'), $6, $7, $8, $9, $10)
+                                duration, scheme, key, key_kid)
+                            VALUES ($1, $2, $3, $4, decode($5, 'hex'), $6, $7, $8, $9, $10, $11, $12, $13)
                             """,
                             id + [
                                 .text(role.rawValue),
@@ -262,7 +262,9 @@ extension PostgresWork {
                                 .text(rendition.sha256),
                                 .int(rendition.bytes), .text(rendition.mediaType.rawValue),
                                 .int(rendition.width.map { Int64($0) }), .int(rendition.height.map { Int64($0) }),
-                                .double(rendition.duration),
+                                .double(rendition.duration), .text(rendition.encryption?.scheme.rawValue),
+                                .bytes(rendition.encryption.map { Array($0.box) }),
+                                .text(rendition.encryption?.kid),
                             ]))
                 }
             case .failure(let error):

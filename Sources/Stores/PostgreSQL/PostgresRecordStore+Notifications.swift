@@ -28,18 +28,31 @@ extension PostgresRecordStore {
     public func notifications(
         of tenant: TenantID, in list: NotificationList, category: String?, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<NotificationRecord> {
-        let place = NotificationPlace(cursor)
+        let start = NotificationPlace(cursor) ?? list.start
         return try await read { work in
+            var conditions = Conditions(of: tenant)
+            conditions.require(list.membership)
+            conditions.require("(\(list.at), key) \(list.after) ($, $)", .int(start.at), .int(start.key))
+            let place = "\(list.at) AS at, key"
+            var end: NotificationPlace?
+            if let category {
+                end = try await work.run(
+                    """
+                    SELECT \(place) FROM notifications WHERE \(conditions.sql) ORDER BY \(list.order)
+                    LIMIT 1 OFFSET \(longestSearch - 1)
+                    """, conditions.values
+                ).first.map(NotificationPlace.init)
+                if let end {
+                    conditions.require("(\(list.at), key) \(list.upTo) ($, $)", .int(end.at), .int(end.key))
+                }
+                conditions.require("category = $", .text(category))
+            }
             let rows = try await work.run(
-                list == .pending ? PostgresWork.pendingNotifications : PostgresWork.shownNotifications,
-                [
-                    .text(tenant.rawValue), .int(place?.at ?? (list == .pending ? .min : .max)),
-                    .int(place?.key ?? .min), .text(category), .int(limit + 1),
-                ])
-            return try Page(
-                rows.map { row in
-                    (NotificationPlace(at: try row.int64("at"), key: try row.int64("key")), try row.notification())
-                }, limit)
+                """
+                SELECT \(place), record FROM notifications WHERE \(conditions.sql) ORDER BY \(list.order)
+                LIMIT \(limit + 1)
+                """, conditions.values)
+            return try Page(rows.map { (try NotificationPlace($0), try $0.notification()) }, limit, to: end)
         }
     }
 
@@ -56,18 +69,51 @@ extension PostgresRecordStore {
         }
     }
 
-    public func dueNotifications(limit: Int) async throws(AttachmentError) -> DueNotifications {
+    public func dueNotifications(
+        limit: Int, besides others: Set<NotificationName>, known: @escaping KnownNotifications
+    ) async throws(AttachmentError) -> DueNotifications {
         try await read { work in
             let now = PostgresValue.int(work.now.milliseconds)
             let rows = try await work.transaction.send([
                 PostgresStatement("SELECT min(next_at) AS at FROM notifications WHERE next_at > $1", [now]),
                 PostgresStatement(
-                    "SELECT record FROM notifications WHERE next_at <= $1 ORDER BY next_at LIMIT $2",
-                    [now, .int(limit)]),
+                    """
+                    SELECT tenant, id, revision, record FROM notifications
+                    WHERE next_at <= $1 AND (tenant, id) NOT IN (SELECT * FROM unnest($3::text[], $4::text[]))
+                    ORDER BY next_at LIMIT $2
+                    """,
+                    [
+                        now, .int(limit), .texts(others.map(\.tenant.rawValue)), .texts(others.map(\.id.rawValue)),
+                    ]),
             ])
             let next = try rows[0].first?.optionalInstant("at")
             return DueNotifications(
-                at: work.now, elements: try rows[1].map { try $0.notification() }, next: next.map { $0 - work.now })
+                at: work.now,
+                elements: try rows[1].map { row in
+                    let name = NotificationName(
+                        tenant: TenantID(rawValue: try row.text("tenant")),
+                        id: NotificationID(rawValue: try row.text("id")))
+                    return try known(name, row.int("revision")) ?? row.notification()
+                }, next: next.map { $0 - work.now })
+        }
+    }
+
+    public func upcomingNotifications(
+        within time: Duration, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<NotificationRecord> {
+        try await read { work in
+            let start = NotificationPlace(cursor) ?? NotificationPlace(at: .min, key: .min)
+            let rows = try await work.run(
+                """
+                SELECT next_at, key, record FROM notifications
+                WHERE next_at > $1 AND next_at <= $2 AND (next_at, key) > ($3, $4) ORDER BY next_at, key LIMIT $5
+                """,
+                [
+                    .int(work.now.milliseconds), .int((work.now + time).milliseconds), .int(start.at), .int(start.key),
+                    .int(limit),
+                ])
+            let end = try rows.last.map { NotificationPlace(at: try $0.int64("next_at"), key: try $0.int64("key")) }
+            return Page(elements: try rows.map { try $0.notification() }, next: end?.cursor)
         }
     }
 
@@ -124,7 +170,7 @@ extension PostgresRecordStore {
                 if !made.isEmpty { return firings.map { made.contains($0.firing.id) } }
             }
             var current = try await work.lockCurrent(firings.map(\.read))
-            let isMade = firings.map { current.remove(PostgresWork.NotificationName($0.read)) != nil }
+            let isMade = firings.map { current.remove(NotificationName($0.read)) != nil }
             try await work.apply(zip(firings, isMade).flatMap { $1 ? $0.changes : [] })
             return isMade
         }
@@ -219,20 +265,6 @@ extension PostgresWork {
         var record: NotificationRecord
     }
 
-    // A category that is null takes all.
-    fileprivate static let pendingNotifications = """
-        SELECT coalesce(next_at, 9223372036854775807) AS at, key, record FROM notifications
-        WHERE tenant = $1 AND state = 'pending' AND (coalesce(next_at, 9223372036854775807), key) > ($2, $3)
-            AND ($4::text IS NULL OR category = $4)
-        ORDER BY coalesce(next_at, 9223372036854775807), key LIMIT $5
-        """
-    fileprivate static let shownNotifications = """
-        SELECT shown_at AS at, key, record FROM notifications
-        WHERE tenant = $1 AND shown_at IS NOT NULL AND (shown_at < $2 OR (shown_at = $2 AND key > $3))
-            AND ($4::text IS NULL OR category = $4)
-        ORDER BY shown_at DESC, key LIMIT $5
-        """
-
     func notification(_ id: NotificationID, of tenant: TenantID) async throws -> FoundNotification? {
         try await found("SELECT key, record FROM notifications WHERE tenant = $1 AND id = $2", id, tenant)
     }
@@ -244,20 +276,6 @@ extension PostgresWork {
     private func found(_ sql: String, _ id: NotificationID, _ tenant: TenantID) async throws -> FoundNotification? {
         try await run(sql, [.text(tenant.rawValue), .text(id.rawValue)]).first.map { row in
             FoundNotification(key: try row.int64("key"), record: try row.notification())
-        }
-    }
-
-    struct NotificationName: Hashable {
-        var tenant: String
-        var id: String
-
-        init(tenant: String, id: String) {
-            self.tenant = tenant
-            self.id = id
-        }
-
-        init(_ record: NotificationRecord) {
-            self.init(tenant: record.tenant.rawValue, id: record.id.rawValue)
         }
     }
 
@@ -276,7 +294,12 @@ extension PostgresWork {
                 .texts(read.map(\.tenant.rawValue)), .texts(read.map(\.id.rawValue)),
                 .ints(read.map { Int64($0.revision) }),
             ])
-        return Set(try rows.map { NotificationName(tenant: try $0.text("tenant"), id: try $0.text("id")) })
+        return Set(
+            try rows.map { row in
+                NotificationName(
+                    tenant: TenantID(rawValue: try row.text("tenant")), id: NotificationID(rawValue: try row.text("id"))
+                )
+            })
     }
 
     /// Pending ones: of each node what it counted.
@@ -466,5 +489,11 @@ extension PostgresRow {
         // Given last, after the record was written.
         firing.place = try optionalInt("place")
         return firing
+    }
+}
+
+extension NotificationPlace {
+    fileprivate init(_ row: PostgresRow) throws {
+        self.init(at: try row.int64("at"), key: try row.int64("key"))
     }
 }

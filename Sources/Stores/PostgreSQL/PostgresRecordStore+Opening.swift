@@ -56,7 +56,8 @@ extension PostgresRecordStore {
         let rows = try await pool.rows(
             """
             SELECT \(PostgresClock.sql) AS now, access.*, renditions.blob, renditions.media_type, renditions.width,
-                renditions.height, renditions.duration, renditions.bytes, encode(renditions.sha256, 'hex') AS hash
+                renditions.height, renditions.duration, renditions.bytes, renditions.scheme, renditions.key, renditions.key_kid,
+                encode(renditions.sha256, 'hex') AS hash
             FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS looks (look, role, place)
                 LEFT JOIN access ON access.id = looks.look
                 LEFT JOIN renditions ON renditions.tenant = access.tenant

@@ -20,17 +20,41 @@ extension PostgresRecordStore {
             node.expect(Array(offered), for: offer.duration)
         }
         do throws(AttachmentError) {
-            let answers = try await write { work in
-                var answers: [SubmissionAnswer] = []
-                for job in new { answers.append(try await work.submit(job, options)) }
-                return answers
-            }
+            let answers = try await submit(new.map { SubmittedJob(new: $0, options: options) })
             for case .claimed(_, let claim) in answers { offered.remove(claim.id) }
             node.forget(offered)
             return answers
         } catch {
             node.forget(offered)
             throw error
+        }
+    }
+
+    /// One alone is recorded together with others' that come while the last are under way.
+    private func submit(_ jobs: [SubmittedJob]) async throws(AttachmentError) -> [SubmissionAnswer] {
+        if jobs.count == 1, let job = jobs.first {
+            do throws(PostgresError) {
+                let answer = try await submissions(job) { [self] requests throws(PostgresError) in
+                    try await writeTogether(requests) { work, requests in try await work.submit(together: requests) }
+                }
+                if let answer { return [answer] }
+            } catch {
+                // What the server refuses may be refused for a reason that its own transaction sees.
+                guard case .statement = error else { throw AttachmentError(postgres: error) }
+            }
+            return try await write { work in [try await work.submit(job.new, job.options)] }
+        }
+        return try await write { work in
+            let usual = try await work.submit(together: jobs)
+            var answers: [SubmissionAnswer] = []
+            for (job, answer) in zip(jobs, usual) {
+                if let answer {
+                    answers.append(answer)
+                } else {
+                    answers.append(try await work.submit(job.new, job.options))
+                }
+            }
+            return answers
         }
     }
 
@@ -260,6 +284,18 @@ extension PostgresWork {
         if rows.changes == 0, try await use(of: key.text, of: job.tenant) != nil { throw Overtaken() }
     }
 
+    /// Above which rank a tenant's last job in a line counts for its next: ``FairRank`` takes the greater of where the line has got
+    /// to, and of the last one's rank and the next one's size, which is ten attachments at most. What lies below has no say, and
+    /// much of it may be dead.
+    static func deciding(lane: String, priority: String) -> String {
+        """
+        coalesce((SELECT max(rank) FROM virtual_time AS time
+            WHERE time.lane = \(lane) AND time.priority = \(priority)), 0) - \(mostAttachments)
+        """
+    }
+
+    private static let mostAttachments = 10
+
     /// Where a new job stands in its line; a run is a line of its own, in the order of keys.
     ///
     /// - Parameter key: Of the job.
@@ -269,7 +305,8 @@ extension PostgresWork {
             """
             SELECT (SELECT max(rank) FROM virtual_time WHERE lane = $1 AND priority = $2) AS reached,
                 (SELECT max(rank) FROM queue
-                 WHERE tenant = $3 AND run = '' AND lane = $1 AND priority = $2 AND job <> $4) AS last
+                 WHERE tenant = $3 AND run = '' AND lane = $1 AND priority = $2 AND job <> $4
+                     AND rank > \(Self.deciding(lane: "$1", priority: "$2"))) AS last
             """,
             [.text(lane.rawValue), .int(job.priority.rank), .text(job.tenant.rawValue), .int(own ?? key)]
         ).first

@@ -4,11 +4,11 @@ internal import Postgres
 
 extension PostgresRecordStore {
     public func add(_ upload: UploadRecord, within quotas: Quotas) async throws(AttachmentError) {
-        try await write { work in
+        try await write { [keys] work in
             // Done again after an answer that was lost, it is there already.
             if work.transaction.mayHaveCommitted, try await work.upload(upload.id, of: upload.tenant) != nil { return }
             try await work.count(upload.usage, of: upload.tenant, within: quotas)
-            try await work.insert(upload)
+            try await work.insert(upload.sealed(by: keys))
         }
     }
 
@@ -66,8 +66,9 @@ extension PostgresRecordStore {
             case .failure(let refusal): return .failure(refusal)
             case .success(var change):
                 try await work.save(change.record, after: known, within: quotas)
+                work.note(.revoked(known, by: step, at: work.now))
                 if let job = change.job {
-                    let new = try NewJob(job, keys: keys)
+                    let new = try NewJob(known.opened(job, by: keys), keys: keys)
                     change.submitted =
                         try await work.submit(new, SubmissionOptions(quotas: .unbounded)).newJob
                     change.record = try await work.upload(id, of: tenant) ?? change.record

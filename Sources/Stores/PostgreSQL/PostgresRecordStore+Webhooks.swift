@@ -144,23 +144,29 @@ extension PostgresWork {
 
     fileprivate func record(_ result: WebhookResult) async throws {
         let (call, outcome) = (result.callback, result.outcome)
-        var values: [PostgresValue] = [.text(call.id), .text(call.tenant.rawValue), .text(outcome.reason)]
+        var values: [PostgresValue] = [
+            .text(call.id), .text(call.tenant.rawValue), .text(outcome.reason), .text(try result.answers?.column),
+        ]
         var conditions = "id = $1 AND tenant = $2 AND state = 'pending'"
         let changes: String
         if case .again(let delay, _) = outcome {
-            changes = "due_at = $4"
+            changes = "due_at = $5"
             values.append(.int((now + delay).milliseconds))
         } else {
-            changes = "finished_at = $4, state = \(outcome == .delivered ? "'delivered'" : "'failed'")"
+            changes = "finished_at = $5, state = \(outcome == .delivered ? "'delivered'" : "'failed'")"
             values.append(.int(now.milliseconds))
         }
         // Whoever was told was told, even if somebody else has it in hand by now.
         if outcome != .delivered {
-            conditions += " AND attempt = $5"
+            conditions += " AND attempt = $6"
             values.append(.int(call.attempt))
         }
         let changed = try await transaction.send([
-            PostgresStatement("UPDATE calls SET underway = false, reason = $3, \(changes) WHERE \(conditions)", values),
+            PostgresStatement(
+                """
+                UPDATE calls SET underway = false, reason = $3, answers = coalesce($4, answers), \(changes)
+                WHERE \(conditions)
+                """, values),
             PostgresStatement(
                 "DELETE FROM calls WHERE id = $1 AND tenant = $2 AND state = 'delivered' AND NOT is_kept",
                 Array(values.prefix(2))),
@@ -276,7 +282,8 @@ extension WebhookDelivery {
             type: CallType(rawValue: try row.text("type")), content: try CallContent(row),
             subject: try row.optionalText("subject"), url: try row.text("url"), origin: try row.text("receiver"),
             attempt: try row.int("attempt"), createdAt: try row.instant("created_at"),
-            giveUpAt: try row.optionalInstant("give_up_at"), traceparent: try row.optionalText("traceparent"))
+            giveUpAt: try row.optionalInstant("give_up_at"), traceparent: try row.optionalText("traceparent"),
+            answers: try [CallAnswer](column: row.optionalText("answers")))
     }
 }
 
@@ -290,7 +297,8 @@ extension CallRecord {
                 state: try .init(column: row.text("state")), attempts: try row.int("attempt"),
                 dueAt: try row.instant("due_at"), isUnderway: try row.bool("underway"),
                 reason: try row.optionalText("reason")),
-            createdAt: try row.instant("created_at"), finishedAt: try row.optionalInstant("finished_at"))
+            answers: try [CallAnswer](column: row.optionalText("answers")), createdAt: try row.instant("created_at"),
+            finishedAt: try row.optionalInstant("finished_at"))
     }
 }
 

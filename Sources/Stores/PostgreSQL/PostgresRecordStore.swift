@@ -21,6 +21,7 @@ public struct PostgresRecordStore: RecordStore {
     let looks = PostgresGroup<Look, LookAnswer>()
     let tickets = PostgresGroup<String, TicketAnswer>()
     let deliveries = PostgresGroup<Delivery, JobRecord?>()
+    let submissions = PostgresGroup<SubmittedJob, SubmissionAnswer?>()
 
     /// Uses a database whose schema was made.
     ///
@@ -29,19 +30,24 @@ public struct PostgresRecordStore: RecordStore {
     ///   - garbageDelay: How long that waits; zero: not at all.
     ///   - notifies: Whether nodes wake each other; else they look more often.
     ///   - clock: Where instants come from; the server, but in tests.
+    ///   - url: Where other nodes reach this one, as ``StoreDatabase/advertises`` has it.
     init(
         _ pool: PostgresPool, keys: KeyRing, garbage: any GarbageCollector, garbageDelay: Duration = .seconds(60),
-        notifies: Bool = true, clock: PostgresClock = .server, timing: PostgresNode.Timing = PostgresNode.Timing()
+        notifies: Bool = true, clock: PostgresClock = .server, timing: PostgresNode.Timing = PostgresNode.Timing(),
+        advertising url: String? = nil
     ) {
         self.pool = pool
         self.keys = keys
         self.clock = clock
         self.garbage = garbage
         self.garbageDelay = garbageDelay
-        let wakeups = PostgresWakeups(pool.parameters, areOn: notifies)
+        let wakeups = PostgresWakeups(pool.parameters, areWanted: notifies)
         self.wakeups = wakeups
-        node = PostgresNode(pool, timing) { wakeups.divide(among: $0) }
+        node = PostgresNode(pool, at: url, timing) { wakeups.divide(among: $0) }
     }
+
+    /// As of the last heartbeat; a command counts while it runs.
+    public var nodes: Int { wakeups.nodes }
 
     public func now() async throws(AttachmentError) -> Instant {
         do { return try await instant() } catch { throw AttachmentError(postgres: error) }

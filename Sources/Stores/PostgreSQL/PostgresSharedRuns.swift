@@ -178,7 +178,12 @@ extension PostgresWork {
                 key: try row.int64("key"), run: try row.text("run"), state: try row.choice("state"),
                 digest: try row.text("body_digest"))
         }
-        try await insert(jobs.filter { known[$0.submission.workKey ?? ""] == nil })
+        let unknown = jobs.filter { known[$0.submission.workKey ?? ""] == nil }
+        if let first = unknown.first {
+            // They differ in their sources alone.
+            let profile = try await profileKey(first.submission.profile, body: first.stored.profile)
+            _ = try await insert(unknown.map { PlacedJob(new: $0, profile: profile) })
+        }
         var answers: [RunAnswer] = []
         var earlier: [Int: Int64] = [:]
         // In one order, whoever else locks some of the same.
@@ -208,79 +213,5 @@ extension PostgresWork {
             answers[index] = .earlier(record)
         }
         return answers
-    }
-
-    /// New jobs of a run, whose ranks are their keys.
-    private func insert(_ jobs: [NewJob]) async throws {
-        guard let first = jobs.first else { return }
-        let submissions = jobs.map(\.submission)
-        precondition(
-            submissions.allSatisfy {
-                $0.run == submissions[0].run && $0.profile == submissions[0].profile && $0.callback == nil
-                    && !$0.needsFetching
-            }, "jobs of a shared run differ in their sources alone")
-        let (tenant, run) = (first.submission.tenant.rawValue, first.submission.run?.rawValue ?? "")
-        let profile = try await profileKey(first.submission.profile, body: first.stored.profile)
-        let deadlines = submissions.map { $0.deadline(from: now)?.milliseconds }
-        let rows = try await self.run(
-            """
-            INSERT INTO jobs (tenant, id, work_key, run, generation, body_digest, profile, mode, priority, metadata, state,
-                created_at, deadline_at)
-            SELECT $1, id, work_key, $2, 1, digest, $3, mode, priority, metadata, 'pending', $4, deadline
-            FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::text[], $11::bigint[])
-                WITH ORDINALITY AS new (id, work_key, digest, mode, priority, metadata, deadline, number)
-            ORDER BY number RETURNING key, id
-            """,
-            [
-                .text(tenant), .text(run), .int(profile), .int(now.milliseconds),
-                .texts(submissions.map(\.id.rawValue)), .texts(submissions.map(\.workKey)),
-                .texts(jobs.map(\.stored.digest)), .texts(submissions.map(\.mode.rawValue)),
-                .ints(submissions.map { Int64($0.priority.rank) }),
-                .texts(try submissions.map { try Column.text($0.metadata) }), .ints(deadlines),
-            ])
-        var keys: [String: Int64] = [:]
-        for row in rows { keys[try row.text("id")] = try row.int64("key") }
-        let places = submissions.map { keys[$0.id.rawValue] }
-        let attachments = zip(jobs, places).flatMap { job, key in
-            job.submission.attachments.enumerated().map { ordinal, attachment in
-                (id: job.attachments[ordinal], key: key, ordinal: ordinal, attachment: attachment)
-            }
-        }
-        _ = try await transaction.send([
-            PostgresStatement(
-                """
-                INSERT INTO queue (job, tenant, run, lane, priority, rank, due_at, state, generation, deadline_at, submission,
-                    has_callback)
-                SELECT key, $1, $2, lane, priority, key, $3, 'pending', 1, deadline, submission, false
-                FROM unnest($4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::text[])
-                    AS new (key, lane, priority, deadline, submission)
-                """,
-                [
-                    .text(tenant), .text(run), .int(now.milliseconds), .ints(places),
-                    .texts(submissions.map(\.lane.rawValue)), .ints(submissions.map { Int64($0.priority.rank) }),
-                    .ints(deadlines), .texts(jobs.map(\.stored.body)),
-                ]),
-            PostgresStatement(
-                """
-                INSERT INTO attachments (tenant, id, job, run, generation, ordinal, identifier, source, state, details,
-                    created_at)
-                SELECT $1, id, key, $2, 1, ordinal, identifier, source, 'pending', details, $3
-                FROM unnest($4::uuid[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[])
-                    AS new (id, key, ordinal, identifier, source, details)
-                """,
-                [
-                    .text(tenant), .text(run), .int(now.milliseconds), .uuids(attachments.map(\.id.rawValue)),
-                    .ints(attachments.map(\.key)), .ints(attachments.map { Int64($0.ordinal) }),
-                    .texts(attachments.map(\.attachment.identifier)),
-                    .texts(attachments.map { $0.attachment.location.sourceName?.rawValue }),
-                    .texts(
-                        try attachments.map {
-                            try Column.text(
-                                AttachmentDetails(
-                                    source: SourceFacts($0.attachment), options: $0.attachment.options))
-                        }),
-                ]),
-        ])
-        wakes.insert(.work)
     }
 }

@@ -24,29 +24,36 @@ final class PostgresWakeups: Sendable {
         var listener: PostgresListener?
     }
 
-    /// Whether there are any: not behind a pooler in transaction mode.
-    let areOn: Bool
+    /// Whether there may be any: not where nobody wants them, nor behind what is known for a pooler in transaction mode.
+    private let areWanted: Bool
     private let pool: PostgresPool
     private let state = Mutex(State())
-    private let nodes = Atomic<Int>(1)
+    private let count = Atomic<Int>(1)
 
     /// Between two of a node, times the number of nodes that live.
     static let share: Duration = .milliseconds(20)
 
-    init(_ parameters: PostgresParameters, areOn: Bool) {
-        self.areOn = areOn && !parameters.isPooled
+    init(_ parameters: PostgresParameters, areWanted: Bool) {
+        self.areWanted = areWanted && !parameters.isPooled
         pool = PostgresPool(parameters, writers: 1, readers: 1)
     }
 
     /// How many nodes share what is sent.
     func divide(among nodes: Int) {
-        self.nodes.store(max(nodes, 1), ordering: .relaxed)
+        count.store(max(nodes, 1), ordering: .relaxed)
     }
 
-    /// Tells it at once, or together with what comes until the next may be sent.
+    var nodes: Int { count.load(ordering: .relaxed) }
+
+    /// Whether this node hears the others': found out, as a pooler between needn't be known.
+    var hearing: PostgresListener.Hearing { state.withLock { $0.listener?.hearing ?? .unknown } }
+
+    /// Tells it at once, or together with what comes until the next may be sent. Where this node is known to hear nobody,
+    /// nobody hears it either: they have the same way to the server.
     func send(_ channels: Set<Channel>) {
-        guard areOn, !channels.isEmpty else { return }
+        guard areWanted, !channels.isEmpty else { return }
         let begins = state.withLock { state in
+            guard state.listener?.hearing != .fails else { return false }
             state.pending.formUnion(channels)
             defer { state.isUnderWay = true }
             return !state.isUnderWay
@@ -66,12 +73,12 @@ final class PostgresWakeups: Sendable {
             _ = try? await pool.batch(
                 [PostgresStatement("SET LOCAL synchronous_commit TO off")]
                     + channels.map { PostgresStatement("NOTIFY \"\($0.rawValue)\"") })
-            try? await Task.sleep(for: Self.share * nodes.load(ordering: .relaxed))
+            try? await Task.sleep(for: Self.share * nodes)
         }
     }
 
     func listen(_ heed: @escaping @Sendable (QueueNews) -> Void) {
-        guard areOn else { return }
+        guard areWanted else { return }
         let listener = PostgresListener(pool.parameters, to: Channel.allCases.map(\.rawValue)) { name in
             if let channel = Channel(rawValue: name) { heed(channel.news) }
         }
@@ -80,9 +87,9 @@ final class PostgresWakeups: Sendable {
 }
 
 extension PostgresRecordStore {
-    /// Wake-ups come sooner, where there are any.
+    /// Wake-ups come sooner, while they are heard.
     public var pace: QueuePace {
-        QueuePace(work: .milliseconds(wakeups.areOn ? 250 : 100), ends: .milliseconds(50))
+        QueuePace(work: .milliseconds(wakeups.hearing == .works ? 250 : 100), ends: .milliseconds(50))
     }
 
     public func listen(_ heed: @escaping @Sendable (QueueNews) -> Void) {
@@ -94,15 +101,23 @@ extension PostgresRecordStore {
             let names = Array(jobs)
             let rows = try await pool.rows(
                 """
-                SELECT jobs.tenant, jobs.id, jobs.generation, jobs.state
+                SELECT jobs.tenant, jobs.id, jobs.generation, jobs.state, queue.attempt, queue.node,
+                    NULLIF(nodes.url, '') AS url
                 FROM unnest($1::text[], $2::text[]) AS names (tenant, id)
                     JOIN jobs ON jobs.tenant = names.tenant AND jobs.id = names.id
-                """, [.texts(names.map(\.tenant.rawValue)), .texts(names.map(\.job.rawValue))])
+                    LEFT JOIN queue ON queue.job = jobs.key AND queue.state = 'running' AND queue.node <> $3
+                    LEFT JOIN nodes ON nodes.id = queue.node
+                """, [.texts(names.map(\.tenant.rawValue)), .texts(names.map(\.job.rawValue)), .uuid(node.id)])
             var standing: [JobName: JobStanding] = [:]
             for row in rows {
                 let name = JobName(
                     tenant: TenantID(rawValue: try row.text("tenant")), job: JobID(rawValue: try row.text("id")))
-                standing[name] = JobStanding(generation: try row.int("generation"), state: try row.choice("state"))
+                var found = JobStanding(generation: try row.int("generation"), state: try row.choice("state"))
+                if let node = try row.optionalText("node") {
+                    found.remote = RemoteAttempt(
+                        try row.int("attempt"), on: node, at: try row.optionalText("url"))
+                }
+                standing[name] = found
             }
             return standing
         } catch {

@@ -159,6 +159,16 @@ extension Rendition {
         self.init(
             mediaType: try row.choice("media_type"), width: try row.optionalInt("width").map { Int($0) },
             height: try row.optionalInt("height").map { Int($0) }, duration: try row.optionalDouble("duration"),
-            bytes: try row.int64("bytes"), sha256: try row.text("hash"))
+            bytes: try row.int64("bytes"), sha256: try row.text("hash"), encryption: try SealedEncryption(row))
+    }
+}
+
+extension SealedEncryption {
+    /// Of a row of `renditions`; nil where that isn't encrypted.
+    init?(_ row: PostgresRow) throws {
+        guard let scheme: EncryptionScheme = try row.optionalChoice("scheme"),
+            let kid = try row.optionalText("key_kid"), let box = try row.optionalBytes("key")
+        else { return nil }
+        self.init(scheme: scheme, kid: kid, box: Data(box))
     }
 }

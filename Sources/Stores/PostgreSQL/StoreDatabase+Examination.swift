@@ -24,6 +24,12 @@ public struct DatabaseExamination: Hashable, Sendable {
     /// What the server takes, and what is in use.
     public var connectionLimit: Int
     public var connections: Int
+    /// Whether nodes hear each other's wake-ups; nil where they don't try.
+    public var hearsWakeups: Bool?
+    /// Nodes and commands that live.
+    public var livingNodes: Int
+    /// Of those, the names of nodes at work that don't say how others reach them.
+    public var unreachableNodes: [String]
 }
 
 extension StoreDatabase {
@@ -71,7 +77,8 @@ extension StoreDatabase {
             version: try row.text("version"), schema: nil, roundTrip: trips.sorted()[trips.count / 2],
             clockOffset: offset, hasSynchronousStandby: try row.bool("synchronous"), standbys: try row.int("standbys"),
             risks: [], forbidden: [], ownsSchema: false, connectionLimit: try row.int("most"),
-            connections: try row.int("connections"))
+            connections: try row.int("connections"), hearsWakeups: try await hearsWakeups, livingNodes: 0,
+            unreachableNodes: [])
         for setting in ["synchronous_commit", "fsync", "full_page_writes"] where try row.text(setting) == "off" {
             examination.risks.append("\(setting)=off")
         }
@@ -94,6 +101,21 @@ extension StoreDatabase {
             if try table.bool("own") { examination.ownsSchema = true }
         }
         examination.schema = try await pool.rows("SELECT version FROM schema", on: .write).first?.int("version")
+        // An older schema's nodes say nothing of it.
+        guard examination.schema == PostgresSchema.version else { return examination }
+        let nodes = try await pool.rows(
+            "SELECT name, url FROM nodes WHERE \(PostgresNode.isAlive(within: deadAfter)) ORDER BY name", on: .write)
+        for node in nodes {
+            examination.livingNodes += 1
+            if try node.optionalText("url") == nil { examination.unreachableNodes.append(try node.text("name")) }
+        }
         return examination
+    }
+
+    private var hearsWakeups: Bool? {
+        get async throws(PostgresError) {
+            guard notifies, !parameters.isPooled else { return nil }
+            return try await PostgresListener.hears(parameters)
+        }
     }
 }

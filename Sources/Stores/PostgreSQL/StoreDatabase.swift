@@ -8,12 +8,15 @@ public struct StoreDatabase: Sendable, CustomStringConvertible {
     let parameters: PostgresParameters
     var writers: Int
     var readers: Int
-    /// Whether nodes wake each other; else they look more often.
+    /// Whether nodes wake each other where that is found to work; else they look more often.
     public var notifies = true
     /// Without a heartbeat for so long a node is dead, and what it had is begun anew elsewhere.
     public var deadAfter: Duration = .seconds(10)
     /// How long bytes outlive their last record, so that a failover that lost a deletion finds them.
     public var garbageDelay: Duration = .seconds(60)
+    /// Where other nodes reach this one, without a slash at the end; empty where none wants to, as nobody follows what is done
+    /// there; nil where somebody may, and it doesn't say.
+    public var advertises: String?
 
     /// - Parameters:
     ///   - url: As libpq has it: `postgres://user@host/database`.
@@ -64,7 +67,8 @@ extension Store {
             return try Store(scratch: scratch, keys: keys, bytes: bytes, schemaVersion: "\(PostgresSchema.version)") {
                 PostgresRecordStore(
                     pool, keys: $0, garbage: $1, garbageDelay: database.garbageDelay, notifies: database.notifies,
-                    timing: PostgresNode.Timing(deadAfter: database.deadAfter, steadiness: database.deadAfter))
+                    timing: PostgresNode.Timing(deadAfter: database.deadAfter, steadiness: database.deadAfter),
+                    advertising: database.advertises)
             }
         } catch {
             await pool.close()

@@ -92,7 +92,17 @@ extension Rendition {
     init(_ row: Row) throws {
         self.init(
             mediaType: try row.choice("media_type"), width: row["width"], height: row["height"],
-            duration: row["duration"], bytes: row["bytes"], sha256: row["sha256"])
+            duration: row["duration"], bytes: row["bytes"], sha256: row["sha256"], encryption: SealedEncryption(row))
+    }
+}
+
+extension SealedEncryption {
+    /// Of a row of `renditions`; nil where that isn't encrypted.
+    init?(_ row: Row) {
+        guard let scheme = (row["scheme"] as String?).flatMap(EncryptionScheme.init(rawValue:)),
+            let kid = row["key_kid"] as String?, let box = row["key"] as Data?
+        else { return nil }
+        self.init(scheme: scheme, kid: kid, box: box)
     }
 }
 
@@ -149,7 +159,7 @@ extension Database {
         guard record.state == .delivered else { return record }
         let renditions = try rows(
             """
-            SELECT role, media_type, width, height, duration, blobs.sha256, blobs.bytes
+            SELECT role, media_type, width, height, duration, scheme, key, key_kid, blobs.sha256, blobs.bytes
             FROM renditions JOIN blobs ON blobs.name = renditions.blob
             WHERE renditions.tenant = ? AND renditions.attachment = ?
             """, [record.tenant.rawValue, record.id.rawValue])

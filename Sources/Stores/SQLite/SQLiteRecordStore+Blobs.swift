@@ -78,6 +78,7 @@ extension Database {
                 UNION SELECT DISTINCT kid FROM uploads WHERE state IN ('open', 'complete', 'consumed') AND expires_at > ?
                 UNION SELECT DISTINCT headers_kid FROM jobs WHERE headers_kid IS NOT NULL
                 UNION SELECT DISTINCT headers_kid FROM notification_sources WHERE headers_kid IS NOT NULL
+                UNION SELECT DISTINCT key_kid FROM renditions WHERE key_kid IS NOT NULL
                 """, [now.milliseconds, now.milliseconds, now.milliseconds]))
     }
 

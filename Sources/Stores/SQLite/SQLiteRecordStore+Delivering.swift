@@ -113,12 +113,14 @@ extension Database {
             let rendition = delivered.rendition
             try run(
                 """
-                INSERT INTO renditions (tenant, attachment, role, blob, media_type, width, height, duration)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO renditions (tenant, attachment, role, blob, media_type, width, height, duration, scheme, key,
+                    key_kid)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     tenant.rawValue, outcome.id.rawValue, role.rawValue, blob.rawValue,
                     rendition.mediaType.rawValue, rendition.width, rendition.height, rendition.duration,
+                    rendition.encryption?.scheme.rawValue, rendition.encryption?.box, rendition.encryption?.kid,
                 ])
         }
         return unneeded

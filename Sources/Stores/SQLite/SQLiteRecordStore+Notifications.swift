@@ -27,16 +27,18 @@ extension SQLiteRecordStore {
     public func notifications(
         of tenant: TenantID, in list: NotificationList, category: String?, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<NotificationRecord> {
-        let place = NotificationPlace(cursor)
-        return try await read { database, _ in
-            let rows = try database.rows(
-                list == .pending ? Database.pendingNotifications : Database.shownNotifications,
-                [
-                    tenant.rawValue, place?.at ?? (list == .pending ? .min : .max), place?.key ?? .min, category,
-                    category, limit + 1,
-                ])
-            return try Page(
-                rows.map { try (NotificationPlace(at: $0["at"], key: $0["key"]), $0.notification()) }, limit)
+        let start = NotificationPlace(cursor) ?? list.start
+        return try await read { [longestSearch] database, _ in
+            let rows = category == nil ? limit + 1 : longestSearch
+            let places = try database.places(in: list, of: tenant, after: start, limit: rows)
+            var elements: [(NotificationPlace, NotificationRecord)] = []
+            for place in places where elements.count <= limit {
+                let row = try database.row(
+                    "SELECT record FROM notifications WHERE key = ?1 AND (?2 IS NULL OR category = ?2)",
+                    [place.key, category])
+                if let row { elements.append((place, try row.notification())) }
+            }
+            return Page(elements, limit, to: places.count == rows ? places.last : nil)
         }
     }
 
@@ -53,18 +55,51 @@ extension SQLiteRecordStore {
         }
     }
 
-    public func dueNotifications(limit: Int) async throws(AttachmentError) -> DueNotifications {
+    public func dueNotifications(
+        limit: Int, besides others: Set<NotificationName>, known: @escaping KnownNotifications
+    ) async throws(AttachmentError) -> DueNotifications {
         try await read { [clock] database, _ in
             let now = clock()
             let next = try database.number(
                 "SELECT min(next_at) FROM notifications WHERE next_at > ?", [now.milliseconds])
+            // Those that are left out are as many rows more; only of unknown others the record is read.
+            let due = try database.rows(
+                "SELECT key, tenant, id, revision FROM notifications WHERE next_at <= ? ORDER BY next_at LIMIT ?",
+                [now.milliseconds, limit + others.count]
+            ).map { row in
+                (
+                    name: NotificationName(
+                        tenant: TenantID(rawValue: row["tenant"]), id: NotificationID(rawValue: row["id"])), row
+                )
+            }
             return DueNotifications(
                 at: now,
-                elements: try database.rows(
-                    "SELECT record FROM notifications WHERE next_at <= ? ORDER BY next_at LIMIT ?",
-                    [now.milliseconds, limit]
-                ).map { try $0.notification() },
+                elements: try due.filter { !others.contains($0.name) }.prefix(limit).compactMap { name, row in
+                    try known(name, row["revision"])
+                        ?? database.row("SELECT record FROM notifications WHERE key = ?", [row["key"]])?.notification()
+                },
                 next: next.map { Instant(milliseconds: $0) - now })
+        }
+    }
+
+    public func upcomingNotifications(
+        within time: Duration, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<NotificationRecord> {
+        try await read { [clock] database, _ in
+            let now = clock()
+            let (first, last) = (now.milliseconds + 1, (now + time).milliseconds)
+            let start = NotificationPlace(cursor) ?? NotificationPlace(at: first, key: .min)
+            // In two steps, as ``places(in:of:after:limit:)``.
+            var rows = try database.rows(
+                "SELECT next_at, key, record FROM notifications WHERE next_at = ? AND key > ? ORDER BY key LIMIT ?",
+                [(first...last).contains(start.at) ? start.at : nil, start.key, limit])
+            rows += try database.rows(
+                """
+                SELECT next_at, key, record FROM notifications
+                WHERE next_at > ? AND next_at <= ? ORDER BY next_at, key LIMIT ?
+                """, [max(start.at, first - 1), last, limit - rows.count])
+            let end = rows.last.map { NotificationPlace(at: $0["next_at"], key: $0["key"]) }
+            return Page(elements: try rows.map { try $0.notification() }, next: end?.cursor)
         }
     }
 
@@ -214,19 +249,24 @@ extension Database {
         var record: NotificationRecord
     }
 
-    // Category and limit come last; a category that is null takes all.
-    static let pendingNotifications = """
-        SELECT coalesce(next_at, 9223372036854775807) AS at, key, record FROM notifications
-        WHERE tenant = ? AND state = 'pending' AND (coalesce(next_at, 9223372036854775807), key) > (?, ?)
-            AND (? IS NULL OR category = ?)
-        ORDER BY coalesce(next_at, 9223372036854775807), key LIMIT ?
-        """
-    static let shownNotifications = """
-        SELECT shown_at AS at, key, record FROM notifications
-        WHERE tenant = ?1 AND shown_at IS NOT NULL AND (shown_at < ?2 OR (shown_at = ?2 AND key > ?3))
-            AND (?4 IS NULL OR category = ?5)
-        ORDER BY shown_at DESC, key LIMIT ?6
-        """
+    /// In two steps, for SQLite looks up the second column of an index only where the first one is given.
+    fileprivate func places(
+        in list: NotificationList, of tenant: TenantID, after start: NotificationPlace, limit: Int
+    ) throws -> [NotificationPlace] {
+        let (all, direction) = ("FROM notifications WHERE tenant = ? AND \(list.membership)", list.direction)
+        let beside = try rows(
+            "SELECT key \(all) AND \(list.at) = ? AND key \(list.after) ? ORDER BY key \(direction) LIMIT ?",
+            [tenant.rawValue, start.at, start.key, limit]
+        ).map { NotificationPlace(at: start.at, key: $0["key"]) }
+        guard beside.count < limit else { return beside }
+        let behind = try rows(
+            """
+            SELECT \(list.at) AS at, key \(all) AND \(list.at) \(list.after) ?
+            ORDER BY \(list.at) \(direction), key \(direction) LIMIT ?
+            """, [tenant.rawValue, start.at, limit - beside.count]
+        ).map { NotificationPlace(at: $0["at"], key: $0["key"]) }
+        return beside + behind
+    }
 
     func notification(_ id: NotificationID, of tenant: TenantID) throws -> FoundNotification? {
         try row(

@@ -22,7 +22,7 @@ extension SQLiteRecordStore {
                 access.opens(role),
                 let row = try database.row(
                     """
-                    SELECT blob, media_type, width, height, duration, blobs.sha256, blobs.bytes
+                    SELECT blob, media_type, width, height, duration, scheme, key, key_kid, blobs.sha256, blobs.bytes
                     FROM renditions JOIN blobs ON blobs.name = renditions.blob
                     WHERE renditions.tenant = ? AND renditions.attachment = ? AND renditions.role = ?
                     """, [access.tenant.rawValue, access.attachment.rawValue, role.rawValue])

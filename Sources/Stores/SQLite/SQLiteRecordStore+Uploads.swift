@@ -4,10 +4,10 @@ internal import GRDB
 
 extension SQLiteRecordStore {
     public func add(_ upload: UploadRecord, within quotas: Quotas) async throws(AttachmentError) {
-        try await write { database, _ in
+        try await write { [keys] database, _ in
             try UploadDecision.admit(
                 try database.uploadUsage(of: upload.tenant), adding: upload.usage, within: quotas)
-            try database.insert(upload)
+            try database.insert(upload.sealed(by: keys))
             try database.count(upload.usage, of: upload.tenant)
         }
     }
@@ -56,10 +56,13 @@ extension SQLiteRecordStore {
             case .failure(let refusal): return .failure(refusal)
             case .success(var change):
                 try database.save(change.record, after: known, within: quotas)
+                try database.note(.revoked(known, by: step, at: now), at: now)
                 if let job = change.job {
                     let options = SubmissionOptions(quotas: .unbounded)
                     change.submitted =
-                        try database.submit(job, options, at: now, lives: workers.lives, keys: keys).newJob
+                        try database.submit(
+                            known.opened(job, by: keys), options, at: now, lives: workers.lives, keys: keys
+                        ).newJob
                     change.record = try database.upload(id, of: tenant) ?? change.record
                 }
                 if let call = change.call { try database.enqueue(call, at: now) }

@@ -18,8 +18,9 @@ extension SQLiteRecordStore {
         }
         // What records of firings become is decided and written out beside the writer, whom all wait for.
         let ends = try await read { database, now in try HandoverEnds(results, database, at: now) }
+        let answers = try results.map { result throws(AttachmentError) in try result.answers?.column }
         return try await write { database, now in
-            for result in results { try database.record(result, ends, at: now) }
+            for (result, answers) in zip(results, answers) { try database.record(result, answers, ends, at: now) }
             return try database.takeWebhooks(within: places, for: duration, at: now)
         }
     }
@@ -116,10 +117,13 @@ extension Database {
         return ("SELECT * FROM calls WHERE \(conditions) ORDER BY id DESC LIMIT ?", arguments + [limit])
     }
 
-    fileprivate func record(_ result: WebhookResult, _ ends: HandoverEnds, at now: Instant) throws {
+    /// - Parameter answers: As the table has them; nil to leave them as they are.
+    fileprivate func record(
+        _ result: WebhookResult, _ answers: String?, _ ends: HandoverEnds, at now: Instant
+    ) throws {
         let call = result.callback
-        var changes = "underway = 0, reason = ?"
-        var arguments: StatementArguments = [result.outcome.reason]
+        var changes = "underway = 0, reason = ?, answers = coalesce(?, answers)"
+        var arguments: StatementArguments = [result.outcome.reason, answers]
         if case .again(let delay, _) = result.outcome {
             changes += ", due_at = ?"
             arguments += [(now + delay).milliseconds]
@@ -284,14 +288,16 @@ extension Database {
             id: row["id"], tenant: TenantID(rawValue: row["tenant"]), type: CallType(rawValue: row["type"]),
             content: try content(ofCall: row), subject: row["subject"], url: row["url"], origin: row["receiver"],
             attempt: row["attempt"], createdAt: Instant(milliseconds: row["created_at"]),
-            giveUpAt: row.instant("give_up_at"), traceparent: row["traceparent"])
+            giveUpAt: row.instant("give_up_at"), traceparent: row["traceparent"],
+            answers: try [CallAnswer](column: row["answers"]))
     }
 
     fileprivate func callRecord(_ row: Row) throws -> CallRecord {
         CallRecord(
             id: row["id"], tenant: TenantID(rawValue: row["tenant"]), type: CallType(rawValue: row["type"]),
             content: try content(ofCall: row), subject: row["subject"], url: row["url"],
-            report: try WebhookReport(call: row), createdAt: Instant(milliseconds: row["created_at"]),
+            report: try WebhookReport(call: row), answers: try [CallAnswer](column: row["answers"]),
+            createdAt: Instant(milliseconds: row["created_at"]),
             finishedAt: row.instant("finished_at"))
     }
 }

@@ -26,8 +26,17 @@ enum Schema {
         migrator.registerMigration("14") { database in try database.execute(sql: console) }
         migrator.registerMigration("15") { database in try database.execute(sql: uploadParts) }
         migrator.registerMigration("16") { database in try database.execute(sql: tenants) }
+        migrator.registerMigration("17") { database in try database.execute(sql: callAnswers) }
+        migrator.registerMigration("18") { database in try database.execute(sql: encryption) }
         return migrator
     }()
+
+    /// Makes of a database in which nothing is what the migrations would; leaves any other as it is.
+    static func makeWhole(_ database: Database) throws {
+        guard try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 else { return }
+        try database.execute(sql: whole)
+        try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+    }
 
     /// A row of `blobs` and `profiles` belongs to nobody: who refers to it is in tables that name the tenant.
     private static let first = """

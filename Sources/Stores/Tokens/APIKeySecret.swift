@@ -5,8 +5,7 @@ internal import FoundationEssentials
 extension TokenFormat {
     /// A random key: nothing but its hash is needed to know it again.
     static func newAPIKey() -> (id: String, token: AccessToken) {
-        var generator = SystemRandomNumberGenerator()
-        let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
         let id = newID()
         return (id, AccessToken(secretText: compose(.apiKey, id: id, secret: secret)))
     }

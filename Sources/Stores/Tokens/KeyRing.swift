@@ -63,12 +63,20 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
         return key == nil ? nil : AccessToken(secretText: text)
     }
 
-    /// What the headers for origins are encrypted with; nil where the key is gone.
-    func headerKey(_ kid: String) -> SymmetricKey? {
+    /// What the secrets of submissions are encrypted with; nil where the key is gone.
+    func headerKey(_ kid: String) -> SymmetricKey? { derivedKey(kid, for: "headers for origins") }
+
+    /// What the keys of renditions are encrypted with; nil where the key is gone.
+    func renditionKey(_ kid: String) -> SymmetricKey? { derivedKey(kid, for: "keys of renditions") }
+
+    /// What nodes know each other by; nil where the key is gone.
+    func nodeKey(_ kid: String) -> SymmetricKey? { derivedKey(kid, for: "requests of nodes") }
+
+    private func derivedKey(_ kid: String, for use: String) -> SymmetricKey? {
         if !state.withLock({ state in state.keys.contains { $0.kid == kid } }) { try? reloadIfChanged() }
         guard let key = state.withLock({ state in state.keys.first { $0.kid == kid }?.key }) else { return nil }
         return HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: key, info: Data("headers for origins".utf8), outputByteCount: 32)
+            inputKeyMaterial: key, info: Data(use.utf8), outputByteCount: 32)
     }
 
     /// The secrets of a tenant's webhooks, one for each number and key, the current one first. What tokens are derived

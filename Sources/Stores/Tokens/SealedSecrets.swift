@@ -22,7 +22,9 @@ struct SealedSecrets: Sendable {
     }
 
     /// Nil where the submission has none.
-    init?(of submission: JobSubmission, keys ring: KeyRing) throws {
+    ///
+    /// - Parameter kid: The key that encrypts them; nil for the current one.
+    init?(of submission: JobSubmission, keys ring: KeyRing, kid named: String? = nil) throws {
         var headers: [Int: [String: String]] = [:]
         var keys: [Int: MediaEncryption.Key] = [:]
         for (index, attachment) in submission.attachments.enumerated() {
@@ -30,7 +32,11 @@ struct SealedSecrets: Sendable {
             keys[index] = attachment.encryption?.key
         }
         guard !headers.isEmpty || !keys.isEmpty else { return nil }
-        do { kid = try ring.current() } catch { throw AttachmentError.storeFailed(reason: error.description) }
+        do {
+            if let named { kid = named } else { kid = try ring.current() }
+        } catch {
+            throw AttachmentError.storeFailed(reason: error.description)
+        }
         guard let key = ring.headerKey(kid) else {
             throw AttachmentError.storeFailed(reason: "the key for a submission's secrets was removed")
         }

@@ -3,8 +3,7 @@ internal import Attachments
 extension TokenFormat {
     /// 256 random bits for a cookie or a code of the console: known again by its hash, and nothing of it says what it is.
     static func newConsoleToken() -> AccessToken {
-        var generator = SystemRandomNumberGenerator()
-        let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
         return AccessToken(secretText: base62(secret, length: secretLength))
     }
 }

@@ -13,8 +13,7 @@ enum TokenFormat {
 
     /// 128 random bits.
     static func newID() -> String {
-        var generator = SystemRandomNumberGenerator()
-        let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
         return base62(bytes, length: idLength)
     }
 

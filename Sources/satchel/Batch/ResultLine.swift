@@ -103,6 +103,8 @@ extension ResultLine: Encodable {
         @Nullable var height: Int?
         @Nullable var duration: Double?
         @Nullable var file: String?
+        /// By which scheme; absent where it isn't.
+        var encrypted: EncryptionScheme?
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -129,7 +131,7 @@ extension ResultLine: Encodable {
                 RenditionFile(
                     mediaType: rendition.mediaType, bytes: rendition.bytes, width: rendition.width,
                     height: rendition.height, duration: rendition.duration.map(Quantity.milliseconds),
-                    file: files[role])
+                    file: files[role], encrypted: rendition.encryption?.scheme)
             )
         }
         try container.encode(Dictionary(uniqueKeysWithValues: outputs), forKey: .renditions)

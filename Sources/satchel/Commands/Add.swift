@@ -43,6 +43,13 @@ struct Add: AsyncParsableCommand {
     var mode = JobMode.lenient
 
     @Option(
+        help: ArgumentHelp(
+            "Encrypt what is made, each rendition with a key of its own: 'matrix' or 'aesgcm'. 'satchel get' decrypts it.",
+            valueName: "scheme"),
+        completion: .list(EncryptionScheme.ofRenditions.map(\.rawValue)))
+    var encrypt: EncryptionScheme?
+
+    @Option(
         help: ArgumentHelp("Seconds until what is ready is delivered. Default: the profile's.", valueName: "seconds"))
     var deadline: Double?
 
@@ -54,6 +61,9 @@ struct Add: AsyncParsableCommand {
         }
         if identifiers.count > sources.count { throw ValidationError("There are more --identifier than sources.") }
         if Set(identifiers).count != identifiers.count { throw ValidationError("Two --identifier are the same.") }
+        if let encrypt, !EncryptionScheme.ofRenditions.contains(encrypt) {
+            throw ValidationError("--encrypt must be 'matrix' or 'aesgcm', not '\(encrypt.rawValue)'.")
+        }
         if let deadline, !(0.05...86_400).contains(deadline) {
             throw ValidationError("--deadline must be between 0.05 and 86400 seconds, not \(deadline).")
         }
@@ -100,10 +110,11 @@ struct Add: AsyncParsableCommand {
         var asked = attachments
         // A generated identifier says nothing about what was asked for.
         for index in asked.indices { asked[index].identifier = index < identifiers.count ? identifiers[index] : "" }
-        let work = try WorkKey.of(asked, profileDigest: profile.digest, mode: mode, deadline: deadline)
+        let work = try WorkKey.of(
+            asked, profileDigest: profile.digest, mode: mode, deadline: deadline, encrypt: encrypt)
         return JobSubmission(
             tenant: .local, profile: profile, mode: mode, deadline: deadline ?? profile.deadline, run: run,
-            workKey: work, attachments: attachments)
+            workKey: work, encrypt: encrypt, attachments: attachments)
     }
 
     /// Carries a job out, unless an earlier run of the same command had finished it and was killed before it could say

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Attachments
+import CSandbox
 import Foundation
 import Glibc
 import Ingest
@@ -14,6 +15,9 @@ struct Get: AsyncParsableCommand {
               satchel get ID --output photo.jpg
               satchel get ID --rendition thumbnail > thumbnail.jpg
               satchel get --lease satl_… --output photo.jpg
+
+            What is kept encrypted is decrypted with its key from the store, as it was before; with --encrypted it comes as it is
+            kept.
             """)
 
     @Argument(help: ArgumentHelp("The attachment's id.", valueName: "id"), completion: .deliveredAttachments)
@@ -32,6 +36,9 @@ struct Get: AsyncParsableCommand {
         help: ArgumentHelp("Write to this file, which must not exist.", valueName: "file"), completion: .file())
     var output: String?
 
+    @Flag(help: "As it is kept: without it, what is encrypted is decrypted.")
+    var encrypted = false
+
     @OptionGroup(title: "Where") var store: StoreOptions
     @OptionGroup(title: "Where") var tenant: TenantOptions
 
@@ -45,7 +52,8 @@ struct Get: AsyncParsableCommand {
                 "a terminal can't show the bytes: give --output FILE, or redirect the output.", status: 2)
         }
         let store = try await openStore(store)
-        let blob = try await found(in: store.records)
+        let (blob, rendition, owner) = try await found(in: store.records)
+        let encryption = try encryption(of: rendition, owner, store.records)
         let target: Descriptor
         if let output {
             let number = unsafe open(output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
@@ -55,13 +63,35 @@ struct Get: AsyncParsableCommand {
             target = Descriptor(owning: dup(STDOUT_FILENO))
         }
         do {
-            try await store.blobs.write(blob, to: target)
+            if let encryption {
+                let ciphertext = try MemoryScratch.make()
+                try await store.blobs.write(blob, to: ciphertext)
+                let plaintext = try await encryption.decrypted(ciphertext)
+                try copyFile(plaintext.descriptor, to: target)
+            } else {
+                try await store.blobs.write(blob, to: target)
+            }
         } catch let error as CopyFailure {
             throw CommandFailure("the system \(error.cause).")
         }
     }
 
-    private func found(in records: any JobRecords & AccessRecords) async throws -> BlobName {
+    /// Nil for bytes that are wanted as they are.
+    private func encryption(
+        of rendition: Rendition?, _ owner: TenantID, _ records: any RenditionKeyRecords
+    ) throws -> MediaEncryption? {
+        guard !encrypted, let rendition, let sealed = rendition.encryption else { return nil }
+        let opened = records.unseal(sealed, of: owner, for: rendition.sha256)
+        guard opened.key != nil else {
+            throw CommandFailure(
+                "the key of this rendition was lost with the one that sealed it; --encrypted reads it as it is kept.")
+        }
+        return opened
+    }
+
+    private func found(
+        in records: any JobRecords & AccessRecords
+    ) async throws -> (BlobName, Rendition?, TenantID) {
         if let lease {
             let token = lease == "-" ? readLine() ?? "" : lease
             guard let found = try await records.open(AccessToken(secretText: token), role: rendition ?? .main) else {
@@ -69,7 +99,7 @@ struct Get: AsyncParsableCommand {
                     "this token opens nothing: it is wrong, has ended, or was revoked, or it doesn't cover that rendition."
                 )
             }
-            return found.blob
+            return (found.blob, found.rendition, found.tenant)
         }
         let attachment = AttachmentID(rawValue: id ?? "")
         guard let record = try await records.attachment(attachment, of: tenant.id) else {
@@ -82,6 +112,15 @@ struct Get: AsyncParsableCommand {
                 "the attachment has no rendition '\(role.rawValue)'; "
                     + (names.isEmpty ? "it was not delivered." : "it has \(names)."))
         }
-        return blob
+        return (blob, record.renditions[role], tenant.id)
+    }
+}
+
+/// Files that lie in memory alone.
+private enum MemoryScratch {
+    static func make() throws -> Descriptor {
+        let number = csandbox_memory_file()
+        guard number >= 0 else { throw CommandFailure("there is no memory for the file: \(SystemErrorText.current).") }
+        return Descriptor(owning: number)
     }
 }

@@ -55,7 +55,7 @@ struct Serve: AsyncParsableCommand {
         Self.raiseDescriptorLimit()
         let metrics = MetricsRegistry()
         MetricsSystem.bootstrap(metrics)
-        let store = try await configuration.openStore()
+        let store = try await configuration.openStore(serves: configuration.settings.role.works)
         var developmentKey: String?
         if configuration.settings.keysRequired {
             let remedy = "make one with 'satchel key create --store \(StoreLocation(configuration.store))'"

@@ -148,7 +148,7 @@ struct StoreCommand: AsyncParsableCommand {
             discussion: """
                 Into a new directory, or into that of an earlier backup: then only what is new is copied. On the store's own \
                 file system files get a second name instead. Accepted sources are in it; the keys that tokens are derived \
-                from are not: keep a copy of their file elsewhere.
+                from are not: keep a copy of their file elsewhere. Without it renditions that are kept encrypted are lost.
 
                   satchel store backup /backup/satchel
                 """)
@@ -172,7 +172,7 @@ struct StoreCommand: AsyncParsableCommand {
                 "Backed up \(Quantity.count(report.blobs, "blob")) (\(Quantity.bytes(report.bytes))), \(report.newBlobs) of them new, and \(Quantity.count(report.sources, "source")) of unfinished jobs."
             )
             Console.printError(
-                "The keys that tokens are derived from are not in it. They are in '\(store.keysFile.path(percentEncoded: false))': keep a copy of that file elsewhere, for whoever has both opens everything."
+                "The keys that tokens are derived from are not in it. They are in '\(store.keysFile.path(percentEncoded: false))': keep a copy of that file elsewhere, for whoever has both opens everything. Without it renditions that are kept encrypted are lost."
             )
             for name in report.missing { print("missing  \(name.rawValue)") }
             guard report.missing.isEmpty else {
@@ -226,7 +226,8 @@ struct StoreCommand: AsyncParsableCommand {
         }
 
         private func advice(_ report: RestoreReport, _ keys: String) -> String {
-            let loss = "leases, links and grants are void, and headers for origins of jobs that wait are lost"
+            let loss =
+                "leases, links and grants are void, and headers for origins and keys of jobs that wait, and all renditions that are kept encrypted, are lost"
             if !report.hasKeys {
                 return
                     "A backup has no keys: put your copy of them at '\(keys)' before anything uses the store, or new ones are made and all \(loss)."

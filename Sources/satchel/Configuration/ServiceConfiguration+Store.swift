@@ -21,7 +21,9 @@ extension ServiceConfiguration {
     /// Opens the store that the settings name, with one sentence when it can't be.
     ///
     /// A database has its schema already: ``migrateStore()`` makes it.
-    func openStore(create: Bool = true, exclusively: Bool = false) async throws -> Store {
+    ///
+    /// - Parameter serves: Whether other nodes may ask this one for what it does.
+    func openStore(create: Bool = true, exclusively: Bool = false, serves: Bool = false) async throws -> Store {
         do {
             switch StoreLocation(store) {
             case .memory: return try Store(in: StoreMemory())
@@ -29,7 +31,12 @@ extension ServiceConfiguration {
                 return try Store.open(at: path, keys: accessKeys, create: create, exclusively: exclusively)
             case .database(let url):
                 let bytes = try await openBucket()
-                return try await Store.open(try database(url), keys: accessKeys, scratch: spool, bytes: bytes)
+                var database = try database(url)
+                let host = ProcessInfo.processInfo.hostName
+                database.advertises =
+                    serves
+                    ? self.database.advertises?.replacingOccurrences(of: "{host}", with: host) : ""
+                return try await Store.open(database, keys: accessKeys, scratch: spool, bytes: bytes)
             }
         } catch let error as StoreError {
             throw CommandFailure(error.description, status: 2)
@@ -54,7 +61,7 @@ extension ServiceConfiguration {
         var node = try StoreDatabase(
             url, application: "satchel \(Version.current) on \(ProcessInfo.processInfo.hostName)",
             isPooled: database.isPooled, writers: database.connections, readers: max(1, database.connections / 2))
-        node.notifies = database.notifies
+        node.notifies = database.wakeups == .auto
         node.deadAfter = database.deadAfter
         node.garbageDelay = database.garbageDelay
         return node

@@ -14,6 +14,7 @@ struct ServiceConfiguration: Sendable {
     var spool = StoreOptions.defaultSpool
     var database = DatabaseSettings()
     var bucket = BucketSettings()
+    var claimDuration: Duration = .seconds(30)
     var accessKeys = StoreOptions.defaultKeys
     var listen = ListenAddress(host: "127.0.0.1", port: 8080)
     /// What whoever started the service listens on for it; where there is any, nothing is done about ``listen``.

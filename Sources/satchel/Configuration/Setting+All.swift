@@ -71,11 +71,20 @@ extension Setting {
             "postgres.pooled", \.database.isPooled, .flag,
             "Whether a pooler in transaction mode, such as PgBouncer, is between: then nothing of a session is used."),
         Setting(
-            "postgres.notify", \.database.notifies, .flag,
-            "Whether nodes wake each other by NOTIFY; without, and through a pooler, they look more often."),
+            "postgres.notify", \.database.wakeups, .choice,
+            "Whether nodes wake each other by NOTIFY: 'auto' finds out whether that is heard, which behind a pooler in transaction mode it isn't. Without, they look for work every 100 ms."
+        ),
         Setting(
             "nodes.dead_after", \.database.deadAfter, .seconds(3...300),
             "Without a heartbeat for so long a node of a store in PostgreSQL is dead: what it had is begun anew elsewhere."
+        ),
+        Setting(
+            "claims.duration", \.claimDuration, .seconds(5...600),
+            "How long a job is a worker's without a word from it; said again each third of that. Then it is begun anew."
+        ),
+        Setting(
+            "cluster.advertise", \.database.advertises, .nodeURL,
+            "Where other nodes of a store in PostgreSQL reach this one: http://10.0.0.7:8080, or with {host} for this machine's name. Then whoever follows a job hears all of it on any node, and not only when it begins and ends."
         ),
         Setting(
             "garbage.delay", \.database.garbageDelay, .seconds(0...86_400),
@@ -317,6 +326,14 @@ extension SettingKind<String> {
             return text
         } show: {
             .text(StoreLocation($0).description)
+        }
+    }
+
+    /// Of a node, for others.
+    static var nodeURL: Self {
+        text(named: "URL") { text in
+            let url = try? FetchURL(text.replacing("{host}", with: "host"))
+            return url?.target == "/" && !text.hasSuffix("/") ? nil : "write scheme, host and port: http://{host}:8080"
         }
     }
 

@@ -8,6 +8,9 @@ extension AuditEntry.Action: ExpressibleByArgument {}
 extension PayloadFormat: ExpressibleByArgument {}
 extension JobMode: ExpressibleByArgument {}
 extension RenditionRole: ExpressibleByArgument {}
+extension EncryptionScheme: ExpressibleByArgument {
+    public static var allValueStrings: [String] { ofRenditions.map(\.rawValue) }
+}
 extension WorkState: ExpressibleByArgument {}
 extension MediaKind: ExpressibleByArgument {}
 extension ErrorCode: ExpressibleByArgument {}

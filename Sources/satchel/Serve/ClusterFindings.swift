@@ -51,8 +51,30 @@ struct ClusterFindings {
             } else if found.standbys == 0 {
                 add(.bad, "commits wait for a standby, and none streams: nothing is acknowledged until one does")
             }
+            if let sentence = wakeups(found.hearsWakeups) { add(.extra, sentence) }
+            // Alone, a node tells whoever follows a job all of it.
+            if found.livingNodes > 1, !found.unreachableNodes.isEmpty {
+                add(.extra, Self.reach(of: Set(found.unreachableNodes).sorted(), of: found.livingNodes))
+            }
             return findings + Self.clock("database", found.clockOffset)
         }
+    }
+
+    /// What keeps nodes from waking each other; nil where nothing does, or nobody wants it.
+    private func wakeups(_ areHeard: Bool?) -> String? {
+        let often = "nodes look for work every 100 ms and don't wake each other"
+        return switch areHeard {
+        case true?: nil
+        case false?:
+            often
+                + ": what one notifies no other hears through this URL, as behind a pooler in transaction mode. Where there is one, set postgres.pooled; else name the server itself"
+        case nil where configuration.database.wakeups == .off: nil
+        case nil: often + ", as postgres.pooled says that a pooler is between; postgres.notify: off keeps this quiet"
+        }
+    }
+
+    private static func reach(of names: [String], of count: Int) -> String {
+        "of \(count) nodes that live, \(names.joined(separator: ", ")) \(names.count == 1 ? "doesn't" : "don't") say how others reach \(names.count == 1 ? "it" : "them"): whoever follows a job there from another node hears only that it begins and ends. Set cluster.advertise on each that works, to http://{host}:8080"
     }
 
     private var bucket: [Finding] {

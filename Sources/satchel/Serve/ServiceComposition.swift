@@ -111,6 +111,7 @@ struct ServiceComposition: Sendable {
             guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)), into: spool,
             userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins)
         var work = Pipeline.Configuration(limits: configuration.settings.limits)
+        work.claimDuration = configuration.claimDuration
         work.scanning = try configuration.scan.scanning
         let pipeline = Pipeline(
             records: store.records, blobs: store.blobs, staging: store.staging, codecs: codecs,

@@ -32,7 +32,10 @@ struct ServiceFindings {
                     detail: (path ?? "no file")
                         + ", \(Quantity.count(read.origins.count, "setting")) not left at the default"))
         }
-        return findings + [disk(configuration), descriptors(configuration), port(configuration)]
+        let swaps = (try? String(contentsOfFile: "/proc/swaps", encoding: .utf8)) ?? ""
+        return findings + [
+            disk(configuration), descriptors(configuration), SwapSpace(swaps).finding, port(configuration),
+        ]
     }
 
     private func disk(_ configuration: ServiceConfiguration) -> Finding {

@@ -29,7 +29,9 @@ import Testing
             #expect(lease["best"].string == "main" && lease["grant_id"].isNull)
             #expect(lease["renditions"].keys == ["main"])
             #expect(
-                lease["renditions"]["main"].keys == ["bytes", "height", "media_type", "url", "uti", "width"])
+                lease["renditions"]["main"].keys == [
+                    "bytes", "encryption", "height", "media_type", "url", "uti", "width",
+                ])
             let path = "/v1/leases/\(lease["id"].string ?? "")"
             #expect(started["location"] == path)
             let url = lease["renditions"]["main"]["url"].string

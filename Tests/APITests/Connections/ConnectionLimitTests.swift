@@ -67,7 +67,7 @@ import Testing
                 }
                 #expect(reply.status == 408, "\(length)")
             }
-            #expect(try live.spooled().isEmpty)
+            #expect(try await live.spooled().isEmpty)
         }
     }
 
@@ -238,7 +238,7 @@ import Testing
             }
             #expect(try await RawClient.ask(port, "GET", "/livez").status == 200)
             try await Self.settle(descriptors, of: live)
-            try await eventually { try live.spooled().isEmpty }
+            try await eventually { try await live.spooled().isEmpty }
         }
     }
 

@@ -180,6 +180,56 @@ import Testing
         }
     }
 
+    // MARK: Events
+
+    @Test
+    func `a job's page says where its events are, which are told to whoever is signed in for as long as they are`()
+        async throws
+    {
+        try await LiveService.run {
+            $0.settings.heartbeat = .milliseconds(50)
+            $0.worker = .faultCodec
+            $0.startsWorking = false
+        } _: { live in
+            for job in ["a", "b"] { _ = try await live.send(.put, "/v1/jobs/\(job)", body: Data("fault: null".utf8)) }
+            let cookie = try await Self.signIn(live, live.keys[.submit])
+            let reader = try await Self.signIn(live, live.keys[.read])
+            #expect(
+                try await Self.get(live, "/console/jobs/a", cookie: cookie).text.contains(
+                    "data-events=\"/console/jobs/a/events\""))
+            #expect(try await Self.get(live, "/console/jobs/a/events", cookie: nil).status == 303)
+            #expect(try await live.send(.get, "/console/jobs/a/events", as: .admin).status == 303)
+            let strangers = try await live.makeKeys(of: TenantID(rawValue: "other"))
+            let stranger = try await Self.signIn(live, strangers[.admin])
+            #expect(try await Self.get(live, "/console/jobs/a/events", cookie: stranger).status == 404)
+
+            // Taken back while it is listened to: nothing more is told, though the job goes on.
+            try await live.connect { connection in
+                try await connection.send(
+                    connection.head(.get, "/console/jobs/b/events", ["Cookie": reader], key: nil))
+                #expect(try await connection.replyHead().status == 200)
+                #expect(try await connection.chunk() != nil)
+                let key = try #require(
+                    try await live.store.records.keys(of: live.tenant).first { $0.roles == [.read] })
+                _ = try await live.store.records.revokeKey(key.id)
+                do {
+                    while try await connection.chunk() != nil {}
+                } catch {}
+            }
+            #expect(try await live.store.records.job(JobID(rawValue: "b"), of: live.tenant)?.state == .pending)
+            #expect(try await Self.get(live, "/console/jobs/b/events", cookie: reader).status == 303)
+
+            live.startWorking()
+            let told = try await Self.get(live, "/console/jobs/a/events", cookie: cookie)
+            #expect(told.status == 200 && told["content-type"] == "text/event-stream")
+            #expect(told.text.contains("event: finished"))
+            #expect(try await !Self.get(live, "/console/jobs/a", cookie: cookie).text.contains("data-events"))
+            let last = try await live.send(
+                .get, "/console/jobs/a/events", ["Cookie": cookie, "Last-Event-ID": "end-1"], key: nil)
+            #expect(last.status == 204)
+        }
+    }
+
     // MARK: Tenants and roles
 
     @Test func `nothing of another tenant is found, and nothing is offered or done that the roles don't permit`()

@@ -168,6 +168,7 @@ import Testing
     @Test func `a server in front is told which file to send`() async throws {
         try await LiveService.run {
             $0.settings.accelPrefix = "/satchel-blobs/"
+            $0.needsDirectory = true
         } _: { live in
             let content = try await live.deliver([.main: Data("bytes".utf8)])
             let path = try await live.leasePath(to: content, .main)

@@ -74,7 +74,9 @@ private final class Flag: Sendable {
     }
 
     @Test func `another process takes access back too`() async throws {
-        try await LiveService.run { live in
+        try await LiveService.run {
+            $0.needsDirectory = true
+        } _: { live in
             let content = try await live.deliver([.main: Data(repeating: 1, count: 5000)])
             let (id, path) = try await live.lease(to: content, .main)
             #expect(try await RawClient.ask(live.port, "GET", path).status == 200)

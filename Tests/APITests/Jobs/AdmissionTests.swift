@@ -35,7 +35,7 @@ import Testing
             let refused = try await live.send(.post, "/v1/jobs", body: Data("y".utf8))
             #expect(refused.status == 429)
             #expect(try refused.json["code"].string == "queue_full")
-            #expect(try live.spooled().count == 1)
+            #expect(try await live.spooled().count == 1)
         }
     }
 
@@ -185,11 +185,8 @@ import Testing
                 try await group.waitForAll()
             }
             // The service learns of it when the connections have ended.
-            for _ in 0..<400 where try live.service.intake.uploads > 0 || !live.spooled().isEmpty {
-                try await Task.sleep(for: .milliseconds(10))
-            }
-            #expect(live.service.intake.uploads == 0)
-            #expect(try live.spooled() == [])
+            try await eventually("no upload is left") { live.service.intake.uploads == 0 }
+            try await eventually("nothing of them is left") { try await live.spooled().isEmpty }
             let jobs = try await live.send(.get, "/v1/jobs")
             #expect(try jobs.json["jobs"].array.isEmpty)
         }

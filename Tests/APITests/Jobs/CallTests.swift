@@ -86,6 +86,54 @@ import Testing
         }
     }
 
+    @Test func `each attempt's answer is kept, without the tokens that a receiver says again`() async throws {
+        let failures = Mutex(1)
+        try await LocalOrigin.run({ request in
+            let isFirst = failures.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            return isFirst
+                ? LocalOrigin.Answer(status: 502, body: Data("<b>bad\r\ngateway</b>".utf8) + request.body)
+                : LocalOrigin.Answer(status: 200, body: Data(repeating: UInt8(ascii: "x"), count: 100_000))
+        }) { origin in
+            try await LiveService.run {
+                $0.worker = .faultCodec
+                $0.memory = try? StoreMemory()
+            } _: { live in
+                let (_, token) = try await link(in: live)
+                let text = #"{"url": "https://x.example/c/\#(token.secretText)/main.jpg"}"#
+                let id = try await enqueue(text, hiding: [token], to: origin.url("/m"), in: live)
+                let answers = try await ended(id, in: live)["answers"].array
+                #expect(answers.map { $0["attempt"].int } == [1, 2] && answers.map { $0["status"].int } == [502, 200])
+                #expect(answers[0]["reason"].string == "it answered 502" && answers[1]["reason"].isNull)
+                let short = text.replacing(token.secretText, with: token.secretText.prefix(8) + "…")
+                #expect(answers[0]["body"].string == "<b>badgateway</b>" + short)
+                #expect(answers[1]["body"].string == String(repeating: "x", count: CallAnswer.bodyBytes))
+                #expect(answers.allSatisfy { (0...30).contains($0["seconds"].double ?? -1) })
+                #expect(answers.allSatisfy { $0["at"].string?.hasSuffix("Z") == true })
+
+                let refused = try await enqueue("{}", to: "http://10.0.0.1/hook", in: live)
+                let blocked = try await ended(refused, in: live)["answers"].array
+                #expect(blocked.map { $0["reason"].string } == ["blocked_address"] && blocked[0]["status"].isNull)
+                let over = try await enqueue("{}", to: origin.url("/over"), giveUpAfter: .seconds(-1), in: live)
+                #expect(try await ended(over, in: live)["answers"].array.isEmpty)
+
+                // A strange answer is text on the console's page.
+                let form = ["Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"]
+                let signedIn = try await live.send(
+                    .post, "/console/sign-in", form, body: Data("key=\(live.keys[.read]?.secretText ?? "")".utf8),
+                    key: nil)
+                let cookie = String(try #require(signedIn["set-cookie"]).prefix { $0 != ";" })
+                let page = try await live.send(.get, "/console/calls/\(id)", ["Cookie": cookie], key: nil)
+                #expect(page.status == 200 && page.text.contains("&lt;b&gt;badgateway&lt;/b&gt;"))
+                #expect(page.text.contains("What was answered") && !page.text.contains(token.secretText))
+                let list = try await live.send(.get, "/console/calls", ["Cookie": cookie], key: nil)
+                #expect(list.text.contains("href=\"/console/calls/\(id)\""))
+            }
+        }
+    }
+
     @Test func `a call ends with its time, with a receiver that is gone, or when it is called off`() async throws {
         try await LocalOrigin.run({ request in LocalOrigin.Answer(status: request.path == "/gone" ? 410 : 503) }) {
             origin in

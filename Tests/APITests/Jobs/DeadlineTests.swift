@@ -99,7 +99,9 @@ import Testing
             "\(what): \(attachment["fidelity"].string ?? "failed") for \(step?["note"].string ?? "no reason")")
         guard let fidelity = attachment["fidelity"].string else {
             let code = try #require(attachment["error"]["code"].string)
-            #expect(["deadline_exceeded", "fetch_timeout", "fetch_failed"].contains(code), "\(what): \(code)")
+            // A bucket that is asked for longer than there is time.
+            let slow = SharedEngines.areUsed ? ["store_failed"] : []
+            #expect((["deadline_exceeded", "fetch_timeout", "fetch_failed"] + slow).contains(code), "\(what): \(code)")
             return code
         }
         let hasMain = renditions.keys.contains("main")

@@ -62,6 +62,20 @@ import Testing
                 ).json
                 #expect(uploaded["counts"]["delivered"].int == 3, "\(uploaded)")
                 let (_, file) = files[0]
+                // A job that waits for its upload has keys and headers like any other.
+                let waiting = try await OpenedUpload(
+                    live,
+                    """
+                    {"job": {"attachments": [
+                      {"identifier": "own", "upload": "self", "encryption": \(file.description)},
+                      {"identifier": "other", "url": "\(origin.url("/\(files[1].0.rawValue)"))",
+                       "encryption": \(files[1].1.description), "headers": {"X-Asked": "yes"}}]}}
+                    """)
+                let sent = try await live.send(.put, waiting.path, body: file.bytes, key: nil)
+                let submitted = try #require(sent["satchel-job"])
+                let ended = try await live.send(.get, "/v1/jobs/\(submitted)", ["Prefer": "wait=30"], as: .submit)
+                #expect(try ended.json["counts"]["delivered"].int == 2, "\(ended.text)")
+                #expect(origin.requests.last?.headers["x-asked"] == "yes")
                 let upload = try await OpenedUpload(live)
                 #expect(try await live.send(.put, upload.path, body: file.bytes, key: nil).status == 200)
                 let used = try await live.send(
@@ -173,14 +187,6 @@ import Testing
             let broken = try await live.send(
                 .post, "/v1/jobs", json: #"{"attachments": [{"url": "aesgcm://example.com/a#5e5e5e"}]}"#, as: .submit)
             #expect(broken.status == 400 && !broken.text.contains("5e5e5e"))
-            // A job that waits for an upload is kept for as long as that takes, and keeps no secrets.
-            let waiting = try await live.send(
-                .post, "/v1/uploads",
-                json: """
-                    {"job": {"attachments": [{"upload": "self", "encryption": {"scheme": "aesgcm",
-                     "fragment": "\(String(repeating: "0", count: 88))"}}]}}
-                    """, as: .submit)
-            #expect(waiting.status == 400 && waiting.text.contains("keeps no keys"), "\(waiting.text)")
         }
     }
 }

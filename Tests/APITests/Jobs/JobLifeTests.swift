@@ -14,7 +14,9 @@ import Testing
     // MARK: Repeating
 
     @Test func `twenty identical PUTs at once are one job with one source`() async throws {
-        try await LiveService.run { live in
+        try await LiveService.run {
+            $0.needsDirectory = true
+        } _: { live in
             let raw = raw
             let replies = try await withThrowingTaskGroup(of: Reply.self) { group in
                 for _ in 0..<20 { group.addTask { try await live.send(.put, "/v1/jobs/same", body: raw) } }
@@ -26,7 +28,7 @@ import Testing
             #expect(Set(replies.map(\.body)).count == 1)
             let list = try await live.send(.get, "/v1/attachments")
             #expect(try list.json["attachments"].array.count == 1)
-            #expect(try live.spooled().count == 1)
+            #expect(try await live.spooled().count == 1)
         }
     }
 
@@ -43,7 +45,9 @@ import Testing
     }
 
     @Test func `an idempotency key repeats a POST, and refuses it with another body`() async throws {
-        try await LiveService.run { live in
+        try await LiveService.run {
+            $0.needsDirectory = true
+        } _: { live in
             let key = ["Idempotency-Key": "k-1"]
             let first = try await live.send(.post, "/v1/jobs", key, body: raw)
             let again = try await live.send(.post, "/v1/jobs", key, body: raw)
@@ -55,7 +59,7 @@ import Testing
             #expect(try other.json["code"].string == "idempotency_conflict")
             let new = try await live.send(.post, "/v1/jobs", body: raw)
             #expect(try new.json["id"].string != first.json["id"].string)
-            #expect(try live.spooled().count == 2)
+            #expect(try await live.spooled().count == 2)
             // Another tenant's keys are its own.
             let others = try await live.makeKeys(of: TenantID(rawValue: "bob"))
             let foreign = try await live.send(.post, "/v1/jobs", key, body: raw, key: others[.submit])

@@ -72,7 +72,7 @@ import Testing
                 #expect(origin.requests.first?.headers["x-token"] == "abc")
                 let again = try await live.send(.get, "/v1/jobs/push-1", as: .read)
                 #expect(again.status == 200 && again.body == reply.body)
-                #expect(try live.spooled().isEmpty)
+                #expect(try await live.spooled().isEmpty)
             }
         }
     }
@@ -169,7 +169,7 @@ import Testing
                     #expect(try reply.json["detail"].string?.contains("image/…") == true)
                 }
             }
-            #expect(try live.spooled().count == (status == 202 ? 2 : 0))
+            #expect(try await live.spooled().count == (status == 202 ? 2 : 0))
         }
     }
 
@@ -402,7 +402,7 @@ import Testing
                 let reply = try await live.send(.put, "/v1/jobs/\(id)", body: Data("x".utf8))
                 #expect(reply.status == 400 || reply.status == 404, "\(id)")
             }
-            #expect(try live.spooled().isEmpty)
+            #expect(try await live.spooled().isEmpty)
         }
     }
 
@@ -432,7 +432,7 @@ import Testing
             let json = try await live.send(
                 .post, "/v1/jobs", json: #"{"profile": ""# + String(repeating: "x", count: 1 << 20) + #""}"#)
             #expect(json.status == 413)
-            #expect(try live.spooled().isEmpty)
+            #expect(try await live.spooled().isEmpty)
         }
     }
 }

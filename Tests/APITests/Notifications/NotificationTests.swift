@@ -222,7 +222,7 @@ import Testing
             #expect(refused.status == 429)
             #expect(try refused.json["code"].string == "quota_exceeded")
             #expect(try await live.send(.get, "/v1/jobs").json["jobs"].array.isEmpty)
-            try await eventually("its file is gone") { try live.spooled().isEmpty }
+            try await eventually("its file is gone") { try await live.spooled().isEmpty }
         }
     }
 

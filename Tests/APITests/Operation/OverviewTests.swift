@@ -65,14 +65,21 @@ import Testing
             let late = try await live.send(
                 .post, "/v1/jobs/retry", json: #"{"code": "fetch_timeout", "since": "2999-01-01T00:00:00+01:00"}"#)
             #expect(try late.status == 202 && late.json["accepted"].int == 0 && late.json["forgotten"].int == 0)
-            let all = try await live.send(.post, "/v1/jobs/retry", json: #"{"code": "fetch_timeout"}"#)
-            #expect(try all.json["accepted"].int == 2)
+            // Part by part, as a list is read.
+            let part = try await live.send(.post, "/v1/jobs/retry", json: #"{"code": "fetch_timeout", "limit": 1}"#)
+                .json
+            let next = try #require(part["next"].string)
+            #expect(part["accepted"].int == 1)
+            let all = try await live.send(
+                .post, "/v1/jobs/retry", json: #"{"code": "fetch_timeout", "cursor": "\#(next)"}"#)
+            #expect(try all.json["accepted"].int == 1 && all.json["next"].isNull)
             #expect(try await live.store.records.job(second.id, of: live.tenant)?.state == .pending)
             let left = try await live.send(.get, "/v1/failures?code=fetch_timeout", as: .read)
             #expect(try left.json["groups"].array.isEmpty)
             for body in [
                 "{}", #"{"code": "nonsense"}"#, #"{"code": "corrupt", "jobs": []}"#,
-                #"{"code": "corrupt", "since": "now"}"#,
+                #"{"code": "corrupt", "since": "now"}"#, #"{"code": "corrupt", "cursor": "1"}"#,
+                #"{"code": "corrupt", "limit": 1001}"#, #"{"code": "corrupt", "limit": 0}"#,
             ] {
                 let refused = try await live.send(.post, "/v1/jobs/retry", json: body)
                 #expect(try refused.status == 400 && refused.json["code"].string == "invalid_request", "\(body)")

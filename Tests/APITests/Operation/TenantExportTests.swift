@@ -12,7 +12,9 @@ import Testing
         } _: { live in
             let picture = try Data(contentsOf: Repository.media.appending(path: "png/alpha.png"))
             let submitted = try await live.send(
-                .post, "/v1/jobs", ["Content-Type": "image/png", "Prefer": "wait=20"], body: picture)
+                .post, "/v1/jobs?encrypt=matrix", ["Content-Type": "image/png", "Prefer": "wait=20"], body: picture)
+            let key = try #require(
+                try submitted.json["attachments"][0]["renditions"]["main"]["encryption"]["key"]["k"].string)
             let attachment = try #require(try submitted.json["attachments"][0]["id"].string)
             let notification = try await live.send(
                 .post, "/v1/notifications",
@@ -23,7 +25,7 @@ import Testing
             #expect(notification.status == 201, "\(notification.text)")
             let id = try #require(try notification.json["id"].string)
             let fired = try await live.send(.post, "/v1/notifications/\(id)/fire")
-            #expect(fired.text.contains("satn_"))
+            #expect(fired.text.contains("satn_") && fired.text.contains(key))
             _ = try await live.send(.post, "/v1/uploads", json: "{}")
             let export = TenantExport(of: live.tenant, from: live.service)
             var lines: [TenantExport.List: [Data]] = [:]
@@ -45,6 +47,7 @@ import Testing
             #expect(lines[.jobs]?.count == 1 && lines[.attachments]?.count == 1 && lines[.firings]?.count == 1)
             let text = lines.values.joined().map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
             #expect(text.contains("satn_") && text.firstMatch(of: /sat[a-z]_[0-9A-Za-z]{23}/) == nil)
+            #expect(text.contains("A256CTR") && !text.contains(key))
         }
     }
 }

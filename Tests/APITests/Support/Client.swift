@@ -87,6 +87,13 @@ struct Tree {
         return array.indices.contains(index) ? array[index] : Tree(nil)
     }
 
+    /// Equal values are equal texts.
+    var text: String {
+        value.flatMap {
+            try? JSONSerialization.data(
+                withJSONObject: $0, options: [.sortedKeys, .fragmentsAllowed, .withoutEscapingSlashes])
+        }.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
     var isMissing: Bool { value == nil }
     var isNull: Bool { value is NSNull }
     var string: String? { value as? String }

@@ -54,6 +54,8 @@ final class LiveService: Sendable {
         var tls: TLSFiles?
         /// The store's; nil: it is in a directory.
         var memory: StoreMemory?
+        /// For tests that look into that directory, or set the clock: see ``SharedEngines``.
+        var needsDirectory = false
         /// In place of the store's own.
         var blobs: (any BlobStore)?
         /// Nil takes the wall clock.
@@ -125,6 +127,8 @@ final class LiveService: Sendable {
         var store =
             if let memory = configuration.memory {
                 try Store(in: memory, clock: clock)
+            } else if SharedEngines.areUsed, !configuration.needsDirectory, configuration.clock == nil {
+                try await SharedEngines.open(in: home)
             } else {
                 try Store.open(at: home.path + "/store", keys: home.path + "/keys", clock: clock)
             }
@@ -245,9 +249,13 @@ final class LiveService: Sendable {
         return url.hasPrefix(prefix) ? String(url.dropFirst(prefix.count)) : url
     }
 
-    /// The names of all files in the spool: sources, and what is being received.
-    func spooled() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: store.scratch)
+    /// The names of all sources that wait, and of what is being received.
+    func spooled() async throws -> [String] {
+        var names = try FileManager.default.contentsOfDirectory(atPath: store.scratch)
+        // In a directory they are among those.
+        guard store.records is PostgresRecordStore else { return names }
+        try await Store.forEachPage(of: store.sources.list) { names += $0.map(\.name.rawValue) }
+        return names
     }
 
     /// A source that was handed in.

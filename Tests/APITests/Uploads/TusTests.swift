@@ -229,7 +229,7 @@ import Testing
                 #expect(try await live.send(.delete, upload.path, tus, key: nil).status == 404)
                 #expect(try await upload.record(live)["state"].string == "cancelled")
             }
-            #expect(try live.spooled().isEmpty)
+            #expect(try await live.spooled().isEmpty)
         }
     }
 }

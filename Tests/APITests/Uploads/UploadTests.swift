@@ -60,7 +60,7 @@ import Testing
             let theirs = try await live.send(
                 .post, "/v1/jobs", ["Content-Type": "application/json"], body: Data(body.utf8), key: foreign[.submit])
             #expect(theirs.status == 400)
-            try await eventually("its bytes are gone") { try live.spooled().isEmpty }
+            try await eventually("its bytes are gone") { try await live.spooled().isEmpty }
         }
     }
 
@@ -120,7 +120,7 @@ import Testing
                 .post, "/v1/uploads",
                 json: #"""
                     {"length": -1, "ttl": 1, "sha256": "xyz", "colour": 1, "callback": {},
-                    "job": {"attachments": [{"identifier": "a", "url": "https://example.com/a", "headers": {"A": "b"}}]}}
+                    "job": {"attachments": [{"identifier": "a", "url": "https://example.com/a", "headers": {"Host": "b"}}]}}
                     """#, as: .submit)
             let pointers = try bad.json["errors"].array.compactMap { $0["pointer"].string }
             #expect(
@@ -147,7 +147,7 @@ import Testing
             let record = try await upload.record(live)
             #expect(record["state"].string == "failed" && record["error"]["code"].string == "checksum_mismatch")
             #expect(try await upload.head(live).status == 404)
-            #expect(try live.spooled().isEmpty)
+            #expect(try await live.spooled().isEmpty)
             let good = try await OpenedUpload(live, #"{"sha256": "\#(wanted.uppercased())"}"#)
             #expect(try await live.send(.put, good.path, body: Data("right".utf8), key: nil).status == 200)
         }
@@ -175,9 +175,12 @@ import Testing
             try await live.connect { connection in
                 try await connection.send(connection.head(.put, upload.path, length: 1_000_000))
                 try await connection.send(Data(repeating: 7, count: 300_000))
-                // A second without more is recorded while the request goes on.
-                try await eventually("what came is recorded") {
-                    try await upload.record(live)["offset"].int == 300_000
+                // A second without more is recorded while the request goes on; a bucket gets 8 MiB at a time, and the rest at
+                // its end.
+                if !SharedEngines.areUsed {
+                    try await eventually("what came is recorded") {
+                        try await upload.record(live)["offset"].int == 300_000
+                    }
                 }
                 try await connection.send(Data(repeating: 7, count: 200_000))
                 await connection.abort()

@@ -40,6 +40,14 @@ import Testing
         #expect(error.ofFile(named: name, declared: type) == error)
     }
 
+    @Test(
+        arguments: [("text/plain", "Open it as text: "), (nil, "Check that it is the right file")]
+            as [(String?, String)])
+    func `what is text can be read, and what isn't is looked at otherwise`(sniffed: String?, advice: String) {
+        let error = AttachmentError.unrecognizedType(sniffed: sniffed).ofFile(named: "a.mp4", declared: nil)
+        #expect(error.message.contains(advice), "\(error.message)")
+    }
+
     @Test func `other refusals stay as they are`() {
         let error = AttachmentError.corrupt(reason: "it ends")
         #expect(error.ofFile(named: "cat.gif", declared: nil) == error)

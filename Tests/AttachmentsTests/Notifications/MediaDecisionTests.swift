@@ -51,7 +51,7 @@ import Testing
     private func judged(
         _ job: JobRecord?, _ record: NotificationRecord, after seconds: Double = 1, sources: Set<String> = both
     ) -> (step: MediaStep, told: [MediaFailure]) {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SystemRandomNumberGenerator.addressable
         return MediaDecision.judged(
             job, of: record, sources: sources, at: Self.start + .seconds(fraction: seconds), using: &generator)
     }

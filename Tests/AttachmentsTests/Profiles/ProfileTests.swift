@@ -8,6 +8,13 @@ import Testing
         #expect(profile.problems().isEmpty)
     }
 
+    @Test func `all that is made of a source has a size, however high the caps`() {
+        var profile = Profile.archive
+        #expect(profile.largestOutputs > 4_000_000_000 && profile.largestOutputs < 4_100_000_000)
+        profile.video?.cap = .max
+        #expect(profile.largestOutputs == .max)
+    }
+
     @Test func `all problems are reported at once, each with its key, value and remedy`() {
         var profile = Profile.notification
         profile.deadline = -1

@@ -62,6 +62,18 @@ import Testing
         }
     }
 
+    @Test func `of a stream without what says how its pictures are coded the sound is delivered, and they are missed`()
+        throws
+    {
+        let source = try film("film.ts", ["-c:v", "libx264", "-g", "250", "-c:a", "aac"])
+        // As when a recording is cut from the midst of a stream: its only parameter sets stand in its first packets.
+        try Data(contentsOf: source).dropFirst(10 * 188).write(to: source)
+        let made = try #require(try Clips.render(source))
+        #expect(made.probeResult.kind == .audio)
+        #expect(
+            made.ending.losses.map(\.text) == ["its pictures: what says how they are coded is missing"])
+    }
+
     @Test(arguments: [1, 30])
     func `a damaged picture is not copied, and it is told`(count: Int) throws {
         let source = try film("film.mp4", ["-c:v", "libx264", "-bf", "0", "-g", "250", "-c:a", "aac"])

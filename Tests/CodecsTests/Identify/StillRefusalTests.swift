@@ -152,8 +152,14 @@ import Testing
                 "a JPEG wrapped up by an old Macintosh (MacBinary)",
                 "begin(b'\\0\\x09photo.jpg'.ljust(65, b'\\0') + b'JPEG' + bytes(59) + open(jpeg, 'rb').read())"
             ),
-            ("a picture written as text (Base64)", "begin(__import__('base64').encodebytes(open(jpeg, 'rb').read()))"),
-            ("a picture written as text (Base64)", "begin(__import__('base64').encodebytes(open(photo, 'rb').read()))"),
+            (
+                "a picture, sound or video written as text (Base64)",
+                "begin(__import__('base64').encodebytes(open(jpeg, 'rb').read()))"
+            ),
+            (
+                "a picture, sound or video written as text (Base64)",
+                "begin(__import__('base64').encodebytes(open(photo, 'rb').read()))"
+            ),
             (
                 "a file written as text (uuencode)",
                 "begin(b'begin 644 photo.jpg\\n' + __import__('binascii').b2a_uu(b'a' * 45))"
@@ -198,10 +204,14 @@ import Testing
                 "begin(b'Return-Path: <a@b.c>\\r\\nReceived: from x\\r\\nFrom: a@b.c\\r\\n\\r\\n')"
             ),
             ("a link to a page or a file", "begin(b'[InternetShortcut]\\r\\nURL=https://example.com/\\r\\n')"),
-            ("a file of subtitles", "begin(b'WEBVTT\\n\\n00:01.000 --> 00:02.000\\nHello\\n')"),
+            ("a file of subtitles or song texts", "begin(b'WEBVTT\\n\\n00:01.000 --> 00:02.000\\nHello\\n')"),
             (
                 "a file of nothing but zeros, as a copy or a download leaves it that was never filled",
                 "begin(bytes(40000))"
+            ),
+            (
+                "a file of one byte over and over, as a copy or a download leaves it that was never filled",
+                "begin(b'\\xff' * 40000)"
             ),
         ])
     func `what is no media is called what it is`(name: String, script: String) throws {
@@ -354,6 +364,8 @@ import Testing
             iso = b'urn:iso:std:iso:ts:21496:-1\\0' + bytes(4)
             apple = b'<rdf:li>urn:com:apple:photo:2020:aux:hdrgainmap</rdf:li>'
             def segment(kind, body): return bytes([0xff, kind]) + struct.pack('>H', len(body) + 2) + body
+            open(args[0] + '/webcam.jpg', 'wb').write(data * 3)
+            open(args[0] + '/moving.jpg', 'wb').write(data + open(args[1] + '/mp4/one-frame.mp4', 'rb').read())
             for name, more, tail in [('adobe', segment(0xe1, xmp), b''), ('iso', segment(0xe2, iso), b''),
                 ('apple', segment(0xe2, b'MPF\\0' + bytes(60)), b'\\xff\\xd8' + segment(0xe1, apple)),
                 ('none', segment(0xe2, b'MPF\\0' + bytes(60)), b'')]:
@@ -363,6 +375,8 @@ import Testing
         for (name, notes) in [
             ("pages.tiff", ["of its 3 pages the first was taken"]), ("adobe.jpg", [gainMap]), ("iso.jpg", [gainMap]),
             ("apple.jpg", [gainMap]), ("none.jpg", []), ("eyes.jpg", ["of its 2 pictures the first was taken"]),
+            ("webcam.jpg", ["of its pictures, one behind the other, the first was taken"]),
+            ("moving.jpg", ["the video behind its picture was left out"]),
             ("floats.tiff", ["what its floats have beyond white is white, and what is no number black"]),
         ] {
             let rendered = try Rendered.of(directory.url.appending(path: name), in: directory.url)

@@ -44,6 +44,36 @@ import Testing
         #expect(try refusal("bytes(byte & 0x7f for byte in read('\(path)'))") == .corrupt(reason: reason))
     }
 
+    @Test(arguments: ["jpeg/coffee.jpg", "png/coffee.png", "mp4/film.mp4", "webp/cat.webp", "mp3/voice.mp3"])
+    func `bytes that were replaced for not being text are called that`(path: String) throws {
+        let reason =
+            "it was read as text on the way, which put question marks in the place of most of its bytes, for good"
+        #expect(
+            try refusal("read('\(path)').decode('utf-8', 'replace').encode()") == .corrupt(reason: reason))
+    }
+
+    @Test(arguments: ["latin-1", "cp1252"])
+    func `bytes that were taken for letters and written as those are called that`(coding: String) throws {
+        let reason = "it was read as text on the way, which wrote two bytes or three in the place of one"
+        for path in ["jpeg/coffee.jpg", "png/coffee.png", "webm/film.webm"] {
+            let letters = "''.join(bytes([b]).decode('\(coding)', 'ignore') or chr(b) for b in read('\(path)'))"
+            #expect(try refusal("\(letters).encode()") == .corrupt(reason: reason), "\(path)")
+        }
+    }
+
+    @Test func `a text of any letters is no such sign, nor is a tag before sound`() throws {
+        #expect(try refusal("('Größe \u{fffd} ' * 200).encode()")?.code == .unrecognizedType)
+        #expect(
+            try refusal(
+                """
+                read('mp3/stereo.mp3')
+                text = ('Ä' * 900).encode() + b'\\0'
+                frame = b'COMM' + (len(text) + 5).to_bytes(4, 'big') + bytes(2) + b'\\3deu\\0' + text
+                size = len(frame)
+                data = b'ID3\\3\\0\\0' + bytes([size >> 21 & 127, size >> 14 & 127, size >> 7 & 127, size & 127]) + frame + data
+                """) == nil)
+    }
+
     @Test func `lines of a picture's metadata are no such sign`() throws {
         // A picture without a line feed in its own data, and with a page of text that Windows wrote.
         #expect(

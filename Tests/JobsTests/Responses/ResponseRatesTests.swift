@@ -19,4 +19,14 @@ import Testing
         #expect(rates.admit(session: "x", by: "other", rate: 2, at: start) == nil)
         #expect(rates.admit(session: "x", by: "t", rate: 2, at: start + .milliseconds(500)) == nil)
     }
+
+    @Test func `each of three nodes has a third of both`() {
+        let (rates, start) = (ResponseRates(), ContinuousClock.now)
+        for _ in 0..<20 { #expect(rates.admit(session: "a", by: "t", rate: 50, among: 3, at: start) == nil) }
+        #expect(rates.admit(session: "a", by: "t", rate: 50, among: 3, at: start) == .seconds(3))
+        for number in 0..<13 {
+            #expect(rates.admit(session: "\(number)", by: "u", rate: 2, among: 3, at: start) == nil)
+        }
+        #expect(rates.admit(session: "x", by: "u", rate: 2, among: 3, at: start) == .seconds(1))
+    }
 }

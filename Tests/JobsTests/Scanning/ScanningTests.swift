@@ -1,12 +1,13 @@
 import Attachments
 import CodecPool
 import Foundation
-import Ingest
+import ServiceTestSupport
 import Stores
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import Ingest
 @testable import Jobs
 
 /// Nothing is delivered that a scanner hasn't seen, however it behaves. The sources tell the fault codec what to do.
@@ -15,6 +16,8 @@ import Testing
     private final class Scripted: SourceScanner {
         private let rulings: Mutex<[Result<ScanVerdict, ScanFailure>?]>
         let asked = Atomic(0)
+        /// What it was given, source by source.
+        let read = Mutex<[Data]>([])
 
         /// - Parameter rulings: Nil: it hangs.
         init(_ rulings: Result<ScanVerdict, ScanFailure>?...) {
@@ -23,6 +26,13 @@ import Testing
 
         func verdict(on source: ScannedSource) async throws(ScanFailure) -> ScanVerdict {
             asked.add(1, ordering: .relaxed)
+            var bytes = Data()
+            do {
+                for try await piece in source.pieces { bytes += piece }
+            } catch {
+                throw ScanFailure("\(error)")
+            }
+            read.withLock { $0.append(bytes) }
             let ruling = rulings.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
             guard let ruling else {
                 try? await Task.sleep(for: .seconds(3600))
@@ -52,11 +62,13 @@ import Testing
                 sources: SourceOpener(sources: store.sources, fetcher: nil), configuration: configuration)
         }
 
-        func attachment(_ text: String, deadline: Double? = nil) async throws -> AttachmentRecord {
-            let source = try await accept(text)
+        func attachment(
+            _ source: Data, _ encryption: MediaEncryption? = nil, deadline: Double? = nil
+        ) async throws -> AttachmentRecord {
+            let source = try await accept(source)
             let job = JobSubmission(
                 tenant: .local, profile: .notification, deadline: deadline, run: .generate(),
-                attachments: [AttachmentSubmission(location: .spool(name: source))])
+                attachments: [AttachmentSubmission(location: .spool(name: source), encryption: encryption)])
             _ = try await store.records.submit([job], SubmissionOptions())
             let run = try #require(job.run)
             let claims = try await store.records.claim(
@@ -65,10 +77,13 @@ import Testing
             return try #require(try await pipeline.run(claim).attachments.first)
         }
 
-        private func accept(_ text: String) async throws -> SourceName {
+        func attachment(_ text: String, deadline: Double? = nil) async throws -> AttachmentRecord {
+            try await attachment(Data(text.utf8), deadline: deadline)
+        }
+
+        private func accept(_ data: Data) async throws -> SourceName {
             let spool = try Spool(at: store.scratch)
             var file = try spool.create(hashing: true)
-            let data = Data(text.utf8)
             try unsafe data.withUnsafeBytes { try unsafe file.write($0) }
             return try await store.sources.put(file.finish())
         }
@@ -103,6 +118,29 @@ import Testing
         #expect(record.steps.last?.name == "scan" && record.steps.allSatisfy { $0.name != "retry" })
         #expect(scanner.asked.load(ordering: .relaxed) == 1)
         #expect(try await bench.left() == 0)
+        await bench.end()
+    }
+
+    @Test(arguments: EncryptionScheme.allCases)
+    func `a scanner is given what is in an encrypted source, and not its ciphertext`(scheme: EncryptionScheme)
+        async throws
+    {
+        let plaintext = Data("fault: echo hello".utf8)
+        var generator = SeededGenerator(seed: 5)
+        let file = try EncryptionJudge.encrypt(.init(scheme, plaintext, using: &generator))
+        let scanner = Scripted(.success(.clean), .success(.rejected(reason: "Eicar")))
+        let bench = try await Bench(scanner)
+        let record = try await bench.attachment(file.bytes, file.encryption)
+        #expect(record.state == .delivered, "\(record)")
+        #expect(record.steps.contains { $0.note?.hasPrefix("clean, by the scanner: 17 bytes in ") == true })
+        let rejected = try await bench.attachment(file.bytes, file.encryption)
+        #expect(rejected.error?.code == .rejectedByScan)
+        #expect(scanner.read.withLock { $0 } == [plaintext, plaintext])
+
+        // What can't be decrypted is told for what it is, and nobody is asked about it.
+        let changed = try await bench.attachment(file.bytes.dropLast() + [file.bytes.last! ^ 1], file.encryption)
+        #expect(changed.error?.code == .decryptionFailed)
+        #expect(scanner.asked.load(ordering: .relaxed) == 2)
         await bench.end()
     }
 

@@ -242,7 +242,7 @@ import Testing
 
     @Test func `an answer of 200 that says in the end that it failed is asked for again`() async throws {
         let body = "<?xml version=\"1.0\"?><Error><Code>InternalError</Code></Error>"
-        let answer = "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        let answer = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
         let faults = Faults([.answer(answer)]) { $0.hasPrefix("PUT") && $0.contains("copy") }
         let proxy = try await FaultProxy(to: S3Gateway.shared().port, faults.next)
         let bucket = try TestBucket(at: proxy.port)

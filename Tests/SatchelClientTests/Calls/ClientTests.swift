@@ -36,6 +36,34 @@ import Testing
         await #expect(throws: SatchelError.self) { try await service.client.attachment(attachment.id) }
     }
 
+    @Test(arguments: [JobRequest.Scheme.matrix, .aesgcm])
+    func `whoever has a grant on what is kept encrypted reads it in the clear`(scheme: JobRequest.Scheme) async throws {
+        let service = try await RunningService()
+        let request = JobRequest([.file(RunningService.sample(Self.photo))], leaseTTL: 60, encrypt: scheme)
+        let attachment = try #require(try await service.client.submit(request, waitingUpTo: 30).attachments.first)
+        let main = try #require(attachment.bestRendition)
+        let ciphertext = try await RunningService.get(try #require(main.url)).body
+        #expect(Int64(ciphertext.count) == main.bytes && !ciphertext.starts(with: [0xFF, 0xD8]))
+        let encryption = try #require(main.encryption)
+        let picture = try encryption.decrypt(ciphertext)
+        #expect(picture.starts(with: [0xFF, 0xD8]))
+
+        let grant = try await service.client.giveGrant(on: attachment.id)
+        let reader = SatchelClient(url: service.url, grant: grant.token)
+        let file = service.home.appending(path: "picture.jpg")
+        let fetched = try await reader.download(nil, to: file)
+        #expect(try fetched.encryption == encryption && Data(contentsOf: file) == picture)
+        // In the place of the file that is there.
+        let thumbnail = try await reader.download(nil, rendition: .thumbnail, to: file)
+        #expect(thumbnail.encryption != encryption)
+        #expect(try Data(contentsOf: file).starts(with: [0xFF, 0xD8]) && Data(contentsOf: file) != picture)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: service.home.path).filter { $0.contains("picture") }
+                == ["picture.jpg"])
+        try await service.client.revokeGrant(grant.id)
+        #expect(try await failure { _ = try await reader.download(nil, to: file) }.code == .unauthorized)
+    }
+
     @Test func `URLs, data and files go together, and the same put is the same job`() async throws {
         let service = try await RunningService()
         let data = try Data(contentsOf: RunningService.sample(Self.photo))

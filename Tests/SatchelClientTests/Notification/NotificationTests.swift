@@ -1,3 +1,4 @@
+import Attachments
 import Foundation
 import TestSupport
 import Testing
@@ -137,6 +138,87 @@ import Testing
         let all = refused.withLock(\.self)
         #expect(all == ["a", "b", "c", "c-refused"])
         #expect(try origin.kept() == ["main-3", "preview-0"])
+    }
+
+    @Test func `what is encrypted is decrypted as it comes; what can't be opened stands as its preview`() async throws {
+        var random = SeededGenerator(seed: 51)
+        let names = ["a", "a-small", "b", "b-small", "c-small"]
+        let files = try EncryptionJudge.encrypt(
+            names.map { .init($0.hasPrefix("a") ? .matrix : .aesgcm, Data("\($0) opened".utf8), using: &random) })
+        var (bodies, keys): ([String: Data], [String: Encryption]) = ([:], [:])
+        for (name, file) in zip(names, files) {
+            bodies[name] = file.bytes
+            keys[name] = try JSONDecoder().decode(Encryption.self, from: Data(file.description.utf8))
+        }
+        // Damaged, and with another's key.
+        bodies["b"]?[0] ^= 1
+        keys["c-small"] = keys["a"]
+        let origin = try await NotificationOrigin(bodies)
+        let notification = origin.notification([
+            origin.link("a", preview: "a-small", opened: ["a", "a-small"], encryptions: keys),
+            origin.link("b", preview: "b-small", opened: ["b", "b-small"], encryptions: keys),
+            origin.link(
+                "c-missing", preview: "c-small", opened: ["c-missing", "c-small"], encryptions: keys),
+        ])
+        let shown = await notification.files(within: 3600, in: origin.home.url)
+        #expect(try shown.map { try NotificationOrigin.content(of: $0) } == ["a opened", "b-small opened"])
+        #expect(shown.map(\.isPreview) == [false, true])
+        // No ciphertext stays.
+        #expect(try origin.kept() == ["main-0", "preview-1"])
+    }
+
+    @Test func `what is opened as a whole is only had where it is small`() async throws {
+        let origin = try await NotificationOrigin()
+        var notification = origin.notification([origin.link("a", preview: "a-small", opened: ["a", "a-small"])])
+        notification.attachments[0].encryption = .aesgcm(fragment: "")
+        notification.attachments[0].bytes = 8_000_001
+        let shown = await notification.files(within: 3600, in: origin.home.url)
+        #expect(try shown.map { try NotificationOrigin.content(of: $0) } == ["a-small"])
+    }
+
+    @Test func `an answer opens what came before it fetches, and gives it as it came where that fails or lasts`()
+        async throws
+    {
+        struct Refusal: Error {}
+        let origin = try await NotificationOrigin()
+        let inside = origin.notification([origin.link("a", preview: nil, opened: ["a"])])
+        func answer(
+            within seconds: TimeInterval = 3600, into given: Locked<[String]>,
+            opening open: @escaping @Sendable (String) async throws -> String
+        ) -> SatchelNotification.Answer {
+            SatchelNotification.Answer(
+                "came", opening: open,
+                fetching: { NotificationFetch($0 == "opened" ? inside : nil, in: origin.home.url) { $0 } },
+                within: seconds
+            ) { content, files in given.withLock { $0.append("\(content), \(files.count)") } }
+        }
+        let given = Locked<[String]>([])
+        let whole = answer(into: given) { "\($0 == "came" ? "opened" : "")" }
+        await whole.end()
+        whole.expire()
+        #expect(given.withLock(\.self) == ["opened, 1"])
+
+        let refused = Locked<[String]>([])
+        await answer(into: refused) { _ in throw Refusal() }.end()
+        #expect(refused.withLock(\.self) == ["came, 0"])
+
+        // Whoever opens doesn't even heed that it is cancelled.
+        let gate = Locked(false)
+        @Sendable func stuck(_ content: String) async -> String {
+            while !gate.withLock(\.self) { try? await Task.sleep(for: .milliseconds(5)) }
+            return "opened"
+        }
+        let (late, expired) = (Locked<[String]>([]), Locked<[String]>([]))
+        let first = answer(within: 0.1, into: late, opening: stuck)
+        try await eventually { late.withLock(\.self) == ["came, 0"] }
+        let second = answer(into: expired, opening: stuck)
+        second.expire()
+        #expect(expired.withLock(\.self) == ["came, 0"])
+        gate.withLock { $0 = true }
+        await first.end()
+        await second.end()
+        #expect(late.withLock(\.count) == 1 && expired.withLock(\.count) == 1)
+        #expect(try origin.kept() == ["main-0"])
     }
 
     private func answer(

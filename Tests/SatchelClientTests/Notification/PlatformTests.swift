@@ -9,9 +9,12 @@ enum Platform: String, CaseIterable, Sendable {
 
     /// Modules that are there beside the standard library, of those that the sources ask for.
     var modules: Set<String> {
-        let all: Set = ["Foundation", "CoreFoundation", "CoreGraphics", "Darwin", "UserNotifications"]
+        let all: Set = [
+            "Foundation", "CoreFoundation", "CoreGraphics", "CoreTransferable", "Darwin", "UniformTypeIdentifiers",
+            "UserNotifications",
+        ]
         return switch self {
-        case .iOS, .visionOS: all.union(["UIKit", "UserNotificationsUI"])
+        case .iOS, .visionOS: all.union(["PhotosUI", "SwiftUI", "UIKit", "UserNotificationsUI"])
         case .macOS: all.union(["UserNotificationsUI"])
         case .watchOS, .tvOS: all.union(["UIKit"])
         case .linux: ["Foundation", "FoundationNetworking", "Glibc"]
@@ -86,6 +89,7 @@ enum Platform: String, CaseIterable, Sendable {
 
                 """)
 
+        try checkDecrypting(phone, of: links)
         try await checkResponses(phone)
 
         let registered = try phone.start(["categories", exports.json]).wait(within: 60)
@@ -103,6 +107,33 @@ enum Platform: String, CaseIterable, Sendable {
                 ],
                 [["b", "0"], [], ["Hidden", ""]], [["c", "0"], [], []],
             ])
+    }
+
+    /// What a service extension makes of what the sender encrypted for it alone.
+    private func checkDecrypting(_ phone: Program, of links: [String]) throws {
+        let secret = Data("{\"v\": 1, \"attachments\": [\(links[0])]}".utf8).base64EncodedString()
+        let opened = try phone.start(["{\"encrypted-content\": \"\(secret)\"}"]).wait(within: 60)
+        #expect(
+            opened.outputText == """
+                opens
+                changed ["a"], 1 attached
+                a: a with ["hidden", "hint", "rectangle", "time"]
+                handled true
+                opened
+                and 0
+
+                """, "\(opened.errorText)")
+        // What can't be opened is shown as it came, and nothing of what was begun.
+        let payload = "{\"encrypted-content\": \"!\", \"satchel\": {\"v\": 1, \"attachments\": [\(links[0])]}}"
+        #expect(
+            try phone.start([payload]).wait(within: 60).outputText == """
+                opens
+                changed ["a"], 1 attached
+                a: a with ["hidden", "hint", "rectangle", "time"]
+                handled true
+                and 1
+
+                """)
     }
 
     /// What an app's delegate and a content extension do with responses.
@@ -155,6 +186,20 @@ enum Platform: String, CaseIterable, Sendable {
         #expect(Set(bodies.map { $0["id"] as? String }).count == 7)
         let sessions = bodies.map { $0["session"] as? String }
         #expect(Set(sessions).count == 4 && Set(sessions[3...]).count == 1, "one for each opened notification")
+    }
+
+    @Test func `the example's app and extensions compile, and its README names each of their files`() throws {
+        let bench = try Workbench(.iOS)
+        try bench.buildModules(forApps: true)
+        try bench.buildClient(isLinked: false)
+        let targets = try Workbench.targetsOfExample
+        #expect(Set(targets.keys) == ["App", "NotificationService", "NotificationContent"])
+        let readme = try String(
+            contentsOf: Repository.root.appending(path: "Examples/PhotoMessages/README.md"), encoding: .utf8)
+        for (target, files) in targets {
+            try bench.check(target, of: files)
+            #expect(files.allSatisfy { readme.contains("`\($0)`") }, "\(files)")
+        }
     }
 
     @Test func `conditions are decided as the platform would`() throws {
@@ -219,10 +264,14 @@ private final class Workbench {
     private let home: TemporaryDirectory
     private static let client = Repository.root.appending(path: "Sources/SatchelClient")
     private static let stubs = Repository.root.appending(path: "Tests/apple")
-    /// Each uses those before it.
+    /// What the client uses; each uses those before it.
     private static let modules = [
-        "AppleFoundation", "CoreGraphics", "UserNotifications", "UIKit", "UserNotificationsUI",
+        "AppleFoundation", "Crypto", "CryptoExtras", "CoreGraphics", "UserNotifications", "UIKit",
+        "UserNotificationsUI",
     ]
+    /// What apps use beside it.
+    private static let modulesOfApps = ["UniformTypeIdentifiers", "CoreTransferable", "SwiftUI", "PhotosUI"]
+    private static let example = Repository.root.appending(path: "Examples/PhotoMessages")
     /// The house rules of `Package.swift`.
     private static let rules =
         ["-swift-version", "6", "-strict-memory-safety", "-warnings-as-errors"]
@@ -240,10 +289,18 @@ private final class Workbench {
         for path in try Self.swiftFiles(below: Self.client) {
             try copy(Self.client.appending(path: path), to: "client/\(path.replacing("/", with: "-"))")
         }
-        for path in try Self.swiftFiles(below: Self.stubs) where platform != .linux {
+        for path in try Self.swiftFiles(below: Self.stubs) where platform != .linux || Self.isEverywhere(path) {
             try copy(Self.stubs.appending(path: path), to: "stubs/\(path)")
         }
     }
+
+    /// The example's sources by their targets, which are its folders.
+    static var targetsOfExample: [String: [String]] {
+        get throws { Dictionary(grouping: try swiftFiles(below: example)) { String($0.prefix { $0 != "/" }) } }
+    }
+
+    /// Whether a file or a module stands in for what isn't Apple's.
+    private static func isEverywhere(_ name: String) -> Bool { name.hasPrefix("Crypto") }
 
     private static func swiftFiles(below directory: URL) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: directory.path(percentEncoded: false))
@@ -292,9 +349,11 @@ private final class Workbench {
             ] + library + more, files)
     }
 
-    func buildModules(areLinked: Bool = false) throws {
-        for name in Self.modules
-        where platform != .linux && (name == Self.modules[0] || platform.modules.contains(name)) {
+    func buildModules(areLinked: Bool = false, forApps: Bool = false) throws {
+        for name in Self.modules + (forApps ? Self.modulesOfApps : [])
+        where Self.isEverywhere(name)
+            || platform != .linux && (name == Self.modules[0] || platform.modules.contains(name))
+        {
             let rules = ["-swift-version", "6", "-enable-upcoming-feature", "InternalImportsByDefault"]
             try module(name, isLinked: areLinked, rules, ["stubs/\(name).swift"])
         }
@@ -305,8 +364,16 @@ private final class Workbench {
         try compile(["-typecheck", "-module-name", "SatchelClient"] + Self.rules, paths(in: "client"))
     }
 
-    func buildClient() throws {
-        try module("SatchelClient", isLinked: true, Self.rules, paths(in: "client"))
+    func buildClient(isLinked: Bool = true) throws {
+        try module("SatchelClient", isLinked: isLinked, Self.rules, paths(in: "client"))
+    }
+
+    /// Type-checks a target of the example, as strictly as Xcode can be asked to.
+    func check(_ target: String, of files: [String]) throws {
+        try FileManager.default.createDirectory(
+            at: home.url.appending(path: target), withIntermediateDirectories: true)
+        for file in files { try copy(Self.example.appending(path: file), to: file) }
+        try compile(["-typecheck", "-swift-version", "6", "-warnings-as-errors", "-parse-as-library"], files)
     }
 
     /// Type-checks what the README gives of an app and its extensions.

@@ -12,12 +12,14 @@ final class NotificationOrigin: Sendable {
     private let origin: LocalOrigin
     private let gates: Gates
 
-    init() async throws {
+    /// - Parameter bodies: What is answered in the place of some names.
+    init(_ bodies: [String: Data] = [:]) async throws {
         let gates = Gates()
         let origin = try await LocalOrigin { request in
             let name = String(request.path.split(separator: "/").last?.prefix { $0 != "." } ?? "")
             try await gates.pass(name)
-            return LocalOrigin.Answer(status: name.contains("missing") ? 404 : 200, body: Data(name.utf8))
+            return LocalOrigin.Answer(
+                status: name.contains("missing") ? 404 : 200, body: bodies[name] ?? Data(name.utf8))
         }
         home = try TemporaryDirectory()
         url = try #require(URL(string: origin.url("/")))
@@ -28,10 +30,14 @@ final class NotificationOrigin: Sendable {
     /// A link and its preview, and which of the names that it needs are opened.
     typealias Wanted = (link: SatchelNotification.Link, opened: [String])
 
-    func link(_ name: String, preview: String?, opened: [String]) -> Wanted {
+    /// - Parameter encryptions: With what those of the names are encrypted that are.
+    func link(
+        _ name: String, preview: String?, opened: [String], encryptions: [String: Encryption] = [:]
+    ) -> Wanted {
         let link = SatchelNotification.Link(
-            identifier: name, url: url.appending(path: "get/\(name).txt"),
-            previewURL: preview.map { url.appending(path: "get/\($0).txt") })
+            identifier: name, url: url.appending(path: "get/\(name).txt"), encryption: encryptions[name],
+            previewURL: preview.map { url.appending(path: "get/\($0).txt") },
+            previewEncryption: preview.flatMap { encryptions[$0] })
         return (link, opened)
     }
 

@@ -100,15 +100,15 @@ private struct ProcessedSamples: Sendable {
             let name = "\(line.path) \(role)"
             let size = try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int64
             #expect(size == file.bytes, "\(name)")
-            let decoded = try Program.tool("ffmpeg").run(["-v", "error", "-xerror", "-i", url.path, "-f", "null", "-"])
+            // Once to its end, and its first picture as a player shows it: turned by its rotation, its pixels made square.
+            let whole = ["-v", "error", "-xerror", "-i", url.path, "-f", "null", "-y", "/dev/null"]
+            let first = [
+                "-frames:v", "1", "-vf", "scale=iw*sar:ih,setsar=1", "-f", "image2pipe", "-c:v", "ppm", "-",
+            ]
+            let decoded = try Program.tool("ffmpeg").run(file.width == nil ? whole : whole + first)
             #expect(decoded.status == 0 && decoded.errors.isEmpty, "\(name): \(decoded.errorText)")
             guard let width = file.width, let height = file.height else { continue }
-            // As a player shows it: turned by its rotation, its pixels made square.
-            let shown = try Program.tool("ffmpeg").run([
-                "-v", "error", "-i", url.path, "-frames:v", "1", "-vf", "scale=iw*sar:ih,setsar=1", "-f", "image2pipe",
-                "-c:v", "ppm", "-",
-            ])
-            let header = String(decoding: shown.output.prefix(20), as: UTF8.self).split(separator: "\n").dropFirst()
+            let header = String(decoding: decoded.output.prefix(20), as: UTF8.self).split(separator: "\n").dropFirst()
                 .first
             #expect(header == "\(width) \(height)", "\(name)")
         }

@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 @Suite struct AccessCommandTests {
-    private func added(_ user: borrowing CommandLineUser) throws -> String {
+    private func added(_ user: borrowing CommandLineUser, _ options: String...) throws -> String {
         try user.sample("jpeg/coffee.jpg", as: "a.jpg")
-        let result = try user.run("add", "a.jpg", "--format", "jsonl")
+        let result = try user.satchel.run(["add", "a.jpg", "--format", "jsonl"] + options)
         let line = try #require(try JSONSerialization.jsonObject(with: result.output) as? [String: Any])
         return try #require(line["attachment_id"] as? String)
     }
@@ -56,6 +56,29 @@ import Testing
         }
         #expect(try user.run("show", id).status == 1)
         #expect(try user.run("rm", id).errorText.contains("there is no attachment"))
+    }
+
+    @Test(arguments: ["matrix", "aesgcm"])
+    func `what is kept encrypted is got decrypted, or as it is kept; without its key the second alone`(scheme: String)
+        throws
+    {
+        let user = try CommandLineUser()
+        let id = try added(user, "--encrypt", scheme)
+        let lease = try #require(try object(user.run("lease", id, "--format", "json"))["token"])
+        let whole = try user.run("get", id).output
+        #expect(whole.starts(with: [0xFF, 0xD8, 0xFF]))
+        #expect(try user.run("get", "--lease", lease).output == whole)
+        let kept = try user.run("get", id, "--encrypted").output
+        #expect(kept.count == whole.count + (scheme == "aesgcm" ? 16 : 0) && !kept.starts(with: [0xFF, 0xD8]))
+        #expect(try user.run("get", id, "--output", "b.jpg").status == 0)
+        #expect(try Data(contentsOf: user.home.url.appending(path: "b.jpg")) == whole)
+        // In the clear it is other work.
+        #expect(try added(user) != id)
+
+        try FileManager.default.removeItem(at: user.home.url.appending(path: "keys"))
+        let lost = try user.run("get", id)
+        #expect(lost.status == 1 && lost.output.isEmpty && lost.errorText.contains("--encrypted"))
+        #expect(try user.run("get", id, "--encrypted").output == kept)
     }
 
     @Test func `no secret is in the store, nor in what a command says by the way`() throws {

@@ -36,7 +36,7 @@ import Testing
         (["batch", ".", "--nope"], "--nope"), (["batch", ".", "--profile", "nope"], "there is no profile 'nope'"),
         (["batch", ".", "--codecs", "0"], "--codecs"), (["batch", ".", "--shard", "3/2"], "--shard"),
         (["batch", ".", "--timeout", "-1"], "--timeout"), (["add"], "<file|url>"),
-        (["add", "nothing.jpg"], "no such file"),
+        (["add", "nothing.jpg"], "no such file"), (["add", "a.jpg", "--encrypt", "signal"], "'matrix' or 'aesgcm'"),
         (["add", "."], "directory"), (["get"], "--lease"), (["list", "--state", "odd"], "--state"),
         (["inspect", "a.jpg", "--memory", "1k"], "--memory"), (["lease", "a", "--for", "never"], "--for"),
         (["inspect"], "<file>"), (["inspect", "a.jpg", "b.jpg", "--format", "json"], "jsonl"),

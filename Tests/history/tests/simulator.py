@@ -93,11 +93,22 @@ class Simulator:
         for generation in range(1, bodies + 1):
             self.call("notify", 201 if generation == 1 else 200, name=name, what="once", generation=generation)
         self.notifications.append({"tenant": "north", "id": name, "generation": bodies, "state": "done", "left": None})
+        self.fired(name, bodies)
+
+    def fire(self, name, key, times=1):
+        """A firing by hand that was asked for so often under one key."""
+        firing = self.fired(name, 1, number=2, key=key)
+        for _ in range(times):
+            self.call("fire", 200, name=name, key=key, firing=firing)
+
+    def fired(self, name, generation, number=1, key=None):
+        """A firing that was pulled; its id."""
         place = len(self.firings) + 1
         self.firings.append({
-            "id": f"firing-{place}", "tenant": "north", "notification": name, "generation": bodies, "number": 1, "state": "delivered",
-            "place": place})
+            "id": f"firing-{place}", "tenant": "north", "notification": name, "generation": generation, "number": number,
+            "state": "delivered", "place": place, "key": key})
         self.call("pull", firings=[f"firing-{place}"])
+        return f"firing-{place}"
 
     def respond(self, name, times=1):
         """A response to the first firing of a notification, said so often."""

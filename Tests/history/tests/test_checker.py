@@ -13,6 +13,7 @@ class CheckerTests(unittest.TestCase):
         self.world.read(self.lease, self.attachment, self.hash)
         self.world.notify("once")
         self.world.notify("changed", bodies=2)
+        self.world.fire("manual", "by hand", times=2)
         self.said = self.world.respond("once", times=2)
         self.upload = self.world.upload()
 
@@ -35,6 +36,7 @@ class CheckerTests(unittest.TestCase):
                 world.read(lease, attachment, hash_)
                 world.notify(f"notification-{number}", bodies=1 + number % 2)
                 world.respond(f"notification-{number}", times=1 + number % 3)
+                world.fire(f"manual-{number}", "by hand", times=1 + number % 2)
                 world.upload((5, 5, 20) if number % 2 else (30,), whole=number % 2 == 0)
                 if number % 3 == 0:
                     start = world.time
@@ -44,8 +46,8 @@ class CheckerTests(unittest.TestCase):
             verdict = Verdict(world.history())
             self.assertEqual([found for _, found in verdict.rules.values() if found], [])
             self.assertGreater(min(cases for name, (cases, _) in verdict.rules.items() if name in (
-                "what was read had its hash", "each notification fired once", "who pulls firings saw each once",
-                "each response was kept once, and had one answer", "no offset of an upload that was told was taken back",
+                "what was read had its hash", "each notification fired once", "each firing by hand was made once",
+                "who pulls firings saw each once", "each response was kept once, and had one answer", "no offset of an upload that was told was taken back",
                 "whole uploads have their bytes", "no read began after its access was taken back", "streams ended within a second")), 0)
 
     def test_a_job_that_was_accepted_and_is_gone_is_found(self):
@@ -215,6 +217,17 @@ class CheckerTests(unittest.TestCase):
         self.world.call("notify", 200, name="once", what="changed", generation=2)
         self.assert_breaks("each notification fired once")
 
+    def test_a_firing_by_hand_that_is_gone_or_was_made_or_answered_twice_is_found(self):
+        rule = "each firing by hand was made once"
+        self.world.call("fire", 200, name="manual", key="by hand", firing="firing-9")
+        self.assert_breaks(rule)
+        self.setUp()
+        self.world.call("fire", 200, name="manual", key="lost", firing="firing-9")
+        self.assert_breaks(rule)
+        self.setUp()
+        self.assert_breaks(
+            rule, lambda history: history.tables["firings"].append({**history.tables["firings"][-1], "id": "other", "place": None}))
+
     def test_a_firing_that_a_puller_saw_twice_or_never_or_late_is_found(self):
         for firings in (["firing-1"], ["firing-9"]):
             self.setUp()
@@ -223,7 +236,7 @@ class CheckerTests(unittest.TestCase):
         self.setUp()
         self.assert_breaks(
             "who pulls firings saw each once",
-            lambda history: [row.update(place=3 - row["place"]) for row in history.tables["firings"]])
+            lambda history: [row.update(place=4 - row["place"]) for row in history.tables["firings"]])
 
     def test_a_response_that_is_lost_or_kept_twice_or_was_never_said_is_found(self):
         rule = "each response was kept once, and had one answer"

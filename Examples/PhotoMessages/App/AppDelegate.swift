@@ -1,0 +1,64 @@
+import SatchelClient
+import UIKit
+import UserNotifications
+
+@MainActor final class AppDelegate: NSObject, UIApplicationDelegate {
+    let backEnd = BackEnd(address: "https://api.example.com")
+    private(set) lazy var uploads = Uploads(backEnd)
+
+    func application(
+        _ application: UIApplication,
+        didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]? = nil
+    ) -> Bool {
+        // Before anything is shown: a response may be what the app was started for.
+        UNUserNotificationCenter.current().delegate = self
+        registerCategories()
+        application.registerForRemoteNotifications()
+        Task {
+            _ = try? await UNUserNotificationCenter.current().requestAuthorization(options: [.alert, .sound])
+        }
+        uploads.resume()
+        return true
+    }
+
+    func application(
+        _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
+    ) {
+        // Satchel keeps no device tokens: they are the back end's, which sends the payloads that Satchel made.
+        Task { try? await backEnd.register(device: deviceToken) }
+    }
+
+    /// What the service exports, as it is: `satchel category list --as json`.
+    private func registerCategories() {
+        guard let file = Bundle.main.url(forResource: "categories", withExtension: "json") else { return }
+        do {
+            try SatchelCategories.register(Data(contentsOf: file))
+        } catch {
+            assertionFailure("categories.json is no export: \(error)")
+        }
+    }
+}
+
+extension AppDelegate: UNUserNotificationCenterDelegate {
+    nonisolated func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+        withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
+    ) {
+        completionHandler([.banner, .list, .sound])
+    }
+
+    nonisolated func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
+        withCompletionHandler completionHandler: @escaping () -> Void
+    ) {
+        // What the content extension forwarded it has told the service already.
+        let isOfExtension = Self.extensionCategories.contains(response.notification.request.content.categoryIdentifier)
+        let isOfApp = [UNNotificationDefaultActionIdentifier, UNNotificationDismissActionIdentifier]
+            .contains(response.actionIdentifier)
+        guard isOfApp || !isOfExtension else { return completionHandler() }
+        SatchelResponses.respond(to: response, completionHandler: completionHandler)
+    }
+
+    /// Those in the content extension's Info.plist.
+    private nonisolated static let extensionCategories: Set = ["event-invite", "green-category", "red-category"]
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// The app's own back end, which has the API key: an app has none.
+struct BackEnd: Sendable {
+    let address: String
+
+    /// A URL that takes one file of so many bytes, and nothing else.
+    func uploadURL(for name: String, length: Int) async throws -> URL {
+        struct Answer: Decodable {
+            var url: URL
+        }
+
+        let answer = try await post(["name": name, "length": length], to: "uploads")
+        return try JSONDecoder().decode(Answer.self, from: answer).url
+    }
+
+    func register(device token: Data) async throws {
+        _ = try await post(["token": token.map { String(format: "%02x", $0) }.joined()], to: "devices")
+    }
+
+    private func post(_ object: [String: Any], to path: String) async throws -> Data {
+        guard let url = URL(string: "\(address)/\(path)") else { throw URLError(.badURL) }
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = try JSONSerialization.data(withJSONObject: object)
+        let (data, response) = try await URLSession.shared.data(for: request)
+        guard let response = response as? HTTPURLResponse, (200..<300).contains(response.statusCode) else {
+            throw URLError(.badServerResponse)
+        }
+        return data
+    }
+}

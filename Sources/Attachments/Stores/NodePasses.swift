@@ -1,0 +1,31 @@
+/// Lets the nodes of a store ask each other.
+public protocol NodePasses: Sendable {
+    /// For another node; nil where none can be made.
+    func pass(for wish: EventWish, to node: String) -> NodePass?
+
+    /// What whoever shows a pass may hear, and what proves to them who answers; nil where it is no good here and now.
+    func admit(_ pass: String) -> (wish: EventWish, proof: String)?
+}
+
+/// What a node asks of another: a job's events, from a generation on.
+public struct EventWish: Hashable, Sendable {
+    public var job: JobName
+    public var generation: Int
+
+    public init(_ job: JobName, generation: Int) {
+        self.job = job
+        self.generation = generation
+    }
+}
+
+/// What a node shows to another.
+public struct NodePass: Hashable, Sendable {
+    public var text: String
+    /// What only a node of the same store can answer to it.
+    public var proof: String
+
+    public init(text: String, proof: String) {
+        self.text = text
+        self.proof = proof
+    }
+}
