@@ -67,7 +67,7 @@ struct ReadConfiguration: Sendable {
             for (provider, origin) in layers {
                 guard let texts = Self.texts(of: setting, in: provider) else { continue }
                 origins[setting.key] = origin(setting)
-                do throws(SettingComplaint) {
+                do throws(SettingError) {
                     try setting.set(texts, &configuration)
                 } catch {
                     problems.append(
