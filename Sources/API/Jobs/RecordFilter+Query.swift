@@ -9,7 +9,7 @@ extension RecordFilter {
     /// Pairs of metadata that may be asked for at once.
     private static let mostLabels = 10
 
-    /// - Parameter query: Of these parameters; what can't be taken is a complaint.
+    /// - Parameter query: Of these parameters; what can't be taken is a validation error.
     init(_ query: FieldReader) {
         self.init(
             state: query.choice("state", WorkState.self), kind: query.choice("kind", MediaKind.self),

@@ -36,7 +36,7 @@ struct TriggerReader {
     }
 
     private static func written(_ object: FieldReader) -> Trigger? {
-        let complaints = object.errors.fields.count
+        let errors = object.errors.fields.count
         guard object.value("type") != nil else {
             object.complain(
                 "type", "Say what kind of trigger it is: \(list(Trigger.Kind.allCases.map(\.rawValue))).")
@@ -55,7 +55,7 @@ struct TriggerReader {
             case .calendar: calendar(object)
             case .manual: Trigger.manual
             }
-        return object.errors.fields.count == complaints ? read : nil
+        return object.errors.fields.count == errors ? read : nil
     }
 
     private static func refuse(_ object: FieldReader, _ error: TriggerError) {
