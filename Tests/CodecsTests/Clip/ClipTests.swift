@@ -55,7 +55,7 @@ import Testing
         let counts = try counts(of: main)
         #expect(abs(counts.count - 50) <= 1)
         #expect(counts == (0..<counts.count).map { (50 + $0) % 40 })
-        #expect(try Probe.complaints(main) == "")
+        #expect(try Probe.decodingErrors(main) == "")
         #expect(abs(try Probe.of(main).duration - 2) < 0.045)
     }
 
@@ -70,7 +70,7 @@ import Testing
         #expect(abs(trim.start - 1.48) < 0.001)
         #expect(abs(trim.duration - 1.2) < 0.001)
         #expect(try counts(of: main) == (0..<30).map { (37 + $0) % 40 })
-        #expect(try Probe.complaints(main) == "")
+        #expect(try Probe.decodingErrors(main) == "")
         let probe = try Probe.of(main)
         #expect(probe.video?.codecName == "h264")
         #expect(probe.video?.profile == "High")
@@ -308,7 +308,7 @@ import Testing
         profile.video?.aim = 150_000
         let made = try #require(try Clips.render(source, profile: profile))
         #expect(try #require(made.report(.main)).bytes <= 150_000)
-        #expect(try Probe.complaints(try #require(made.main)) == "")
+        #expect(try Probe.decodingErrors(try #require(made.main)) == "")
 
         profile.video?.aim = 1_500
         profile.video?.cap = 1_500
@@ -346,7 +346,7 @@ import Testing
         guard isCopied else { return }
         let audio = try #require(try made.audio().duration.flatMap { Double($0) })
         #expect(abs(audio - (start > 0 ? 2 : 4)) < 0.05, "\(audio)")
-        #expect(try Probe.complaints(made.file(.main)) == "")
+        #expect(try Probe.decodingErrors(made.file(.main)) == "")
     }
 
     @Test func `playlists, foreign and damaged files are refused`() throws {

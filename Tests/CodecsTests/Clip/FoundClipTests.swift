@@ -59,14 +59,14 @@ import Testing
         let note = try #require(made.report(.main)?.note)
         #expect(note.hasPrefix("copied"), "\(note)")
         let main = try #require(made.main)
-        #expect(try Probe.complaints(main) == "")
+        #expect(try Probe.decodingErrors(main) == "")
         #expect(abs(try Probe.of(main).duration - 4) < 0.15)
     }
 
     @Test func `a damaged last packet is named in the report`() throws {
         let source = try audio("a.aac", ["-c:a", "aac"])
         try Data(contentsOf: source).dropLast(150).write(to: source)
-        #expect(try Probe.complaints(source) != "")
+        #expect(try Probe.decodingErrors(source) != "")
         let note = try #require(try Clips.render(source)?.report(.main)?.note)
         #expect(note.hasSuffix("; 1 damaged at its end left out"), "\(note)")
     }
@@ -78,7 +78,7 @@ import Testing
         let middle = data.count / 2
         for index in middle..<middle + 2500 { data[index] = UInt8(truncatingIfNeeded: index &* index >> 3) }
         try data.write(to: source)
-        #expect(try Probe.complaints(source) != "")
+        #expect(try Probe.decodingErrors(source) != "")
         for waveform in [true, false] {
             var profile = Profile.notification
             if !waveform { profile.audio?.waveform = nil }
@@ -89,7 +89,7 @@ import Testing
             let note = try #require(made.report(.main)?.note)
             #expect(note.contains("of its packets could not be decoded"), "\(note)")
             let main = try #require(made.main)
-            #expect(try Probe.complaints(main) == "")
+            #expect(try Probe.decodingErrors(main) == "")
             // Without a container's times what was damaged is missing.
             #expect(abs(try Probe.of(main).duration - 4) < 0.4)
         }
@@ -104,7 +104,7 @@ import Testing
         let made = try #require(
             try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 0, duration: 2))))
         #expect(made.ending.trim?.method == .copy)
-        #expect(try Probe.complaints(try #require(made.main)) == "")
+        #expect(try Probe.decodingErrors(try #require(made.main)) == "")
     }
 
     /// Whether an MP3's part is taken for whole by its heads, and what decoding it comes upon; nil for no clip.
@@ -182,7 +182,7 @@ import Testing
         profile.damaged = .salvage
         let made = try #require(try Clips.render(source, profile: profile))
         #expect(made.ending.losses.count == 1)
-        #expect(try Probe.complaints(try #require(made.main)) == "")
+        #expect(try Probe.decodingErrors(try #require(made.main)) == "")
     }
 
     @Test(arguments: ["mpeg1video", "mpeg2video"])
@@ -196,7 +196,7 @@ import Testing
         let main = try #require(whole.main)
         let shown = try counts(of: main)
         #expect(shown == (0..<75).map { $0 % 40 })
-        #expect(try Probe.complaints(main) == "")
+        #expect(try Probe.decodingErrors(main) == "")
 
         let cut = try #require(
             try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 1, duration: 1))))
@@ -236,7 +236,7 @@ import Testing
         try Data(FLAC.of32Bits(frames: 20)).write(to: source)
         #expect(try Clips.sniff(source) == "audio/flac")
         // FFmpeg 7 decodes it.
-        if try Probe.complaints(source) == "" {
+        if try Probe.decodingErrors(source) == "" {
             #expect(try Clips.probeResult(source) != nil)
         } else {
             #expect(
