@@ -46,14 +46,14 @@ final class PostgresWakeups: Sendable {
     var nodes: Int { count.load(ordering: .relaxed) }
 
     /// Whether this node hears the others': found out, as a pooler between needn't be known.
-    var hearing: PostgresListener.Hearing { state.withLock { $0.listener?.hearing ?? .unknown } }
+    var status: PostgresListener.Status { state.withLock { $0.listener?.status ?? .unknown } }
 
     /// Tells it at once, or together with what comes until the next may be sent. Where this node is known to hear nobody,
     /// nobody hears it either: they have the same way to the server.
     func send(_ channels: Set<Channel>) {
         guard areWanted, !channels.isEmpty else { return }
         let begins = state.withLock { state in
-            guard state.listener?.hearing != .fails else { return false }
+            guard state.listener?.status != .fails else { return false }
             state.pending.formUnion(channels)
             defer { state.isUnderWay = true }
             return !state.isUnderWay
@@ -89,7 +89,7 @@ final class PostgresWakeups: Sendable {
 extension PostgresRecordStore {
     /// Wake-ups come sooner, while they are heard.
     public var pace: QueuePace {
-        QueuePace(work: .milliseconds(wakeups.hearing == .works ? 250 : 100), ends: .milliseconds(50))
+        QueuePace(work: .milliseconds(wakeups.status == .works ? 250 : 100), ends: .milliseconds(50))
     }
 
     public func listen(_ heed: @escaping @Sendable (QueueNews) -> Void) {

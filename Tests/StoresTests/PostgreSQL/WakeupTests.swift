@@ -71,7 +71,7 @@ import Testing
         let quiet = PostgresRecordStore(
             PostgresPool(records.pool.parameters), keys: records.keys, garbage: records.garbage, notifies: false)
         quiet.listen { _ in }
-        #expect(quiet.pace == often && quiet.wakeups.hearing == .unknown)
+        #expect(quiet.pace == often && quiet.wakeups.status == .unknown)
         let database = try fixture.requireDatabase()
         let pooler = try PgBouncer(before: database.server, connections: 2)
         // A pooler that nobody told of.
@@ -79,7 +79,7 @@ import Testing
             PostgresPool(try PostgresParameters(pooler.url(database.name), application: "tests")), keys: records.keys,
             garbage: records.garbage)
         behind.listen { _ in }
-        try await eventually { behind.wakeups.hearing == .fails }
+        try await eventually { behind.wakeups.status == .fails }
         #expect(behind.pace == often)
         withExtendedLifetime(pooler) {}
     }
