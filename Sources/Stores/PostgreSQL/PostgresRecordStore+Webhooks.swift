@@ -21,7 +21,7 @@ extension PostgresRecordStore {
     }
 
     public func whenWebhooksCome(_ tell: @escaping @Sendable () -> Void) {
-        bell.listen(tell)
+        notifier.listen(tell)
     }
 
     public func replayWebhook(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {

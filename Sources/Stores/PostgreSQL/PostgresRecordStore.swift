@@ -15,7 +15,7 @@ public struct PostgresRecordStore: RecordStore {
     let garbageDelay: Duration
     /// Rows that a page of a list looks at, at most.
     var longestSearch = 10_000
-    let bell = WebhookBell()
+    let notifier = WebhookNotifier()
     let wakeups: PostgresWakeups
     let heartbeats = PostgresGroup<Heartbeat, Int64?>()
     let looks = PostgresGroup<Look, LookAnswer>()
@@ -137,8 +137,8 @@ public struct PostgresRecordStore: RecordStore {
                 wakeups.send(waste.wakes)
                 await remove(waste)
                 if waste.ringsBell {
-                    bell.pull()
-                    bell.ring()
+                    notifier.markDue()
+                    notifier.notify()
                 }
                 return value
             } catch  where attempt < attempts && Self.wasOvertaken(error) {

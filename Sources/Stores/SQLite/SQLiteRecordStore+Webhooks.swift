@@ -240,7 +240,7 @@ extension Database {
                 CallType.jobFinished.rawValue, job["key"] as Int64, job["generation"] as Int, url,
                 submission.traceparent, now.milliseconds, now.milliseconds,
             ])
-        WebhookBell.current?.pull()
+        WebhookNotifier.current?.markDue()
     }
 
     /// Has a message sent, of which the same transaction records what it tells of.
@@ -254,7 +254,7 @@ extension Database {
                 call.id, call.tenant.rawValue, call.type.rawValue, call.subject, call.url, call.body.stored,
                 call.giveUpAt?.milliseconds, call.traceparent, call.isKept, now.milliseconds, now.milliseconds,
             ])
-        WebhookBell.current?.pull()
+        WebhookNotifier.current?.markDue()
     }
 
     /// Calls off what is still to be told of a subject. An attempt that is underway may still arrive.
@@ -274,7 +274,7 @@ extension Database {
             WHERE id = ? AND tenant = ? AND state <> 'cancelled'
             """, [now.milliseconds, id, tenant.rawValue])
         guard changesCount > 0 else { return false }
-        WebhookBell.current?.pull()
+        WebhookNotifier.current?.markDue()
         return true
     }
 
