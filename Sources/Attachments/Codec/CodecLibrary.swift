@@ -56,7 +56,7 @@ public struct NewerFeature: Hashable, Sendable {
     public var since: String
     /// Names it, as the subject of a sentence in the singular.
     public var subject: String
-    /// How older versions complain of it, in small letters; nil where they don't.
+    /// How older versions report it, in small letters; nil where they don't.
     public var message: String?
     /// What whoever sent it can do; a clause.
     public var advice: String
@@ -81,7 +81,7 @@ public struct NewerFeature: Hashable, Sendable {
         all.filter { $0.library == library.name && !library.isAtLeast($0.since) }
     }
 
-    /// The refusal of what a library complained of so; nil where it is about something else.
+    /// The refusal of what a library reported so; nil where it is about something else.
     public static func refusal(of message: String) -> AttachmentError? {
         let text = message.lowercased()
         return all.first { $0.message.map(text.contains) ?? false }?.refusal
