@@ -149,7 +149,7 @@ public struct PostgresRecordStore: RecordStore {
 
     /// Somebody else recorded the same a moment before: the next attempt finds it.
     private static func wasOvertaken(_ error: any Error) -> Bool {
-        if error is Overtaken { return true }
+        if error is TransactionConflict { return true }
         guard let error = error as? PostgresError else { return false }
         return error.isFailure(PostgresFailure.uniqueViolation) || error.isFailure(PostgresFailure.foreignKeyViolation)
     }
@@ -164,7 +164,7 @@ public struct PostgresRecordStore: RecordStore {
 }
 
 /// What was decided on is no longer so; the transaction is to be done again.
-struct Overtaken: Error {}
+struct TransactionConflict: Error {}
 
 extension AttachmentError {
     /// What an error of the database means for the attachment.

@@ -31,7 +31,7 @@ struct PostgresSharedRuns: SharedRuns {
                 ]
             ).first
             guard let row, let run = try await work.sharedRun(RunID(rawValue: row.text("id"))) else {
-                throw Overtaken()
+                throw TransactionConflict()
             }
             return run
         }
@@ -209,7 +209,7 @@ extension PostgresWork {
         let records = try await jobRecords(Array(Set(earlier.values)))
         for (index, key) in earlier {
             // Deleted this moment.
-            guard let record = records[key] else { throw Overtaken() }
+            guard let record = records[key] else { throw TransactionConflict() }
             answers[index] = .earlier(record)
         }
         return answers
