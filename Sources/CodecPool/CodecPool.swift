@@ -55,7 +55,7 @@ public final class CodecPool: Sendable {
         full = ZygotePool(configuration, .full, ledger)
         places = AsyncSemaphore(
             capacity: Int64(configuration.codecs),
-            kept: Int64(configuration.codecs - KeptPlaces.bulk(of: configuration.codecs)))
+            kept: Int64(configuration.codecs - ReservedPlaces.bulk(of: configuration.codecs)))
         memory = AsyncSemaphore(capacity: configuration.memory)
         sourceMemory = AsyncSemaphore(capacity: configuration.sourceMemory)
         costlyPlaces = AsyncSemaphore(capacity: Int64(configuration.costlyCodecs))

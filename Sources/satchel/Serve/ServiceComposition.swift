@@ -121,7 +121,7 @@ struct ServiceComposition: Sendable {
         let jobs = JobService(
             records: store.records, pipeline: pipeline, events: JobEvents(),
             worker: WorkerID(rawValue: RunID.generate().rawValue),
-            widths: JobService.Widths(codecs: configuration.codecs ?? 1), onFinished: { ends.ended($0) })
+            concurrency: JobService.Concurrency(codecs: configuration.codecs ?? 1), onFinished: { ends.ended($0) })
         let health = ServiceHealth(
             checks: HealthChecks.all(of: store, spool: spool, codecs: codecs, configuration.settings))
         return API.Service(
