@@ -5,7 +5,7 @@ import Foundation
 import S3
 
 /// What the settings come to: flags over the environment over the file over defaults.
-struct ReadConfiguration: Sendable {
+struct ResolvedConfiguration: Sendable {
     var configuration = ServiceConfiguration()
     /// Where each setting that is not the default came from.
     var origins: [String: String] = [:]
