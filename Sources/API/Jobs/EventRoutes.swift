@@ -200,9 +200,9 @@ private struct Following: Sendable {
                 feed.yield(.relayed(.lost, attempt))
                 return
             }
-            let wish = EventWish(
+            let subscription = EventSubscription(
                 JobName(tenant: record.tenant, job: record.id), generation: record.generation)
-            for await heard in relay.follow(attempt, wish, after: told) { feed.yield(.relayed(heard, attempt)) }
+            for await heard in relay.follow(attempt, subscription, after: told) { feed.yield(.relayed(heard, attempt)) }
         }
     }
 

@@ -25,12 +25,12 @@ struct UploadExchange: Sendable {
     ///   - progress: Told how much of the upload is durable, now and then.
     /// - Throws: What ``UploadService`` throws; a problem where there is no room.
     func append(
-        _ wish: UploadAppend, limit: Int64? = nil, progress: @escaping @Sendable (Int64) async -> Void = { _ in }
+        _ append: UploadAppend, limit: Int64? = nil, progress: @escaping @Sendable (Int64) async -> Void = { _ in }
     ) async throws -> UploadRecord {
         let body = try IncomingBody(request, limit: limit ?? .max)
         let intake = service.intake
         try await intake.admitUpload()
-        return try await service.uploads.append(to: upload, wish, progress: progress) { writing in
+        return try await service.uploads.append(to: upload, append, progress: progress) { writing in
             try await body.forEach { piece in
                 try await intake.takeUpload(piece.readableBytes)
                 try await writing.write(piece)
