@@ -39,7 +39,7 @@ struct PostgresSharedRuns: SharedRuns {
         return run
     }
 
-    func standing(of run: RunID) async throws(AttachmentError) -> SharedRun? {
+    func status(of run: RunID) async throws(AttachmentError) -> SharedRun? {
         try await store.read { work in try await work.sharedRun(run) }
     }
 

@@ -96,7 +96,7 @@ extension PostgresRecordStore {
         wakeups.listen(heed)
     }
 
-    public func standing(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStanding] {
+    public func status(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStatus] {
         do {
             let names = Array(jobs)
             let rows = try await pool.rows(
@@ -108,18 +108,18 @@ extension PostgresRecordStore {
                     LEFT JOIN queue ON queue.job = jobs.key AND queue.state = 'running' AND queue.node <> $3
                     LEFT JOIN nodes ON nodes.id = queue.node
                 """, [.texts(names.map(\.tenant.rawValue)), .texts(names.map(\.job.rawValue)), .uuid(node.id)])
-            var standing: [JobName: JobStanding] = [:]
+            var status: [JobName: JobStatus] = [:]
             for row in rows {
                 let name = JobName(
                     tenant: TenantID(rawValue: try row.text("tenant")), job: JobID(rawValue: try row.text("id")))
-                var found = JobStanding(generation: try row.int("generation"), state: try row.choice("state"))
+                var found = JobStatus(generation: try row.int("generation"), state: try row.choice("state"))
                 if let node = try row.optionalText("node") {
                     found.remote = RemoteAttempt(
                         try row.int("attempt"), on: node, at: try row.optionalText("url"))
                 }
-                standing[name] = found
+                status[name] = found
             }
-            return standing
+            return status
         } catch {
             throw AttachmentError(postgres: error)
         }

@@ -127,7 +127,7 @@ struct SharedBatchRun: Sendable {
 
     @discardableResult
     private func look(_ progress: Progress) async throws -> SharedRun {
-        guard let run = try await runs.standing(of: progress.run.id) else {
+        guard let run = try await runs.status(of: progress.run.id) else {
             throw CommandFailure("the run is not in the store any more; the same command begins it anew.")
         }
         progress.run = run
@@ -273,7 +273,7 @@ struct SharedBatchRun: Sendable {
 
     /// Of all machines.
     private func summary(of run: RunID) async throws -> Summary {
-        let counts = try RunCounts(try await runs.standing(of: run)?.counts ?? "")
+        let counts = try RunCounts(try await runs.status(of: run)?.counts ?? "")
         var summary = counts.listed
         try await forEach(of: run) { summary.add(Self.line($0, attempt: 1)) }
         summary.fail(counts.unwritten)

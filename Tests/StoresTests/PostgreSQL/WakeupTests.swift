@@ -35,10 +35,10 @@ import Testing
             [.failed(claim.attachments[0], .unrecognizedType(sniffed: nil))], under: claim)
         try await eventually { news.count(.ended) == 2 }
         #expect(news.count(.work) == 2)
-        let standing = try await other.records.standing(of: [
+        let status = try await other.records.status(of: [
             JobName(tenant: .local, job: submission.id), JobName(tenant: .local, job: .generate()),
         ])
-        #expect(standing == [JobName(tenant: .local, job: submission.id): JobStanding(generation: 1, state: .failed)])
+        #expect(status == [JobName(tenant: .local, job: submission.id): JobStatus(generation: 1, state: .failed)])
     }
 
     @Test func `however much happens, a node sends no more than its share`() async throws {
