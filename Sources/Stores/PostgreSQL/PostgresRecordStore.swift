@@ -18,7 +18,7 @@ public struct PostgresRecordStore: RecordStore {
     let notifier = WebhookNotifier()
     let wakeups: PostgresWakeups
     let heartbeats = PostgresGroup<Heartbeat, Int64?>()
-    let looks = PostgresGroup<Look, LookAnswer>()
+    let lookups = PostgresGroup<AccessLookup, AccessLookupAnswer>()
     let tickets = PostgresGroup<String, TicketAnswer>()
     let deliveries = PostgresGroup<Delivery, JobRecord?>()
     let submissions = PostgresGroup<SubmittedJob, SubmissionAnswer?>()
