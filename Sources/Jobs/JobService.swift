@@ -109,8 +109,8 @@ public final class JobService: Sendable {
         self.workers = Dictionary(uniqueKeysWithValues: workers)
         ends = records.pace.ends.map { EndWatch(records: records, events: events, every: $0) }
         if let ends { events.whenWatched { [weak ends] in ends?.begin() } }
-        records.listen { [weak self] news in
-            switch news {
+        records.listen { [weak self] event in
+            switch event {
             case .work: self?.submitted()
             case .ended: self?.ends?.look()
             }

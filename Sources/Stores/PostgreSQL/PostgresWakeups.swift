@@ -10,7 +10,7 @@ final class PostgresWakeups: Sendable {
         case work = "satchel_work"
         case ended = "satchel_ended"
 
-        var news: QueueNews {
+        var event: QueueEvent {
             switch self {
             case .work: .work
             case .ended: .ended
@@ -77,10 +77,10 @@ final class PostgresWakeups: Sendable {
         }
     }
 
-    func listen(_ heed: @escaping @Sendable (QueueNews) -> Void) {
+    func listen(_ heed: @escaping @Sendable (QueueEvent) -> Void) {
         guard areWanted else { return }
         let listener = PostgresListener(pool.parameters, to: Channel.allCases.map(\.rawValue)) { name in
-            if let channel = Channel(rawValue: name) { heed(channel.news) }
+            if let channel = Channel(rawValue: name) { heed(channel.event) }
         }
         state.withLock { $0.listener = listener }
     }
@@ -92,7 +92,7 @@ extension PostgresRecordStore {
         QueuePace(work: .milliseconds(wakeups.status == .works ? 250 : 100), ends: .milliseconds(50))
     }
 
-    public func listen(_ heed: @escaping @Sendable (QueueNews) -> Void) {
+    public func listen(_ heed: @escaping @Sendable (QueueEvent) -> Void) {
         wakeups.listen(heed)
     }
 

@@ -102,7 +102,7 @@ struct SharedBatchRun: Sendable {
         let worker = JobWorker(
             records: context.store.records, pipeline: context.pipeline, id: context.worker, source: .run(run),
             width: width)
-        context.store.records.listen { news in if news == .work { worker.added() } }
+        context.store.records.listen { event in if event == .work { worker.added() } }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 try await worker.run { job in try await finish(job, progress) }
