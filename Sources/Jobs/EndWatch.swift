@@ -41,7 +41,7 @@ final class EndWatch: Sendable {
             guard !jobs.isEmpty else { return }
             // What fails is asked again; whoever waits has a limit.
             if let found = try? await records.status(of: jobs) {
-                for name in jobs { tell(found[name], of: name, knowing: told[name]) }
+                for name in jobs { publish(found[name], of: name, knowing: told[name]) }
                 told = found.compactMapValues(\.remote)
             }
             let alarm = Task { [interval, signal] in
@@ -53,7 +53,7 @@ final class EndWatch: Sendable {
         }
     }
 
-    private func tell(_ status: JobStatus?, of name: JobName, knowing told: RemoteAttempt?) {
+    private func publish(_ status: JobStatus?, of name: JobName, knowing told: RemoteAttempt?) {
         guard let status else { return events.forget(name.job, of: name.tenant) }
         let what: JobEvent.What
         if status.state.isFinished {
