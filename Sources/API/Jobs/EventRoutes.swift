@@ -73,7 +73,7 @@ private struct Following: Sendable {
     private enum Signal: Sendable {
         case received(JobEvents.Numbered)
         /// From the node that is at this attempt.
-        case relayed(EventRelay.Heard, RemoteAttempt)
+        case relayed(EventRelay.Update, RemoteAttempt)
         /// A moment has passed.
         case tick
         /// What another node tells of a job that has ended had its time to come.

@@ -11,7 +11,7 @@ import Synchronization
 /// It asks with a pass that only nodes of the same store can make, and believes nobody who can't prove to be one. Whatever
 /// fails, the record tells how jobs come out.
 public final class EventRelay: Sendable {
-    public enum Heard: Hashable, Sendable {
+    public enum Update: Hashable, Sendable {
         case event(RelayedEvent)
         /// The node isn't heard, at first or any more. It is asked again.
         case lost
@@ -50,8 +50,8 @@ public final class EventRelay: Sendable {
     /// - Parameter last: The last event that was heard, which may be any node's.
     public func follow(
         _ remote: RemoteAttempt, _ subscription: EventSubscription, after last: String?
-    ) -> AsyncStream<Heard> {
-        let (heard, feed) = AsyncStream.makeStream(of: Heard.self, bufferingPolicy: .bufferingNewest(Self.backlog))
+    ) -> AsyncStream<Update> {
+        let (heard, feed) = AsyncStream.makeStream(of: Update.self, bufferingPolicy: .bufferingNewest(Self.backlog))
         guard let url = remote.url, begin() else {
             feed.yield(.lost)
             feed.finish()
@@ -76,7 +76,7 @@ public final class EventRelay: Sendable {
 
     private func ask(
         _ url: String, _ node: String, _ subscription: EventSubscription, after last: String?,
-        _ feed: AsyncStream<Heard>.Continuation
+        _ feed: AsyncStream<Update>.Continuation
     ) async {
         let listening = Listening(after: last)
         var pause = Self.firstPause
