@@ -14,9 +14,9 @@ import Testing
     private final class ReceivedEvents: Sendable {
         private let heard = Mutex<[QueueEvent: Int]>([:])
 
-        func add(_ events: QueueEvent) { heard.withLock { $0[events, default: 0] += 1 } }
+        func add(_ event: QueueEvent) { heard.withLock { $0[event, default: 0] += 1 } }
 
-        func count(_ events: QueueEvent) -> Int { heard.withLock { $0[events, default: 0] } }
+        func count(_ event: QueueEvent) -> Int { heard.withLock { $0[event, default: 0] } }
     }
 
     @Test func `a node hears that there is work, and that a job ended, from another`() async throws {
