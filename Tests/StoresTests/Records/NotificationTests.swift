@@ -522,16 +522,6 @@ import Testing
     }
 }
 
-extension NotificationID {
-    fileprivate static let a = NotificationID(rawValue: "a")
-}
-
-extension Occurrence {
-    fileprivate static func at(_ instant: Instant) -> Occurrence {
-        Occurrence(at: instant, local: nil, note: nil, position: .instant(instant))
-    }
-}
-
 extension DecidedFiring {
     /// As whoever read the record would fire it.
     fileprivate static func due(
