@@ -1,3 +1,4 @@
+import Attachments
 import HTTPTypes
 import Hummingbird
 import Payloads

@@ -51,7 +51,7 @@ struct UploadExchange: Sendable {
         let digest = header(.reprDigest).flatMap { StructuredField.bytes(of: "sha-256", in: $0) }
         return UploadDescription(
             name: name.flatMap(FileName.cleaned), typeHint: ReceivedPart.declared(type),
-            sha256: digest.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() })
+            sha256: digest.map(\.hexadecimal))
     }
 
     /// A body that is checked lies behind the upload until its end: it has its own limit.
@@ -131,20 +131,6 @@ extension Problem {
 
     /// What IANA's list of problem types has of uploads begins with this.
     private static let uploadTypes = "https://iana.org/assignments/http-problem-types#"
-}
-
-extension Data {
-    /// Nil for what aren't pairs of hexadecimal digits.
-    init?(hexadecimal text: String) {
-        var bytes: [UInt8] = []
-        var rest = text[...]
-        while !rest.isEmpty {
-            guard let byte = UInt8(rest.prefix(2), radix: 16), rest.count >= 2 else { return nil }
-            bytes.append(byte)
-            rest = rest.dropFirst(2)
-        }
-        self.init(bytes)
-    }
 }
 
 extension HTTPField.Name {
