@@ -311,11 +311,11 @@ public final class CodecPool: Sendable {
             await release(child, owner: owner, served: served, until: nil)
             return
         }
-        mourn(child)
+        awaitExit(of: child)
     }
 
     /// Notes what a process took when it has died.
-    private func mourn(_ child: CodecChild) {
+    private func awaitExit(of child: CodecChild) {
         Task.detached { [ledger] in
             if await !child.dies(before: .now + .seconds(10)) { child.kill() }
             if let ending = await child.zygote.ending(of: child.id) { ledger.ended(ending) }
@@ -363,7 +363,7 @@ public final class CodecPool: Sendable {
     private func pass(_ child: CodecChild, owner: Owner?, served: Int) async {
         if await keeps(child, for: owner, served: served) { return }
         child.packets.hangUp()
-        mourn(child)
+        awaitExit(of: child)
     }
 
     /// Keeps a process for its owner's next source, where it may serve one.
@@ -386,7 +386,7 @@ public final class CodecPool: Sendable {
         let patience = ContinuousClock.now + .seconds(2)
         if await !child.dies(before: min(patience, moment ?? patience)) {
             if patience <= .now { child.kill() }
-            mourn(child)
+            awaitExit(of: child)
             return nil
         }
         let ending = await child.zygote.ending(of: child.id)
