@@ -31,12 +31,12 @@ public final class PostgresListener: Sendable {
 
     /// - Parameters:
     ///   - channels: Names that the program has, not its users.
-    ///   - heed: Called with the channel of each notification, and with each channel after each beginning, as something may
+    ///   - handler: Called with the channel of each notification, and with each channel after each beginning, as something may
     ///     have been missed. It must not block.
     ///   - limit: How long a call of its own may take to come back.
     public init(
         _ parameters: PostgresParameters, to channels: [String], within limit: Duration = echoTime,
-        _ heed: @escaping @Sendable (String) -> Void
+        _ handler: @escaping @Sendable (String) -> Void
     ) {
         let shared = SharedStatus()
         self.shared = shared
@@ -45,7 +45,7 @@ public final class PostgresListener: Sendable {
             // One name for all tries: behind a pooler each stays with a connection of the server's.
             let echo = Self.echoName()
             while !Task.isCancelled {
-                let status = await Self.listen(parameters, channels, echo, limit, heed) {
+                let status = await Self.listen(parameters, channels, echo, limit, handler) {
                     shared.value.withLock { $0 = .works }
                 }
                 shared.value.withLock { $0 = status == .fails ? .fails : .unknown }
@@ -87,7 +87,7 @@ public final class PostgresListener: Sendable {
     /// - Returns: When the connection is lost; else why there was none.
     private static func listen(
         _ parameters: PostgresParameters, _ channels: [String], _ echo: String, _ limit: Duration,
-        _ heed: @escaping @Sendable (String) -> Void, _ begin: () -> Void
+        _ handler: @escaping @Sendable (String) -> Void, _ begin: () -> Void
     ) async -> Status {
         guard let connection = try? await PostgresConnection.connect(parameters) else { return .unknown }
         let (events, feed) = AsyncStream.makeStream(of: EchoEvent.self)
@@ -99,10 +99,10 @@ public final class PostgresListener: Sendable {
                 } else if channel == echo {
                     feed.yield(.echo)
                 } else {
-                    heed(channel)
+                    handler(channel)
                 }
             }
-            for channel in channels { heed(channel) }
+            for channel in channels { handler(channel) }
             try await call(echo, parameters)
             let alarm = Task {
                 try await Task.sleep(for: limit)

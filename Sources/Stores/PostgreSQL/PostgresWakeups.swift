@@ -77,10 +77,10 @@ final class PostgresWakeups: Sendable {
         }
     }
 
-    func listen(_ heed: @escaping @Sendable (QueueEvent) -> Void) {
+    func listen(_ handler: @escaping @Sendable (QueueEvent) -> Void) {
         guard areWanted else { return }
         let listener = PostgresListener(pool.parameters, to: Channel.allCases.map(\.rawValue)) { name in
-            if let channel = Channel(rawValue: name) { heed(channel.event) }
+            if let channel = Channel(rawValue: name) { handler(channel.event) }
         }
         state.withLock { $0.listener = listener }
     }
@@ -92,8 +92,8 @@ extension PostgresRecordStore {
         QueuePace(work: .milliseconds(wakeups.status == .works ? 250 : 100), ends: .milliseconds(50))
     }
 
-    public func listen(_ heed: @escaping @Sendable (QueueEvent) -> Void) {
-        wakeups.listen(heed)
+    public func listen(_ handler: @escaping @Sendable (QueueEvent) -> Void) {
+        wakeups.listen(handler)
     }
 
     public func status(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStatus] {
