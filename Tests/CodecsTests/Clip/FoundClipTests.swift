@@ -22,27 +22,8 @@ import Testing
         return output
     }
 
-    /// 64×48 pictures at 25 a second whose brightness counts them, and a tone.
-    private borrowing func counted(_ name: String, seconds: Int, _ encoding: [String]) throws -> URL {
-        let output = file(name)
-        try Tool.ffmpeg(
-            [
-                "-f", "lavfi", "-i",
-                "color=c=black:size=64x48:rate=25:duration=\(seconds),geq=lum='16+5*mod(N,40)':cb=128:cr=128",
-                "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100:duration=\(seconds)", "-pix_fmt", "yuv420p",
-            ] + encoding, to: output)
-        return output
-    }
-
-    /// The counts of all pictures that an independent decoder shows.
-    private func counts(of url: URL) throws -> [Int] {
-        let raw = try Tool.run(
-            "ffmpeg",
-            [
-                "-v", "error", "-i", url.path, "-map", "0:v", "-vsync", "passthrough", "-vf",
-                "crop=2:2:0:0,extractplanes=y", "-f", "rawvideo", "-",
-            ])
-        return stride(from: 0, to: raw.count, by: 4).map { Int(((Double(raw[$0]) - 16) / 5).rounded()) }
+    private borrowing func counted(_ name: String, seconds: Double, _ encoding: [String]) throws -> URL {
+        try BrightnessClip.make(file(name), seconds: seconds, encoding)
     }
 
     @Test(
@@ -194,13 +175,13 @@ import Testing
         #expect(whole.probeResult.type == .mpeg)
         #expect(abs(try #require(whole.probeResult.duration) - 3) < 0.05)
         let main = try #require(whole.main)
-        let shown = try counts(of: main)
+        let shown = try BrightnessClip.counts(of: main)
         #expect(shown == (0..<75).map { $0 % 40 })
         #expect(try Probe.decodingErrors(main) == "")
 
         let cut = try #require(
             try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 1, duration: 1))))
-        let counts = try counts(of: try #require(cut.main))
+        let counts = try BrightnessClip.counts(of: try #require(cut.main))
         #expect(abs(counts.count - 25) <= 1)
         #expect(abs((counts.first ?? -9) - 25) <= 1)
     }
@@ -211,7 +192,7 @@ import Testing
             ["-f", "lavfi", "-i", "testsrc=size=64x48:rate=25", "-frames:v", "1", "-f", "mpeg2video"], to: source)
         let made = try #require(try Clips.render(source))
         #expect(made.reports.map(\.role) == [.thumbnail, .poster, .main])
-        #expect(try counts(of: try #require(made.main)).count == 1)
+        #expect(try BrightnessClip.counts(of: try #require(made.main)).count == 1)
     }
 
     @Test(
@@ -228,7 +209,7 @@ import Testing
         #expect(probe.video?.codecName == "h264")
         #expect(probe.audio?.codecName == "aac")
         #expect(abs(probe.duration - 2) < 0.05)
-        #expect(try counts(of: main).count == 50)
+        #expect(try BrightnessClip.counts(of: main).count == 50)
     }
 
     @Test func `a FLAC of 32 bits is told from a damaged one`() throws {

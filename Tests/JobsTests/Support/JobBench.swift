@@ -12,6 +12,7 @@ import Testing
 struct JobBench: Sendable {
     static let tenant = TenantID(rawValue: "ada")
 
+    /// Removed with the last copy of the bench.
     final class Home: Sendable {
         let directory: TemporaryDirectory
 
