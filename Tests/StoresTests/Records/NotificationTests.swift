@@ -566,14 +566,9 @@ extension Fixture {
         limit: Int? = nil
     ) async throws -> NotificationAnswer {
         try await records.put(
-            NewNotification(
-                id: NotificationID(rawValue: id), tenant: tenant, bodyDigest: body,
-                submission: NotificationSubmission(
-                    payload: "{}", pushType: .alert, expiresIn: 3600, delivery: .private, profile: nil,
-                    onFailure: .drop, deadline: 10, media: [], trigger: .manual, lateLimit: 3600,
-                    handover: handover, metadata: [:], category: category, traceparent: nil),
-                job: nil, attachments: attachments, next: delay.map { .at(clock.now + $0) }, rules: rules,
-                acceptedAt: clock.now), limit: limit)
+            .sample(
+                id, tenant: tenant, body: body, handover: handover, category: category, attachments: attachments,
+                next: delay.map { .at(clock.now + $0) }, rules: rules, acceptedAt: clock.now), limit: limit)
     }
 
     fileprivate func notification(_ id: String) async throws -> NotificationRecord? {
