@@ -51,7 +51,9 @@ extension ProbeResult {
         guard size?.isPlausible ?? true, duration?.isPlausible ?? true, seconds.isPlausible, frames ?? 0 >= 0 else {
             throw ProtocolViolation("findings with impossible sizes or times")
         }
-        guard estimate.memory >= 0, estimate.cpuSeconds.isPlausible else { throw ProtocolViolation("an impossible estimate") }
+        guard estimate.memory >= 0, estimate.cpuSeconds.isPlausible else {
+            throw ProtocolViolation("an impossible estimate")
+        }
         guard Set(planned).count == planned.count else { throw ProtocolViolation("a rendition is planned twice") }
         for role in planned where order.profile.cap(of: role, for: kind) == nil {
             throw ProtocolViolation("'\(role.rawValue)' is planned, which the profile doesn't make of \(kind.plural)")
@@ -73,7 +75,9 @@ extension ProbeResult {
 
 extension RenditionReport {
     /// - Parameter actual: Bytes of the file, as the kernel says.
-    func checked(for order: WorkOrder, probeResult: ProbeResult, actual: Int64) throws(ProtocolViolation) -> RenditionReport {
+    func checked(for order: WorkOrder, probeResult: ProbeResult, actual: Int64) throws(ProtocolViolation)
+        -> RenditionReport
+    {
         guard bytes == actual, bytes > 0 else {
             throw ProtocolViolation("'\(role.rawValue)' is reported with \(bytes) bytes and has \(actual)")
         }

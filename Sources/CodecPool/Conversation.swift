@@ -31,7 +31,9 @@ struct Conversation {
         // A codec that could do with less must not estimate more than is ever granted.
         var capped = order
         capped.ceilings.memory = min(order.ceilings.memory, max(configuration.memory, configuration.identifyMemory))
-        guard let packet = Self.packet(of: capped) else { throw abandon(ProtocolViolation("an order that can't be written")) }
+        guard let packet = Self.packet(of: capped) else {
+            throw abandon(ProtocolViolation("an order that can't be written"))
+        }
         try await sent(child.packets.send(packet: packet, descriptors: [source.number]))
         switch try await receive() {
         case .probeResult(let probeResult):

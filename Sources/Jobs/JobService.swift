@@ -80,7 +80,8 @@ public final class JobService: Sendable {
     ///   - sharing: How long identical work serves others; nil: each attachment is worked on for itself.
     ///   - onFinished: Told of every job that came to its end here, for the log. Must not block.
     public init(
-        records: any JobQueue & JobRecords, pipeline: Pipeline, events: JobEvents, worker: WorkerID, concurrency: Concurrency,
+        records: any JobQueue & JobRecords, pipeline: Pipeline, events: JobEvents, worker: WorkerID,
+        concurrency: Concurrency,
         sharing: RequestCoalescer.Settings? = RequestCoalescer.Settings(), costlyFrom: Double = JobService.costlyFrom,
         onFinished: (@Sendable (JobReport) -> Void)? = nil
     ) {
@@ -127,7 +128,8 @@ public final class JobService: Sendable {
         _ job: JobSubmission, _ options: SubmissionOptions
     ) async throws(AttachmentError) -> SubmissionAnswer {
         let kind = RunningJobs.Kind(lane: job.lane, priority: job.priority)
-        let hasPlace = workers[job.lane]?.isWorking ?? false && underway.keepPlace(kind, for: job.tenant, of: concurrency)
+        let hasPlace =
+            workers[job.lane]?.isWorking ?? false && underway.keepPlace(kind, for: job.tenant, of: concurrency)
         defer { if hasPlace { underway.giveBackPlace(kind, of: job.tenant) } }
         var options = options
         if hasPlace {

@@ -17,7 +17,8 @@ struct ClusterRoutes: Sendable {
         guard let passes = service.store.passes, let proofHeader = HTTPField.Name(EventRelay.proofHeader) else {
             throw Problem.notFound
         }
-        guard let pass = Authentication.bearer(of: request), let (subscription, proof) = passes.admit(pass.secretText) else {
+        guard let pass = Authentication.bearer(of: request), let (subscription, proof) = passes.admit(pass.secretText)
+        else {
             throw Problem.unauthorized
         }
         let last = HTTPField.Name.lastEventID.flatMap { request.headers[$0] }

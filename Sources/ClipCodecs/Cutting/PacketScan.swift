@@ -52,7 +52,8 @@ struct PacketScan {
         let request = CutPlan.Request(
             start: base.ticks(start), end: base.ticks(end), tolerance: tolerance, slack: slack.map(base.ticks))
         var scan = PacketScan(
-            packets: [], decodingTimes: [], reachesEnd: true, request: request, framing: framing, parameters: parameters,
+            packets: [], decodingTimes: [], reachesEnd: true, request: request, framing: framing,
+            parameters: parameters,
             hasSupplements: false, audioBytes: 0)
         var bytes: Int64 = 0
         let lastTick = request.end + 2 * tolerance

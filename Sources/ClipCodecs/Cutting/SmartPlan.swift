@@ -59,7 +59,8 @@ struct SmartPlan: Hashable, Sendable {
     }
 
     private static func make(
-        _ packets: [CutPacket], from first: Int, head: [Int64], reachesEnd: Bool, request: CutPlan.Request, leniency: Int64
+        _ packets: [CutPacket], from first: Int, head: [Int64], reachesEnd: Bool, request: CutPlan.Request,
+        leniency: Int64
     ) throws(CutPlan.Refusal) -> SmartPlan {
         let start = packets[first].pts
         let rest = packets[first...]

@@ -118,7 +118,8 @@ struct SourceScan: Sendable {
             task.cancel()
         }
         return Finished(
-            outcome: end.outcome, bytes: end.bytes, seconds: end.seconds, waited: (ContinuousClock.now - start).inSeconds)
+            outcome: end.outcome, bytes: end.bytes, seconds: end.seconds,
+            waited: (ContinuousClock.now - start).inSeconds)
     }
 
     func cancel() {

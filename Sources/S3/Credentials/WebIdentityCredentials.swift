@@ -35,7 +35,8 @@ struct WebIdentityCredentials: CredentialSource {
             url.hasSuffix("/") ? url : url + "/", method: .POST,
             headers: [("Content-Type", "application/x-www-form-urlencoded")], body: form)
         let credentials = (try? XMLTree(answer))?["AssumeRoleWithWebIdentityResult"]?["Credentials"]
-        guard let credentials, let key = credentials["AccessKeyId"]?.text, let secret = credentials["SecretAccessKey"]?.text,
+        guard let credentials, let key = credentials["AccessKeyId"]?.text,
+            let secret = credentials["SecretAccessKey"]?.text,
             let session = credentials["SessionToken"]?.text,
             let end = credentials["Expiration"].flatMap({ Instant(timestamp: $0.text) })
         else { throw .noCredentials(reason: "STS gives an answer without any") }

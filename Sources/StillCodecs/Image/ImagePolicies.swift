@@ -22,7 +22,9 @@ package struct ImagePolicies: Hashable, Sendable {
         switch kind {
         case .image: main = profile.image.map { Self.main($0, gravity: gravity, speed: profile.speed) }
         case .animation:
-            main = profile.animation.flatMap { Self.still($0, beside: profile.image, gravity: gravity, speed: profile.speed) }
+            main = profile.animation.flatMap {
+                Self.still($0, beside: profile.image, gravity: gravity, speed: profile.speed)
+            }
         case .audio, .video: main = nil
         }
         roles = (thumbnail == nil ? [] : [.thumbnail]) + (profile.accepts(kind) ? [.main] : [])

@@ -52,7 +52,9 @@ extension PostgresRecordStore {
             blob: blob, delivery: access.delivery, expiresAt: access.expiresAt, at: now)
     }
 
-    static func lookUp(_ requests: [AccessLookup], in pool: PostgresPool) async throws(PostgresError) -> [AccessLookupAnswer] {
+    static func lookUp(_ requests: [AccessLookup], in pool: PostgresPool) async throws(PostgresError)
+        -> [AccessLookupAnswer]
+    {
         let rows = try await pool.rows(
             """
             SELECT \(PostgresClock.sql) AS now, access.*, renditions.blob, renditions.media_type, renditions.width,

@@ -21,13 +21,16 @@ struct KeyedPasses: NodePasses {
         var at: Int64
     }
 
-    func pass(for subscription: EventSubscription, to node: String) -> NodePass? { pass(for: subscription, to: node, at: .wallClock()) }
+    func pass(for subscription: EventSubscription, to node: String) -> NodePass? {
+        pass(for: subscription, to: node, at: .wallClock())
+    }
 
     func admit(_ pass: String) -> (subscription: EventSubscription, proof: String)? { admit(pass, at: .wallClock()) }
 
     func pass(for subscription: EventSubscription, to node: String, at now: Instant) -> NodePass? {
         let words = Words(
-            tenant: subscription.job.tenant, job: subscription.job.job, generation: subscription.generation, at: now.milliseconds)
+            tenant: subscription.job.tenant, job: subscription.job.job, generation: subscription.generation,
+            at: now.milliseconds)
         guard let kid = try? keys.current(), let key = keys.nodeKey(kid), let body = try? JSONEncoder().encode(words)
         else { return nil }
         let text = "\(kid).\(body.base64URL)"
@@ -48,7 +51,8 @@ struct KeyedPasses: NodePasses {
             let body = Data(anyBase64: parts[1]), let words = try? JSONDecoder().decode(Words.self, from: body),
             abs(now.milliseconds - words.at) <= Self.tolerance.wholeMilliseconds
         else { return nil }
-        let subscription = EventSubscription(JobName(tenant: words.tenant, job: words.job), generation: words.generation)
+        let subscription = EventSubscription(
+            JobName(tenant: words.tenant, job: words.job), generation: words.generation)
         return (subscription, Data(Self.code("answer", text, node, key)).base64URL)
     }
 

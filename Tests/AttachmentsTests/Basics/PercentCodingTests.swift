@@ -20,7 +20,8 @@ import Testing
 
     @Test func `digits are capital, what is kept stays, and a plus is a space in forms alone`() {
         #expect(PercentCoding.encode("a b/ü~") == "a%20b%2F%C3%BC~")
-        #expect(PercentCoding.encode("a/b c") { $0 == UInt8(ascii: "/") || PercentCoding.isUnreserved($0) } == "a/b%20c")
+        #expect(
+            PercentCoding.encode("a/b c") { $0 == UInt8(ascii: "/") || PercentCoding.isUnreserved($0) } == "a/b%20c")
         #expect(PercentCoding.decode("a+b%2fc") == "a+b/c")
         #expect(PercentCoding.decode("a+b%2Fc", plusIsSpace: true) == "a b/c")
     }

@@ -6,8 +6,10 @@ import Testing
     @Test func `a round meets everybody once, from the one after the last, and says whether there are more`() {
         var random = SeededGenerator()
         for _ in 0..<2000 {
-            let all = Set((0..<Int.random(in: 0...9, using: &random)).map { _ in Int.random(in: 0...20, using: &random) })
-                .sorted()
+            let all = Set(
+                (0..<Int.random(in: 0...9, using: &random)).map { _ in Int.random(in: 0...20, using: &random) }
+            )
+            .sorted()
             let limit = Int.random(in: 1...10, using: &random)
             let turn = Bool.random(using: &random) ? Int.random(in: 0...20, using: &random) : nil
             var round = WebhookReceiverRound(after: turn.map(receiver), limit: limit)

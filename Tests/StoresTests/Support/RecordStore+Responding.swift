@@ -13,7 +13,8 @@ extension RecordStore {
     ) async throws {
         let now = try await now()
         _ = try await put(
-            .sample(id, tenant: tenant, body: body, handover: handover, category: category, acceptedAt: now), limit: nil)
+            .sample(id, tenant: tenant, body: body, handover: handover, category: category, acceptedAt: now), limit: nil
+        )
     }
 
     /// Fires a notification, with a payload that opens these.

@@ -114,7 +114,9 @@ private func packets(_ groups: Int, using generator: inout some RandomNumberGene
             let start = Int64.random(in: 0..<last, using: &generator)
             let end = Int64.random(in: start...last, using: &generator)
             let request = CutPlan.Request(start: start, end: end, tolerance: 10)
-            guard let plan = try? SmartPlan.make(packets, reachesEnd: true, request: request, leniency: 2) else { continue }
+            guard let plan = try? SmartPlan.make(packets, reachesEnd: true, request: request, leniency: 2) else {
+                continue
+            }
             let middle = packets[plan.middle.packets]
             #expect(middle.first?.isRefresh == true)
             #expect(middle.allSatisfy { $0.pts >= plan.middle.start && $0.pts < plan.middle.end })
