@@ -47,7 +47,8 @@ struct CredentialEndpoint: Sendable {
     /// Asks for credentials as containers and instances get them.
     func credentials(_ url: String, headers: [(String, String)]) async throws(S3Error) -> S3Credentials {
         let answer = try await ask(url, headers: headers)
-        guard let document = try? JSONDecoder().decode(CredentialDocument.self, from: Data(answer)), document.code ?? "Success" == "Success",
+        guard let document = try? JSONDecoder().decode(CredentialDocument.self, from: Data(answer)),
+            document.code ?? "Success" == "Success",
             let end = Instant(timestamp: document.expiration)
         else { throw .noCredentials(reason: "\(name) gives an answer without any") }
         return S3Credentials(
