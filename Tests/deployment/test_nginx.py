@@ -232,7 +232,7 @@ class NginxTests(unittest.TestCase):
                     self.assertEqual(ask(port, "GET", f"/c/{token}/main.jpg"), 200)
                     # A line comes after its answer.
                     end = time.monotonic() + 30
-                    while len(log()) < 2 and time.monotonic() < end:
+                    while len(log()) < 3 and time.monotonic() < end:
                         time.sleep(0.01)
                     lines = [json.loads(line) for line in log()]
                 self.assertNotIn(("GET", "/metrics"), node.requests)
