@@ -1,5 +1,5 @@
 #!/bin/sh
-# Holds what the service is deployed with (Docker/compose*.yaml, Docker/nginx, Docker/kubernetes) to what the program knows and
+# Holds what the service is deployed with (Docker/compose*.yaml, Docker/nginx, Docker/kubernetes, Docker/prometheus, Docker/grafana) to what the program knows and
 # does: `make check` runs it. The scaled service is started from its compose file's values, on real servers.
 #
 #   Tests/deployment.sh [products] [option of 'unittest' ...]
@@ -17,5 +17,5 @@ install_tools "$tools" $(cat Tests/deployment/requirements.txt)
 # Mounts of its own, for keys that can't be written.
 apart="unshare --mount --propagation private"
 [ "$(id -u)" = 0 ] || apart="unshare --user --map-root-user --mount"
-export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=Tests/deployment:Docker/check
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=Tests/deployment
 exec $apart -- "$tools/bin/python" -m unittest discover -s Tests/deployment -t Tests/deployment "$@"

@@ -126,7 +126,7 @@ static inline int satchel_live_objects(void) {
 }
 
 /// What decoders complain of beside their errors.
-struct satchel_complaints {
+struct satchel_warnings {
     /// How many there were; and those that say of a row that it can't be read.
     long count, rows;
     /// The texts, a line each, as far as there is room; ends with a zero.
@@ -135,40 +135,40 @@ struct satchel_complaints {
     guint handler;
 };
 
-static inline void satchel_on_complaint(
+static inline void satchel_on_warning(
     const gchar *_Nullable domain, GLogLevelFlags level, const gchar *_Nullable text, gpointer _Nullable data) {
     (void)domain, (void)level;
-    struct satchel_complaints *complaints = (struct satchel_complaints *)data;
-    if (!complaints || !text) return;
-    complaints->count++;
+    struct satchel_warnings *warnings = (struct satchel_warnings *)data;
+    if (!warnings || !text) return;
+    warnings->count++;
     // A checksum is not of a row.
-    if (!strstr(text, "CRC")) complaints->rows++;
+    if (!strstr(text, "CRC")) warnings->rows++;
     size_t length = strlen(text);
-    if (length + 2 > sizeof complaints->text - complaints->length) return;
-    memcpy(complaints->text + complaints->length, text, length);
-    complaints->length += length;
-    complaints->text[complaints->length++] = '\n';
-    complaints->text[complaints->length] = 0;
+    if (length + 2 > sizeof warnings->text - warnings->length) return;
+    memcpy(warnings->text + warnings->length, text, length);
+    warnings->length += length;
+    warnings->text[warnings->length++] = '\n';
+    warnings->text[warnings->length] = 0;
 }
 
-/// Gathers complaints until satchel_stop_listening; NULL where there is no memory.
-static inline struct satchel_complaints *_Nullable satchel_listen(void) {
-    struct satchel_complaints *complaints = (struct satchel_complaints *)calloc(1, sizeof *complaints);
-    if (complaints) {
-        complaints->handler =
-            g_log_set_handler("VIPS", G_LOG_LEVEL_WARNING, satchel_on_complaint, complaints);
+/// Gathers warnings until satchel_stop_listening; NULL where there is no memory.
+static inline struct satchel_warnings *_Nullable satchel_listen(void) {
+    struct satchel_warnings *warnings = (struct satchel_warnings *)calloc(1, sizeof *warnings);
+    if (warnings) {
+        warnings->handler =
+            g_log_set_handler("VIPS", G_LOG_LEVEL_WARNING, satchel_on_warning, warnings);
     }
-    return complaints;
+    return warnings;
 }
 
-static inline const char *satchel_complaints_text(const struct satchel_complaints *complaints) {
-    return complaints->text;
+static inline const char *satchel_warnings_text(const struct satchel_warnings *warnings) {
+    return warnings->text;
 }
 
 /// Ends listening and frees what was gathered.
-static inline void satchel_stop_listening(struct satchel_complaints *complaints) {
-    g_log_remove_handler("VIPS", complaints->handler);
-    free(complaints);
+static inline void satchel_stop_listening(struct satchel_warnings *warnings) {
+    g_log_remove_handler("VIPS", warnings->handler);
+    free(warnings);
 }
 
 // MARK: Stopping
@@ -341,7 +341,7 @@ struct satchel_rows_found {
     /// The first row that is missing; the height where none is.
     int first_missing;
     /// What is complained of while a row is decoded; NULL where a decoder fails instead.
-    const struct satchel_complaints *_Nullable complaints;
+    const struct satchel_warnings *_Nullable warnings;
 };
 
 /// Rows in strips of this height come from libvips' PNG loader at once.
@@ -357,12 +357,12 @@ static inline int satchel_generate_found(
     size_t length = VIPS_REGION_SIZEOF_LINE(region);
     for (int y = area->top; y < area->top + area->height; y++) {
         VipsRect row = {area->left, y, area->width, 1};
-        long before = found->complaints ? found->complaints->rows : 0;
+        long before = found->warnings ? found->warnings->rows : 0;
         if (y < found->first_missing && vips_region_prepare(from, &row)) {
             found->first_missing = y;
             vips_error_clear();
         }
-        long rows = found->complaints ? found->complaints->rows - before : 0;
+        long rows = found->warnings ? found->warnings->rows - before : 0;
         if (rows > 0 && y < found->first_missing) {
             // One for each row that is missing, up to the strip's end.
             int end = y - y % satchel_strip_height + satchel_strip_height;

@@ -202,7 +202,7 @@ package final class Clip: OpenedClip {
             if let descriptor = outputs[.waveform] {
                 let still = StillPolicy(
                     role: .waveform,
-                    framing: Framing(side: max(waveform.width, waveform.height), fit: .inside, gaze: .centre),
+                    framing: Framing(side: max(waveform.width, waveform.height), fit: .inside, gravity: .centre),
                     types: [.png], quality: 80, cap: waveform.cap)
                 var report = try read.raster(width: waveform.width, height: waveform.height)
                     .write(as: still, effort: effort, to: descriptor)
@@ -262,7 +262,7 @@ package final class Clip: OpenedClip {
     func stills(_ policies: ImagePolicies, poster: PosterPolicy?) -> [StillPolicy] {
         let poster = poster.map {
             StillPolicy(
-                role: .poster, framing: Framing(side: $0.longestSide, fit: .inside, gaze: .centre), types: [.jpeg],
+                role: .poster, framing: Framing(side: $0.longestSide, fit: .inside, gravity: .centre), types: [.jpeg],
                 quality: $0.quality, cap: $0.cap)
         }
         return [policies.thumbnail, poster].compactMap(\.self)

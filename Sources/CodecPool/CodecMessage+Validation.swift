@@ -4,7 +4,7 @@ import Platform
 // What a codec process says is believed only as far as it can be checked: by then it may be the sender's, not ours.
 
 /// A reason to end a conversation: the process broke the protocol.
-struct Breach: Error, Hashable {
+struct ProtocolViolation: Error, Hashable {
     var reason: String
 
     init(_ reason: String) {
@@ -43,22 +43,24 @@ extension Shortfall {
 
 extension ProbeResult {
     /// The findings without what could do harm in a log or on a page.
-    func checked(for order: WorkOrder) throws(Breach) -> ProbeResult {
+    func checked(for order: WorkOrder) throws(ProtocolViolation) -> ProbeResult {
         let isPicture = type.format.picture != nil
         guard isPicture == (kind == .image || kind == .animation) else {
-            throw Breach("'\(type.rawValue)' is no type of \(kind.plural)")
+            throw ProtocolViolation("'\(type.rawValue)' is no type of \(kind.plural)")
         }
         guard size?.isPlausible ?? true, duration?.isPlausible ?? true, seconds.isPlausible, frames ?? 0 >= 0 else {
-            throw Breach("findings with impossible sizes or times")
+            throw ProtocolViolation("findings with impossible sizes or times")
         }
-        guard estimate.memory >= 0, estimate.cpuSeconds.isPlausible else { throw Breach("an impossible estimate") }
-        guard Set(planned).count == planned.count else { throw Breach("a rendition is planned twice") }
+        guard estimate.memory >= 0, estimate.cpuSeconds.isPlausible else {
+            throw ProtocolViolation("an impossible estimate")
+        }
+        guard Set(planned).count == planned.count else { throw ProtocolViolation("a rendition is planned twice") }
         for role in planned where order.profile.cap(of: role, for: kind) == nil {
-            throw Breach("'\(role.rawValue)' is planned, which the profile doesn't make of \(kind.plural)")
+            throw ProtocolViolation("'\(role.rawValue)' is planned, which the profile doesn't make of \(kind.plural)")
         }
         guard forecasts.count <= planned.count, Set(forecasts.map(\.role)).isSubset(of: planned),
             forecasts.allSatisfy({ $0.size?.isPlausible ?? true && $0.duration?.isPlausible ?? true })
-        else { throw Breach("impossible forecasts") }
+        else { throw ProtocolViolation("impossible forecasts") }
         var probeResult = self
         probeResult.forecasts = forecasts.map { forecast in
             var forecast = forecast
@@ -73,20 +75,22 @@ extension ProbeResult {
 
 extension RenditionReport {
     /// - Parameter actual: Bytes of the file, as the kernel says.
-    func checked(for order: WorkOrder, probeResult: ProbeResult, actual: Int64) throws(Breach) -> RenditionReport {
+    func checked(for order: WorkOrder, probeResult: ProbeResult, actual: Int64) throws(ProtocolViolation)
+        -> RenditionReport
+    {
         guard bytes == actual, bytes > 0 else {
-            throw Breach("'\(role.rawValue)' is reported with \(bytes) bytes and has \(actual)")
+            throw ProtocolViolation("'\(role.rawValue)' is reported with \(bytes) bytes and has \(actual)")
         }
         if let cap = order.profile.cap(of: role, for: probeResult.kind), bytes > cap {
-            throw Breach("'\(role.rawValue)' has \(bytes) bytes, over its cap of \(cap)")
+            throw ProtocolViolation("'\(role.rawValue)' has \(bytes) bytes, over its cap of \(cap)")
         }
         guard order.profile.types(of: role, for: probeResult).contains(type) else {
-            throw Breach("'\(role.rawValue)' is reported as '\(type.rawValue)'")
+            throw ProtocolViolation("'\(role.rawValue)' is reported as '\(type.rawValue)'")
         }
         guard size?.isPlausible ?? true, duration?.isPlausible ?? true, seconds.isPlausible,
             shortfall?.isPlausible ?? true
         else {
-            throw Breach("'\(role.rawValue)' has impossible sizes or times")
+            throw ProtocolViolation("'\(role.rawValue)' has impossible sizes or times")
         }
         var report = self
         report.note = note.sanitized(500)
@@ -109,18 +113,18 @@ extension Profile {
 }
 
 extension Ending {
-    func checked() throws(Breach) -> Ending {
+    func checked() throws(ProtocolViolation) -> Ending {
         if let trim {
             let times = [trim.start, trim.duration, trim.sourceDuration]
-            guard times.allSatisfy(\.isPlausible) else { throw Breach("an impossible trim") }
+            guard times.allSatisfy(\.isPlausible) else { throw ProtocolViolation("an impossible trim") }
         }
         guard thumbnailClippingRect?.isValid ?? true, thumbnailTime?.isPlausible ?? true else {
-            throw Breach("impossible display options")
+            throw ProtocolViolation("impossible display options")
         }
-        guard omissions.values.allSatisfy(\.isPlausible) else { throw Breach("an impossible omission") }
+        guard omissions.values.allSatisfy(\.isPlausible) else { throw ProtocolViolation("an impossible omission") }
         if let placeholder {
             guard placeholder.color?.isColor ?? true, placeholder.peaks?.count ?? 0 <= 4096 else {
-                throw Breach("an impossible placeholder")
+                throw ProtocolViolation("an impossible placeholder")
             }
         }
         var ending = self
@@ -134,8 +138,8 @@ extension Ending {
 }
 
 extension AttachmentError {
-    /// The refusal without what could do harm; a breach where refusing for that reason isn't a codec's business.
-    func checkedRefusal() throws(Breach) -> AttachmentError {
+    /// The refusal without what could do harm; a violation where refusing for that reason isn't a codec's business.
+    func checkedRefusal() throws(ProtocolViolation) -> AttachmentError {
         switch self {
         case .invalidSource(let reason): return .invalidSource(reason: reason.sanitized(300))
         case .unrecognizedType(let sniffed): return .unrecognizedType(sniffed: sniffed?.sanitized(127))
@@ -146,7 +150,7 @@ extension AttachmentError {
         case .unacceptedKind(let kind, let profile):
             return .unacceptedKind(kind: kind, profile: profile.sanitized(100))
         case .tooLong(let seconds, let limit):
-            guard seconds.isPlausible, limit.isPlausible else { throw Breach("an impossible refusal") }
+            guard seconds.isPlausible, limit.isPlausible else { throw ProtocolViolation("an impossible refusal") }
             return self
         case .tooMuch(let what, let count, let limit):
             return .tooMuch(what: what.sanitized(100), count: count, limit: limit)
@@ -160,7 +164,7 @@ extension AttachmentError {
         case .storeFailed(let reason): return .storeFailed(reason: reason.sanitized(300))
         // The disk may be full while a rendition is written.
         case .sourceTooLarge, .tooManyPixels, .sideTooLong, .tooManyFrames, .storeFull: return self
-        default: throw Breach("a refusal as '\(code.rawValue)'")
+        default: throw ProtocolViolation("a refusal as '\(code.rawValue)'")
         }
     }
 }

@@ -36,8 +36,8 @@ public final class CodecPool: Sendable {
     }
 
     let configuration: CodecPoolConfiguration
-    private let common: ZygoteShelf
-    private let full: ZygoteShelf
+    private let common: ZygotePool
+    private let full: ZygotePool
     let ledger: CodecLedger
     /// One for each source that is worked on.
     private let places: AsyncSemaphore
@@ -51,11 +51,11 @@ public final class CodecPool: Sendable {
     public init(_ configuration: CodecPoolConfiguration) {
         self.configuration = configuration
         ledger = CodecLedger(places: configuration.codecs, memory: configuration.memory)
-        common = ZygoteShelf(configuration, .common, ledger)
-        full = ZygoteShelf(configuration, .full, ledger)
+        common = ZygotePool(configuration, .common, ledger)
+        full = ZygotePool(configuration, .full, ledger)
         places = AsyncSemaphore(
             capacity: Int64(configuration.codecs),
-            kept: Int64(configuration.codecs - KeptPlaces.bulk(of: configuration.codecs)))
+            kept: Int64(configuration.codecs - ReservedPlaces.bulk(of: configuration.codecs)))
         memory = AsyncSemaphore(capacity: configuration.memory)
         sourceMemory = AsyncSemaphore(capacity: configuration.sourceMemory)
         costlyPlaces = AsyncSemaphore(capacity: Int64(configuration.costlyCodecs))
@@ -78,7 +78,7 @@ public final class CodecPool: Sendable {
     /// - Throws: ``CodecPoolError``: nothing was started.
     @discardableResult
     public func start(_ decoderSet: DecoderSet = .common) async throws(CodecPoolError) -> SandboxReport {
-        let report = try await shelf(decoderSet).open()
+        let report = try await zygotes(decoderSet).open()
         let lacking = report.missing(under: .standard)
         if configuration.sandbox == .allowUnsandboxed, !lacking.isEmpty {
             let list = lacking.map(\.layer.title).joined(separator: ", ")
@@ -188,7 +188,7 @@ public final class CodecPool: Sendable {
             } catch {
                 switch error {
                 case .crashed(let error):
-                    await shelf(decoderSet).crashed(child.zygote)
+                    await zygotes(decoderSet).crashed(child.zygote)
                     guard crashed == nil else { throw error }
                     crashed = child.zygote
                     continue
@@ -223,7 +223,7 @@ public final class CodecPool: Sendable {
 
     // MARK: Steps
 
-    private func shelf(_ decoderSet: DecoderSet) -> ZygoteShelf {
+    private func zygotes(_ decoderSet: DecoderSet) -> ZygotePool {
         switch decoderSet {
         case .common: common
         case .full: full
@@ -234,7 +234,7 @@ public final class CodecPool: Sendable {
         _ decoderSet: DecoderSet, for owner: Owner?, avoiding crashed: RunningZygote?
     ) async throws(AttachmentError) -> (child: CodecChild, served: Int) {
         do {
-            return try await shelf(decoderSet).take(
+            return try await zygotes(decoderSet).take(
                 for: configuration.sourcesPerProcess > 1 ? owner : nil, avoiding: crashed)
         } catch {
             throw .storeFailed(reason: error.description)
@@ -294,7 +294,7 @@ public final class CodecPool: Sendable {
         } catch {
             switch error {
             case .crashed(let error):
-                await shelf(child.zygote.decoderSet).crashed(child.zygote)
+                await zygotes(child.zygote.decoderSet).crashed(child.zygote)
                 throw error
             case .refused(let error):
                 await letGo(of: child, after: error, owner: owner, served: served)
@@ -311,11 +311,11 @@ public final class CodecPool: Sendable {
             await release(child, owner: owner, served: served, until: nil)
             return
         }
-        mourn(child)
+        awaitExit(of: child)
     }
 
     /// Notes what a process took when it has died.
-    private func mourn(_ child: CodecChild) {
+    private func awaitExit(of child: CodecChild) {
         Task.detached { [ledger] in
             if await !child.dies(before: .now + .seconds(10)) { child.kill() }
             if let ending = await child.zygote.ending(of: child.id) { ledger.ended(ending) }
@@ -363,13 +363,13 @@ public final class CodecPool: Sendable {
     private func pass(_ child: CodecChild, owner: Owner?, served: Int) async {
         if await keeps(child, for: owner, served: served) { return }
         child.packets.hangUp()
-        mourn(child)
+        awaitExit(of: child)
     }
 
     /// Keeps a process for its owner's next source, where it may serve one.
     private func keeps(_ child: CodecChild, for owner: Owner?, served: Int) async -> Bool {
         guard let owner, served + 1 < configuration.sourcesPerProcess else { return false }
-        await shelf(child.zygote.decoderSet).keep(child, for: owner, served: served + 1)
+        await zygotes(child.zygote.decoderSet).keep(child, for: owner, served: served + 1)
         return true
     }
 
@@ -386,7 +386,7 @@ public final class CodecPool: Sendable {
         let patience = ContinuousClock.now + .seconds(2)
         if await !child.dies(before: min(patience, moment ?? patience)) {
             if patience <= .now { child.kill() }
-            mourn(child)
+            awaitExit(of: child)
             return nil
         }
         let ending = await child.zygote.ending(of: child.id)

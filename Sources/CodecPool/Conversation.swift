@@ -31,11 +31,13 @@ struct Conversation {
         // A codec that could do with less must not estimate more than is ever granted.
         var capped = order
         capped.ceilings.memory = min(order.ceilings.memory, max(configuration.memory, configuration.identifyMemory))
-        guard let packet = Self.packet(of: capped) else { throw abandon(Breach("an order that can't be written")) }
+        guard let packet = Self.packet(of: capped) else {
+            throw abandon(ProtocolViolation("an order that can't be written"))
+        }
         try await sent(child.packets.send(packet: packet, descriptors: [source.number]))
         switch try await receive() {
         case .probeResult(let probeResult):
-            let checked = try believe { () throws(Breach) in try probeResult.checked(for: order) }
+            let checked = try believe { () throws(ProtocolViolation) in try probeResult.checked(for: order) }
             guard order.profile.accepts(checked.kind) else {
                 throw end(.refused(.unacceptedKind(kind: checked.kind, profile: order.profile.name)))
             }
@@ -43,10 +45,10 @@ struct Conversation {
         case .failed(let error): throw try refusal(error)
         case .beyondDecoderSet:
             guard child.zygote.decoderSet == .common else {
-                throw abandon(Breach("a source beyond the full decoder set"))
+                throw abandon(ProtocolViolation("a source beyond the full decoder set"))
             }
             return nil
-        case .rendition, .finished: throw abandon(Breach("a rendition before the findings"))
+        case .rendition, .finished: throw abandon(ProtocolViolation("a rendition before the findings"))
         }
     }
 
@@ -83,10 +85,10 @@ struct Conversation {
             switch try await receive(granted: granted) {
             case .rendition(let report):
                 guard let file = files.removeValue(forKey: report.role) else {
-                    throw abandon(Breach("'\(report.role.rawValue)' was reported twice or never ordered"))
+                    throw abandon(ProtocolViolation("'\(report.role.rawValue)' was reported twice or never ordered"))
                 }
                 let actual = file.size
-                let checked = try believe { () throws(Breach) in
+                let checked = try believe { () throws(ProtocolViolation) in
                     try report.checked(for: order, probeResult: probeResult, actual: actual)
                 }
                 do {
@@ -94,9 +96,9 @@ struct Conversation {
                 } catch {
                     throw end(.refused(error))
                 }
-            case .finished(let ending): return try believe { () throws(Breach) in try ending.checked() }
+            case .finished(let ending): return try believe { () throws(ProtocolViolation) in try ending.checked() }
             case .failed(let error): throw try refusal(error)
-            case .probeResult, .beyondDecoderSet: throw abandon(Breach("findings a second time"))
+            case .probeResult, .beyondDecoderSet: throw abandon(ProtocolViolation("findings a second time"))
             }
         }
     }
@@ -122,7 +124,7 @@ struct Conversation {
         switch code {
         case 0: return
         case EPIPE, ECONNRESET: throw await death(granted: nil)
-        default: throw abandon(Breach(SystemError("give it a message", code: code).description))
+        default: throw abandon(ProtocolViolation(SystemError("give it a message", code: code).description))
         }
     }
 
@@ -133,10 +135,10 @@ struct Conversation {
             switch child.packets.receive(capacity: CodecMessage.maximumBytes) {
             case .packet(let bytes, _):
                 guard let message = try? JSON.decode(CodecMessage.self, from: bytes) else {
-                    throw abandon(Breach("a message that is none"))
+                    throw abandon(ProtocolViolation("a message that is none"))
                 }
                 return message
-            case .refused(let reason): throw abandon(Breach(reason))
+            case .refused(let reason): throw abandon(ProtocolViolation(reason))
             case .ended: throw await death(granted: granted)
             case .nothing: break
             }
@@ -180,9 +182,9 @@ struct Conversation {
         return failure
     }
 
-    private func abandon(_ breach: Breach) -> Failure {
+    private func abandon(_ violation: ProtocolViolation) -> Failure {
         ledger.died(of: .breach)
-        return end(.crashed(breach.error))
+        return end(.crashed(violation.error))
     }
 
     private func late() -> Failure {
@@ -190,7 +192,7 @@ struct Conversation {
         return end(.refused(.deadlineExceeded(seconds: started.duration(to: .now).inSeconds)))
     }
 
-    private func believe<Value>(_ check: () throws(Breach) -> Value) throws(Failure) -> Value {
+    private func believe<Value>(_ check: () throws(ProtocolViolation) -> Value) throws(Failure) -> Value {
         do {
             return try check()
         } catch {
@@ -200,14 +202,14 @@ struct Conversation {
 
     /// The process refused the source and is as good as before.
     private func refusal(_ error: AttachmentError) throws(Failure) -> Failure {
-        let checked = try believe { () throws(Breach) in try error.checkedRefusal() }
+        let checked = try believe { () throws(ProtocolViolation) in try error.checkedRefusal() }
         return checked.code == .codecCrashed ? end(.crashed(checked)) : .refused(checked)
     }
 
     /// Why the process's end of the socket is closed.
     private func death(granted: Int64?) async -> Failure {
         guard await child.dies(before: .now + .seconds(1)) else {
-            return abandon(Breach("hung up and lived on"))
+            return abandon(ProtocolViolation("hung up and lived on"))
         }
         guard let ending = await child.zygote.ending(of: child.id) else {
             ledger.died(of: .crash)

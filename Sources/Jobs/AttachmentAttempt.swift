@@ -156,12 +156,12 @@ struct AttachmentAttempt: Sendable {
             if case .url = submission.location { pipeline.fetchedSources.keep(source, for: id) }
             throw NeedsExpensiveLane()
         }
-        let ruling = await scan?.ruling()
+        let scanned = await scan?.finished()
         let rendered = ContinuousClock.now
         var made = try await committed(by: committer, after: run, &progress)
-        if let ruling, ruling.isRejection { try await heed(ruling, of: made, &progress) }
+        if let scanned, scanned.isRejection { try await act(on: scanned, of: made, &progress) }
         let probeResult = try await accepted(run, made, progress)
-        try await heed(ruling, of: made, &progress)
+        try await act(on: scanned, of: made, &progress)
         try await keepOriginal(of: source, probeResult, among: &made, committer)
         return try delivered(made, of: probeResult, after: run, since: rendered, &progress)
     }
@@ -238,7 +238,7 @@ struct AttachmentAttempt: Sendable {
 
     /// Nothing is delivered that was rejected, nor what nobody has scanned where it has to be. What was rejected is told
     /// before what a codec thinks of it.
-    private func heed(_ scan: SourceScan.Ruled?, of made: MadeRenditions, _ progress: inout Progress) async throws {
+    private func act(on scan: SourceScan.Finished?, of made: MadeRenditions, _ progress: inout Progress) async throws {
         guard let scan else { return }
         if let error = scan.refusal(under: pipeline.configuration.scanning?.failure ?? .closed) {
             progress.begin(Step.scan)

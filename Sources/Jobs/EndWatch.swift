@@ -40,8 +40,8 @@ final class EndWatch: Sendable {
             }
             guard !jobs.isEmpty else { return }
             // What fails is asked again; whoever waits has a limit.
-            if let found = try? await records.standing(of: jobs) {
-                for name in jobs { tell(found[name], of: name, knowing: told[name]) }
+            if let found = try? await records.status(of: jobs) {
+                for name in jobs { publish(found[name], of: name, knowing: told[name]) }
                 told = found.compactMapValues(\.remote)
             }
             let alarm = Task { [interval, signal] in
@@ -53,16 +53,16 @@ final class EndWatch: Sendable {
         }
     }
 
-    private func tell(_ standing: JobStanding?, of name: JobName, knowing told: RemoteAttempt?) {
-        guard let standing else { return events.forget(name.job, of: name.tenant) }
+    private func publish(_ status: JobStatus?, of name: JobName, knowing told: RemoteAttempt?) {
+        guard let status else { return events.forget(name.job, of: name.tenant) }
         let what: JobEvent.What
-        if standing.state.isFinished {
-            what = .finished(standing.state)
-        } else if let remote = standing.remote, remote != told {
+        if status.state.isFinished {
+            what = .finished(status.state)
+        } else if let remote = status.remote, remote != told {
             what = .remote(remote)
         } else {
             return
         }
-        events.publish(JobEvent(tenant: name.tenant, job: name.job, generation: standing.generation, what: what))
+        events.publish(JobEvent(tenant: name.tenant, job: name.job, generation: status.generation, what: what))
     }
 }

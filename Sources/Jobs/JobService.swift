@@ -8,8 +8,8 @@ import Platform
 /// Several processes may serve the same store: jobs that others add or hand back are found as soon as the store's
 /// ``QueuePace`` says, at the latest.
 public final class JobService: Sendable {
-    /// How much is done at once. Of each width a quarter is kept for interactive jobs.
-    public struct Widths: Hashable, Sendable {
+    /// How much is done at once. Of each number a quarter is kept for interactive jobs.
+    public struct Concurrency: Hashable, Sendable {
         /// Jobs underway in the quick lane whose sources are here.
         public var quick: Int
         /// Jobs underway of one tenant in the expensive lane: enough that the next one's source is there when a codec is
@@ -19,10 +19,10 @@ public final class JobService: Sendable {
         /// place from the others meanwhile; each costs some kilobytes and a heartbeat.
         public var fetching: Int
         /// Sources that are fetched at once.
-        public var fetches: FetchWidths
+        public var fetches: FetchConcurrency
 
         /// - Parameter fetching: Eight times as many as in the quick lane, where it is left out.
-        public init(quick: Int, expensive: Int, fetching: Int? = nil, fetches: FetchWidths = FetchWidths()) {
+        public init(quick: Int, expensive: Int, fetching: Int? = nil, fetches: FetchConcurrency = FetchConcurrency()) {
             self.quick = max(1, quick)
             self.expensive = max(1, expensive)
             self.fetching = max(1, fetching ?? self.quick * 8)
@@ -58,7 +58,7 @@ public final class JobService: Sendable {
     private let records: any JobQueue & JobRecords
     private let pipeline: Pipeline
     private let worker: WorkerID
-    private let widths: Widths
+    private let concurrency: Concurrency
     private let workers: [JobLane: JobWorker]
     private let finished: (@Sendable (JobReport) -> Void)?
     private let underway = RunningJobs()
@@ -80,7 +80,8 @@ public final class JobService: Sendable {
     ///   - sharing: How long identical work serves others; nil: each attachment is worked on for itself.
     ///   - onFinished: Told of every job that came to its end here, for the log. Must not block.
     public init(
-        records: any JobQueue & JobRecords, pipeline: Pipeline, events: JobEvents, worker: WorkerID, widths: Widths,
+        records: any JobQueue & JobRecords, pipeline: Pipeline, events: JobEvents, worker: WorkerID,
+        concurrency: Concurrency,
         sharing: RequestCoalescer.Settings? = RequestCoalescer.Settings(), costlyFrom: Double = JobService.costlyFrom,
         onFinished: (@Sendable (JobReport) -> Void)? = nil
     ) {
@@ -90,27 +91,27 @@ public final class JobService: Sendable {
             configuration.costlyFrom = costlyFrom
             configuration.storePause = Self.pause
             // A few attachments for each job, but not all ten of all of them: each holds descriptors.
-            configuration.sourcesAtOnce = configuration.sourcesAtOnce ?? (widths.quick + widths.expensive) * 2
-            configuration.fetchWidths = configuration.fetchWidths ?? widths.fetches
+            configuration.sourcesAtOnce = configuration.sourcesAtOnce ?? (concurrency.quick + concurrency.expensive) * 2
+            configuration.fetchConcurrency = configuration.fetchConcurrency ?? concurrency.fetches
         }
         self.records = records
         self.pipeline = pipeline
         self.events = events
         self.worker = worker
-        self.widths = widths
+        self.concurrency = concurrency
         finished = onFinished
         let (underway, store) = (underway, store)
         let workers = JobLane.allCases.map { lane in
             let worker = JobWorker(
                 records: records, pipeline: pipeline, id: worker, source: .lane(lane), running: underway, health: store
-            ) { $0.room(in: lane, of: widths) }
+            ) { $0.room(in: lane, of: concurrency) }
             return (lane, worker)
         }
         self.workers = Dictionary(uniqueKeysWithValues: workers)
         ends = records.pace.ends.map { EndWatch(records: records, events: events, every: $0) }
         if let ends { events.whenWatched { [weak ends] in ends?.begin() } }
-        records.listen { [weak self] news in
-            switch news {
+        records.listen { [weak self] event in
+            switch event {
             case .work: self?.submitted()
             case .ended: self?.ends?.look()
             }
@@ -127,7 +128,8 @@ public final class JobService: Sendable {
         _ job: JobSubmission, _ options: SubmissionOptions
     ) async throws(AttachmentError) -> SubmissionAnswer {
         let kind = RunningJobs.Kind(lane: job.lane, priority: job.priority)
-        let hasPlace = workers[job.lane]?.isWorking ?? false && underway.keepPlace(kind, for: job.tenant, of: widths)
+        let hasPlace =
+            workers[job.lane]?.isWorking ?? false && underway.keepPlace(kind, for: job.tenant, of: concurrency)
         defer { if hasPlace { underway.giveBackPlace(kind, of: job.tenant) } }
         var options = options
         if hasPlace {

@@ -29,7 +29,7 @@ public struct Pipeline: Sendable {
         /// isn't among them.
         public var sourcesAtOnce: Int?
         /// Sources that are fetched at once, over all jobs; nil for any number.
-        public var fetchWidths: FetchWidths?
+        public var fetchConcurrency: FetchConcurrency?
         /// How sources are scanned; nil where they aren't.
         public var scanning: Scanning?
         /// A job that the store failed is due again after a random part of this.
@@ -80,9 +80,9 @@ public struct Pipeline: Sendable {
         self.sources = sources
         self.configuration = configuration
         openSources = configuration.sourcesAtOnce.map { width in
-            AsyncSemaphore(capacity: Int64(width), kept: Int64(width - KeptPlaces.bulk(of: width)))
+            AsyncSemaphore(capacity: Int64(width), kept: Int64(width - ReservedPlaces.bulk(of: width)))
         }
-        fetches = configuration.fetchWidths.map(FetchPlaces.init)
+        fetches = configuration.fetchConcurrency.map(FetchPlaces.init)
     }
 
     /// The same with another configuration.

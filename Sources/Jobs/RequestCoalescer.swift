@@ -184,7 +184,7 @@ public final class RequestCoalescer: Sendable {
     ) async throws(CancellationError) -> Turn {
         while true {
             let flight: Flight
-            switch look(key, submittedAt) {
+            switch decide(key, submittedAt) {
             case .turn(let turn): return turn
             case .flight(let underway): flight = underway
             }
@@ -208,12 +208,12 @@ public final class RequestCoalescer: Sendable {
         state.withLock { $0.memories[key] = nil }
     }
 
-    private enum Look {
+    private enum Decision {
         case turn(Turn)
         case flight(Flight)
     }
 
-    private func look(_ key: Key, _ submittedAt: Instant) -> Look {
+    private func decide(_ key: Key, _ submittedAt: Instant) -> Decision {
         let now = ContinuousClock.now
         return state.withLock { state in
             func isFresh(_ startedAt: Instant) -> Bool {

@@ -45,20 +45,20 @@ final class RunningJobs: Sendable {
         }
 
         /// Whether a tenant has as many jobs in a lane as it may, or as many of bulk priority.
-        func isBusy(_ tenant: TenantID, with kind: Kind, of widths: JobService.Widths) -> Bool {
-            guard let width = widths.share(in: kind.lane) else { return false }
+        func isBusy(_ tenant: TenantID, with kind: Kind, of concurrency: JobService.Concurrency) -> Bool {
+            guard let width = concurrency.share(in: kind.lane) else { return false }
             func count(_ priority: JobPriority) -> Int {
                 shares[Share(tenant: tenant, kind: Kind(lane: kind.lane, priority: priority)), default: 0]
             }
             return count(.bulk) + count(.interactive) >= width
-                || kind.priority == .bulk && count(.bulk) >= KeptPlaces.bulk(of: width)
+                || kind.priority == .bulk && count(.bulk) >= ReservedPlaces.bulk(of: width)
         }
 
-        func busy(in lane: JobLane, of widths: JobService.Widths) -> [JobPriority: Set<TenantID>] {
+        func busy(in lane: JobLane, of concurrency: JobService.Concurrency) -> [JobPriority: Set<TenantID>] {
             var busy: [JobPriority: Set<TenantID>] = [:]
             for tenant in Set(shares.keys.filter { $0.kind.lane == lane }.map(\.tenant)) {
                 for priority in JobPriority.allCases
-                where isBusy(tenant, with: Kind(lane: lane, priority: priority), of: widths) {
+                where isBusy(tenant, with: Kind(lane: lane, priority: priority), of: concurrency) {
                     busy[priority, default: []].insert(tenant)
                 }
             }
@@ -66,12 +66,12 @@ final class RunningJobs: Sendable {
         }
 
         /// Places in a lane that are neither taken nor kept.
-        func room(in lane: JobLane, of widths: JobService.Widths) -> ClaimRoom {
-            let width = widths.places(in: lane)
+        func room(in lane: JobLane, of concurrency: JobService.Concurrency) -> ClaimRoom {
+            let width = concurrency.places(in: lane)
             let bulk = taken[Kind(lane: lane, priority: .bulk), default: 0]
             let all = bulk + taken[Kind(lane: lane, priority: .interactive), default: 0]
             return ClaimRoom(
-                all: width - all, bulk: KeptPlaces.bulk(of: width) - bulk, busy: busy(in: lane, of: widths))
+                all: width - all, bulk: ReservedPlaces.bulk(of: width) - bulk, busy: busy(in: lane, of: concurrency))
         }
     }
 
@@ -86,18 +86,18 @@ final class RunningJobs: Sendable {
     }
 
     /// Places in a lane that are neither taken nor kept.
-    func room(in lane: JobLane, of widths: JobService.Widths) -> ClaimRoom {
-        let room = state.withLock { $0.room(in: lane, of: widths) }
-        guard widths.share(in: lane) != nil else { return room }
+    func room(in lane: JobLane, of concurrency: JobService.Concurrency) -> ClaimRoom {
+        let room = state.withLock { $0.room(in: lane, of: concurrency) }
+        guard concurrency.share(in: lane) != nil else { return room }
         return ClaimRoom(
             all: min(room.all, Self.claimedAtOnce), bulk: min(room.bulk, Self.claimedAtOnce), busy: room.busy)
     }
 
     /// Keeps a place, where there is one, until it is given back.
-    func keepPlace(_ kind: Kind, for tenant: TenantID, of widths: JobService.Widths) -> Bool {
+    func keepPlace(_ kind: Kind, for tenant: TenantID, of concurrency: JobService.Concurrency) -> Bool {
         state.withLock { state in
-            guard state.room(in: kind.lane, of: widths).places(for: kind.priority, taken: 0) > 0,
-                !state.isBusy(tenant, with: kind, of: widths)
+            guard state.room(in: kind.lane, of: concurrency).places(for: kind.priority, taken: 0) > 0,
+                !state.isBusy(tenant, with: kind, of: concurrency)
             else { return false }
             state.take(kind, for: tenant)
             return true

@@ -31,7 +31,7 @@ package final class Readiness: Sendable {
 
     private let state = Mutex(State())
     /// Wakes the polling thread: a byte written to one end.
-    private let bell: (read: Int32, write: Int32) = {
+    private let wakePipe: (read: Int32, write: Int32) = {
         var ends: [Int32] = [-1, -1]
         precondition(unsafe pipe(&ends) == 0, "no pipe can be made")
         for end in ends {
@@ -75,7 +75,7 @@ package final class Readiness: Sendable {
         }
         if isCancelled { return report(.cancelled) }
         if mustStart { start() }
-        ring()
+        wake()
     }
 
     /// Ends a watch as ``Outcome/cancelled``; nothing happens where it has ended already.
@@ -93,10 +93,10 @@ package final class Readiness: Sendable {
         state.withLock { _ = $0.cancelled.remove(number) }
     }
 
-    private func ring() {
+    private func wake() {
         // Where the pipe is full, it rings already.
         var byte: UInt8 = 1
-        _ = unsafe write(bell.write, &byte, 1)
+        _ = unsafe write(wakePipe.write, &byte, 1)
     }
 
     private func start() {
@@ -109,7 +109,7 @@ package final class Readiness: Sendable {
     private func poll() -> Never {
         while true {
             let watches = state.withLock { $0.watches }
-            var polled = [pollfd(fd: bell.read, events: Int16(POLLIN), revents: 0)]
+            var polled = [pollfd(fd: wakePipe.read, events: Int16(POLLIN), revents: 0)]
             var numbers: [Int] = []
             for (number, watch) in watches where watch.descriptor >= 0 {
                 polled.append(pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0))
@@ -119,7 +119,7 @@ package final class Readiness: Sendable {
             _ = unsafe Glibc.poll(&polled, nfds_t(polled.count), Self.milliseconds(until: soonest))
             if polled[0].revents != 0 {
                 var bytes = [UInt8](repeating: 0, count: 512)
-                _ = unsafe read(bell.read, &bytes, bytes.count)
+                _ = unsafe read(wakePipe.read, &bytes, bytes.count)
             }
             let readable = zip(numbers, polled.dropFirst()).filter { $1.revents != 0 }.map(\.0)
             let now = ContinuousClock.now

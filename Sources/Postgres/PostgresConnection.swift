@@ -18,7 +18,7 @@ public actor PostgresConnection {
     /// While it is being connected: what is waited for, and who is told.
     private var polled: (any DispatchSourceProtocol)?
     private var connecting: CheckedContinuation<PostgresError?, Never>?
-    private var heed: (@Sendable (String) -> Void)?
+    private var handler: (@Sendable (String) -> Void)?
     private nonisolated let open = Atomic<Bool>(false)
 
     /// Statements that a connection keeps prepared; what comes after is sent whole each time.
@@ -194,7 +194,7 @@ public actor PostgresConnection {
 
     private func look() {
         isTicking = false
-        guard isOpen, exchange != nil || heed != nil else { return }
+        guard isOpen, exchange != nil || handler != nil else { return }
         read()
         if let exchange, exchange.deadline <= .now {
             close(because: .timedOut(after: exchange.limit, isOutcomeKnown: !exchange.commits))
@@ -219,7 +219,7 @@ public actor PostgresConnection {
         takeAnswers()
         guard isThere else { return lose() }
         if watch?.isWritingWatched ?? false { flush() }
-        while let channel = link.notification() { heed?(channel) }
+        while let channel = link.notification() { handler?(channel) }
     }
 
     private func takeAnswers() {
@@ -271,8 +271,8 @@ public actor PostgresConnection {
             self.exchange = nil
             exchange.answer.resume(returning: .failure(error))
         }
-        heed?("")
-        heed = nil
+        handler?("")
+        handler = nil
         watch = nil
         link = PostgresLink()
     }
@@ -339,10 +339,10 @@ public actor PostgresConnection {
 
     // MARK: Listening
 
-    /// Has `heed` called with the channel of each notification, on the connection's queue, and with an empty name when the
+    /// Has `handler` called with the channel of each notification, on the connection's queue, and with an empty name when the
     /// connection is gone.
-    func listen(to channels: [String], _ heed: @escaping @Sendable (String) -> Void) async throws(PostgresError) {
-        self.heed = heed
+    func listen(to channels: [String], _ handler: @escaping @Sendable (String) -> Void) async throws(PostgresError) {
+        self.handler = handler
         tick()
         _ = try await send(
             channels.map { PostgresStatement("LISTEN \"\($0)\"") }, within: PostgresParameters.statementTimeout)

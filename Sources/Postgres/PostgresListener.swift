@@ -1,58 +1,58 @@
 internal import Synchronization
 
-/// Hears what is notified on some channels, on a connection of its own, which is made anew when it is lost. Wake-ups, not
+/// Receives what is notified on some channels, on a connection of its own, which is made anew when it is lost. Wake-ups, not
 /// truth: what comes while there is no connection is missed.
 ///
 /// A pooler in transaction mode takes `LISTEN` and passes nothing on, and some servers refuse it: so each connection calls
 /// itself by a channel of its own first, and listens where that comes back.
 public final class PostgresListener: Sendable {
     /// Whether what is notified comes here.
-    public enum Hearing: Hashable, Sendable {
+    public enum Status: Hashable, Sendable {
         /// There is no connection yet, or no more.
         case unknown
         case works
-        /// It is refused or swallowed on the way. Tried again after ``PostgresListener/deafness``.
+        /// It is refused or swallowed on the way. Tried again after ``PostgresListener/retryInterval``.
         case fails
     }
 
-    private final class Ear: Sendable {
-        let hearing = Mutex(Hearing.unknown)
+    private final class SharedStatus: Sendable {
+        let value = Mutex(Status.unknown)
     }
 
     /// How long a call may take to come back.
     public static let echoTime: Duration = .seconds(5)
     /// Until a server that passes nothing on is tried again: somebody may have changed the pooler.
-    static let deafness: Duration = .seconds(60)
+    static let retryInterval: Duration = .seconds(60)
 
-    private let ear: Ear
+    private let shared: SharedStatus
     private let task: Task<Void, Never>
 
-    public var hearing: Hearing { ear.hearing.withLock(\.self) }
+    public var status: Status { shared.value.withLock(\.self) }
 
     /// - Parameters:
     ///   - channels: Names that the program has, not its users.
-    ///   - heed: Called with the channel of each notification, and with each channel after each beginning, as something may
+    ///   - handler: Called with the channel of each notification, and with each channel after each beginning, as something may
     ///     have been missed. It must not block.
     ///   - limit: How long a call of its own may take to come back.
     public init(
         _ parameters: PostgresParameters, to channels: [String], within limit: Duration = echoTime,
-        _ heed: @escaping @Sendable (String) -> Void
+        _ handler: @escaping @Sendable (String) -> Void
     ) {
-        let ear = Ear()
-        self.ear = ear
+        let shared = SharedStatus()
+        self.shared = shared
         task = Task {
             var pause = PostgresPool.firstPause
             // One name for all tries: behind a pooler each stays with a connection of the server's.
             let echo = Self.echoName()
             while !Task.isCancelled {
-                let heard = await Self.listen(parameters, channels, echo, limit, heed) {
-                    ear.hearing.withLock { $0 = .works }
+                let status = await Self.listen(parameters, channels, echo, limit, handler) {
+                    shared.value.withLock { $0 = .works }
                 }
-                ear.hearing.withLock { $0 = heard == .fails ? .fails : .unknown }
-                switch heard {
+                shared.value.withLock { $0 = status == .fails ? .fails : .unknown }
+                switch status {
                 case .works: pause = PostgresPool.firstPause
                 case .unknown: pause = min(pause * 2, PostgresPool.longestPause)
-                case .fails: pause = Self.deafness
+                case .fails: pause = Self.retryInterval
                 }
                 try? await Task.sleep(for: pause)
             }
@@ -67,13 +67,13 @@ public final class PostgresListener: Sendable {
     ///
     /// - Parameter limit: How long a call may take to come back.
     /// - Throws: Where there is no connection.
-    public static func hears(
+    public static func receives(
         _ parameters: PostgresParameters, within limit: Duration = echoTime
     ) async throws(PostgresError) -> Bool {
         let connection = try await PostgresConnection.connect(parameters)
         let result: Result<Bool, PostgresError>
         do throws(PostgresError) {
-            result = .success(try await hears(itself: echoName(), on: connection, parameters, limit))
+            result = .success(try await receives(echo: echoName(), on: connection, parameters, limit))
         } catch {
             result = .failure(error)
         }
@@ -83,35 +83,35 @@ public final class PostgresListener: Sendable {
 
     private static func echoName() -> String { "satchel_echo_" + String(UInt64.random(in: .min ... .max), radix: 16) }
 
-    /// - Parameter begin: Called once it is known to hear.
+    /// - Parameter begin: Called once it is known to receive.
     /// - Returns: When the connection is lost; else why there was none.
     private static func listen(
         _ parameters: PostgresParameters, _ channels: [String], _ echo: String, _ limit: Duration,
-        _ heed: @escaping @Sendable (String) -> Void, _ begin: () -> Void
-    ) async -> Hearing {
+        _ handler: @escaping @Sendable (String) -> Void, _ begin: () -> Void
+    ) async -> Status {
         guard let connection = try? await PostgresConnection.connect(parameters) else { return .unknown }
-        let (news, teller) = AsyncStream.makeStream(of: News.self)
-        var answer = Hearing.unknown
+        let (events, feed) = AsyncStream.makeStream(of: EchoEvent.self)
+        var answer = Status.unknown
         do throws(PostgresError) {
             try await connection.listen(to: channels + [echo]) { channel in
                 if channel.isEmpty {
-                    teller.finish()
+                    feed.finish()
                 } else if channel == echo {
-                    teller.yield(.echo)
+                    feed.yield(.echo)
                 } else {
-                    heed(channel)
+                    handler(channel)
                 }
             }
-            for channel in channels { heed(channel) }
+            for channel in channels { handler(channel) }
             try await call(echo, parameters)
             let alarm = Task {
                 try await Task.sleep(for: limit)
-                teller.yield(.silence)
+                feed.yield(.silence)
             }
             defer { alarm.cancel() }
             // Ends when the connection is lost, and when the task is cancelled.
-            waiting: for await what in news {
-                switch what {
+            waiting: for await event in events {
+                switch event {
                 case .echo:
                     answer = .works
                     begin()
@@ -129,15 +129,15 @@ public final class PostgresListener: Sendable {
         return answer
     }
 
-    private enum News {
+    private enum EchoEvent {
         case echo
         /// The call didn't come back.
         case silence
     }
 
-    /// Whether a call from another connection is heard on this one.
-    private static func hears(
-        itself echo: String, on connection: PostgresConnection, _ parameters: PostgresParameters, _ limit: Duration
+    /// Whether a call from another connection is received on this one.
+    private static func receives(
+        echo: String, on connection: PostgresConnection, _ parameters: PostgresParameters, _ limit: Duration
     ) async throws(PostgresError) -> Bool {
         let (echoes, answer) = AsyncStream.makeStream(of: Bool.self)
         do throws(PostgresError) {

@@ -67,11 +67,11 @@ public struct PostgresParameters: Sendable, CustomStringConvertible {
     }
 
     private static func parse(_ url: String) throws(PostgresError) -> [(String, String)] {
-        var complaint: UnsafeMutablePointer<CChar>?
-        guard let first = unsafe PQconninfoParse(url, &complaint) else {
-            defer { unsafe PQfreemem(complaint) }
+        var message: UnsafeMutablePointer<CChar>?
+        guard let first = unsafe PQconninfoParse(url, &message) else {
+            defer { unsafe PQfreemem(message) }
             // libpq quotes what it can't read, which may be the password.
-            var reason = unsafe complaint.map { unsafe String(cString: $0) } ?? "out of memory"
+            var reason = unsafe message.map { unsafe String(cString: $0) } ?? "out of memory"
             if let quote = reason.firstIndex(of: "\"") { reason = String(reason[..<quote]) }
             while let last = reason.last, last.isWhitespace || last == ":" || last == "." { reason.removeLast() }
             throw .badParameters(reason: reason)

@@ -90,16 +90,16 @@ enum TrivialServer {
     @concurrent private static func inform(
         _ request: Request, _ writer: consuming ResponseWriter, on channel: any Channel
     ) async throws {
-        func tell(_ text: String) async {
+        func send(_ text: String) async {
             let fields: HTTPFields = [.location: text, .contentLength: "3", .connection: "close"]
             await InterimResponse(HTTPResponse(status: .init(code: 104), headerFields: fields)).send(on: channel)
         }
-        await tell("begin")
-        for try await piece in request.body { await tell("\(piece.readableBytes)") }
+        await send("begin")
+        for try await piece in request.body { await send("\(piece.readableBytes)") }
         var body = try await writer.writeHead(HTTPResponse(status: .ok, length: 4))
-        await tell("late")
+        await send("late")
         try await body.write(ByteBuffer(string: "done"))
-        await tell("late")
+        await send("late")
         try await body.finish(nil)
     }
 

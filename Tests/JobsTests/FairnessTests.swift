@@ -71,12 +71,12 @@ import Testing
             if request.path.hasPrefix("/good") { return LocalOrigin.Answer(body: Data("fault: null".utf8)) }
             return try await slowness.answer(to: request, after: Int.random(in: 0..<1_000_000))
         } _: { origin in
-            try await JobBench.run(codecs: 2, widths: .init(codecs: 2), allowing: ["127.0.0.0/8"]) { bench in
+            try await JobBench.run(codecs: 2, concurrency: .init(codecs: 2), allowing: ["127.0.0.0/8"]) { bench in
                 let port = origin.port
                 // Each an origin by itself.
                 let hosts = (0..<600).map { "127.1.\($0 / 200).\($0 % 200 + 1)" }
                 try await accept(hosts.map { job(Self.bob, "http://\($0):\(port)/slow") }, in: bench)
-                let width = KeptPlaces.bulk(of: FetchWidths().tenant)
+                let width = ReservedPlaces.bulk(of: FetchConcurrency().tenant)
                 try await eventually { Set(origin.requests.map { $0.headers["host"] }).count >= width }
                 if slowness != .redirecting {
                     #expect(origin.requests.count == width, "no more of one tenant are fetched at once")
@@ -104,7 +104,7 @@ import Testing
         try await LocalOrigin.run { request in
             LocalOrigin.Answer(body: Data("fault: echo \(request.path.split(separator: "/").last ?? "")".utf8))
         } _: { origin in
-            try await JobBench.run(codecs: 2, widths: .init(codecs: 2)) { bench in
+            try await JobBench.run(codecs: 2, concurrency: .init(codecs: 2)) { bench in
                 for thousand in 0..<10 {
                     try await accept(
                         (0..<1000).map { job(Self.bob, origin.url("/flood/\(thousand)-\($0)")) }, in: bench)
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test func `no bulk work is in a place that is kept for whoever waits`() async throws {
-        try await JobBench.run(codecs: 3, widths: .init(codecs: 3)) { bench in
+        try await JobBench.run(codecs: 3, concurrency: .init(codecs: 3)) { bench in
             var held: [JobSubmission] = []
             for number in 0..<20 {
                 held.append(try await stored("fault: late-sleep \(number)", of: Self.bob, priority: .bulk, in: bench))
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func `bulk work yields the processor to whoever waits`() async throws {
-        try await JobBench.run(codecs: 2, widths: .init(quick: 4, expensive: 2)) { bench in
+        try await JobBench.run(codecs: 2, concurrency: .init(quick: 4, expensive: 2)) { bench in
             for (priority, nice) in [(JobPriority.bulk, 10), (.interactive, 0)] {
                 let job = try await finish("fault: nice \(priority.rawValue)", priority: priority, in: bench)
                 #expect(try await bench.text(of: .main, in: job) == "main at nice \(nice)")
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func `a job that finds no place ends at its deadline, and whoever waits for it is told`() async throws {
-        try await JobBench.run(codecs: 1, widths: .init(quick: 1, expensive: 1)) { bench in
+        try await JobBench.run(codecs: 1, concurrency: .init(quick: 1, expensive: 1)) { bench in
             let first = try await stored("fault: late-sleep", of: JobBench.tenant, priority: .interactive, in: bench)
             try await accept([first], in: bench)
             try await eventually { bench.pool.statistics.placesUsed == 1 }

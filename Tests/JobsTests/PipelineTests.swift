@@ -11,16 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PipelineTests {
     /// A store, a pool and a pipeline of one's own; the sources tell the fault codec what to do.
     private struct Bench {
-        /// Removed with the last copy of the bench.
-        final class Home: Sendable {
-            let directory: TemporaryDirectory
-
-            init() throws {
-                directory = try TemporaryDirectory()
-            }
-        }
-
-        let home: Home
+        let home: JobBench.Home
         let store: Store
         let pool: CodecPool
         let pipeline: Pipeline
@@ -31,7 +22,7 @@ import Testing
         init(
             timeLimit: Duration? = nil, claimDuration: Duration = .seconds(30), bytes: SilentStore? = nil
         ) async throws {
-            home = try Home()
+            home = try JobBench.Home()
             let path = home.directory.path
             store = try Store.open(at: path + "/store", keys: path + "/keys")
             pool = CodecPool(CodecPoolConfiguration(executable: try Repository.product("fault-codec"), codecs: 2))

@@ -241,13 +241,13 @@ import Testing
         let database = try Database()
         let pooler = try PgBouncer(before: database.server, connections: 2)
         let pooled = try PostgresParameters(pooler.url(database.name), application: "tests", isPooled: true)
-        #expect(try await PostgresListener.hears(database.pool.parameters))
-        #expect(try await !PostgresListener.hears(pooled, within: .seconds(1)))
+        #expect(try await PostgresListener.receives(database.pool.parameters))
+        #expect(try await !PostgresListener.receives(pooled, within: .seconds(1)))
         let heard = Mutex<[String]>([])
         let listener = PostgresListener(pooled, to: ["work"], within: .seconds(1)) { channel in
             heard.withLock { $0.append(channel) }
         }
-        try await eventually("it gives up") { listener.hearing == .fails }
+        try await eventually("it gives up") { listener.status == .fails }
         // As it began: something may have been missed.
         #expect(heard.withLock(\.self) == ["work"])
         withExtendedLifetime((pooler, listener)) {}

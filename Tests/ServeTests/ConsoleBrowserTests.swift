@@ -50,7 +50,7 @@ import Testing
         let server = try await harness.serve("--fetch-allow", "127.0.0.1", "--callback-allow", "127.0.0.1", key: key)
         let browser = try await Browser.shared()
         try await browser.open("about:blank")
-        _ = try await browser.complaints() + browser.requests()
+        _ = try await browser.consoleErrors() + browser.requests()
         let console = Console(server: server, browser: browser)
         let link = try await harness.run("console").outputText
         let path = try #require(link.firstMatch(of: /\/console\/sign-in\?code=\S+/)).0
@@ -63,7 +63,7 @@ import Testing
 
     /// Complaints of the policy or of scripts, and what was asked of anybody else.
     private static func expectQuiet(_ console: Console) async throws {
-        #expect(try await console.browser.complaints() == [])
+        #expect(try await console.browser.consoleErrors() == [])
         let requests = try await console.browser.requests()
         #expect(requests.filter { !$0.hasPrefix(console.base + "/") && !$0.hasPrefix("data:") } == [])
     }
@@ -133,7 +133,7 @@ import Testing
             #expect(try await browser.script("return document.querySelectorAll('.failure').length") == 0)
             if !scripts { try await browser.chromium("Emulation.setScriptExecutionDisabled", #"{"value": false}"#) }
             // The origin was away for a while, which is no fault of the pages.
-            #expect(try await browser.complaints() == [])
+            #expect(try await browser.consoleErrors() == [])
         }
     }
 
@@ -152,7 +152,7 @@ import Testing
             try await browser.wait("!document.getElementById('lease') && document.getElementById('note')")
             let status: Int = try await browser.script("return fetch('\(url)').then(answer => answer.status)")
             #expect(status == 404)
-            _ = try await browser.complaints()
+            _ = try await browser.consoleErrors()
         }
     }
 
@@ -240,7 +240,7 @@ import Testing
                 #expect(found[2] < 100_000 && found[3] == 2, "\(path) has \(found[2]) bytes in \(found[3]) files")
             }
             // Of the page that isn't there Chromium says so itself.
-            #expect(try await console.browser.complaints().filter { !$0.contains("404") } == [])
+            #expect(try await console.browser.consoleErrors().filter { !$0.contains("404") } == [])
         }
     }
 
@@ -266,7 +266,7 @@ import Testing
                 try await browser.script("return window.isTheSame && !document.getElementById('main').dataset.events"))
             let requests = try await browser.requests()
             #expect(requests.count { $0.hasSuffix("/console/jobs/\(id)/events") } == 1)
-            #expect(try await browser.complaints() == [])
+            #expect(try await browser.consoleErrors() == [])
         }
     }
 
@@ -304,7 +304,7 @@ import Testing
                 try await browser.chromium(command)
             }
             // What the judge itself does isn't what pages do.
-            _ = try await browser.complaints()
+            _ = try await browser.consoleErrors()
         }
     }
 }

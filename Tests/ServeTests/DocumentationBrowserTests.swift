@@ -38,7 +38,7 @@ import Testing
         let server = try await harness.serve()
         let browser = try await Browser.shared()
         try await browser.open("about:blank")
-        _ = try await browser.complaints() + browser.requests()
+        _ = try await browser.consoleErrors() + browser.requests()
         try await browser.open(server.url.appending(path: "docs").absoluteString)
         try await browser.wait("document.querySelector('form:not([hidden]) #search')")
         let all: Int = try await browser.script("return document.querySelectorAll('main section').length")
@@ -64,7 +64,7 @@ import Testing
                 == String(
                     contentsOf: Repository.root.appending(path: "Sources/API/Description/Guides/receive_callbacks.py"),
                     encoding: .utf8))
-        #expect(try await browser.complaints() == [])
+        #expect(try await browser.consoleErrors() == [])
         #expect(try await server.stop().status == 0)
     }
 }

@@ -11,12 +11,12 @@ import Testing
         let harness = try ServiceHarness()
         let manager = try NotifySocket((isAbstract ? "@" : "") + harness.home.path + "/notify")
         let server = try await serve(harness, ["NOTIFY_SOCKET": manager.name], "--grace", "7")
-        try await eventually("it is told to be ready") { manager.news.first?.contains("READY=1\n") == true }
-        #expect(manager.news == ["READY=1\nSTATUS=Listening on 127.0.0.1:\(server.url.port ?? 0)"])
+        try await eventually("it is told to be ready") { manager.messages.first?.contains("READY=1\n") == true }
+        #expect(manager.messages == ["READY=1\nSTATUS=Listening on 127.0.0.1:\(server.url.port ?? 0)"])
         #expect(try await server.get("/livez").status == 200)
         #expect(try await server.stop().status == 0)
         #expect(
-            manager.news.dropFirst() == [
+            manager.messages.dropFirst() == [
                 "STOPPING=1\nSTATUS=Finishing what is underway\nEXTEND_TIMEOUT_USEC=12000000"
             ])
     }
@@ -25,15 +25,15 @@ import Testing
         let harness = try ServiceHarness()
         let manager = try NotifySocket(harness.home.path + "/notify")
         let server = try await serve(harness, ["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": "300000"])
-        try await eventually("three signs of life") { manager.news.count { $0 == "WATCHDOG=1" } >= 3 }
+        try await eventually("three signs of life") { manager.messages.count { $0 == "WATCHDOG=1" } >= 3 }
         #expect(try await server.stop().status == 0)
 
         let other = try NotifySocket(harness.home.path + "/other")
         let next = try await serve(
             harness, ["NOTIFY_SOCKET": other.name, "WATCHDOG_USEC": "1000", "WATCHDOG_PID": "1"])
-        try await eventually("it is ready") { !other.news.isEmpty }
+        try await eventually("it is ready") { !other.messages.isEmpty }
         #expect(try await next.stop().status == 0)
-        #expect(!other.news.contains("WATCHDOG=1"))
+        #expect(!other.messages.contains("WATCHDOG=1"))
     }
 
     @Test func `where nobody hears it the service works all the same, and says so`() async throws {
@@ -165,7 +165,7 @@ import Testing
     }
 }
 
-/// What a service is told to send its news to.
+/// What a service is told to send its messages to.
 private final class NotifySocket {
     let name: String
     private let number: Int32
@@ -183,7 +183,7 @@ private final class NotifySocket {
     deinit { close(number) }
 
     /// All that it has heard by now.
-    var news: [String] {
+    var messages: [String] {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = unsafe recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))

@@ -46,7 +46,7 @@ import Testing
         let browser = try await Browser.shared()
         // What another test left there is none of it.
         try await browser.open("about:blank")
-        _ = try await (browser.requests(), browser.complaints())
+        _ = try await (browser.requests(), browser.consoleErrors())
         try await browser.open(page)
         try await browser.wait("document.getElementById('phone') && document.readyState === 'complete'")
         try await browser.wait("document.querySelector('#stage img').naturalWidth > 0")
@@ -58,7 +58,7 @@ import Testing
         let actions: [String] = try await browser.script(
             "return [...document.querySelectorAll('#actions button')].map(button => button.textContent)")
         #expect(actions == ["Rotate 20°", "Reset rotation"])
-        #expect(try await browser.complaints() == [])
+        #expect(try await browser.consoleErrors() == [])
         let address = try #require(URL(string: page))
         let home = address.deletingLastPathComponent().deletingLastPathComponent().absoluteString
         #expect(try await browser.requests().filter { !$0.hasPrefix(home) && !$0.hasPrefix("data:") } == [])

@@ -201,8 +201,8 @@ public final class Browser: Sendable {
         var message: String
     }
 
-    /// Complaints since the last look: of the content security policy, of scripts, of what couldn't be loaded.
-    public func complaints() async throws -> [String] {
+    /// Errors since the last look: of the content security policy, of scripts, of what couldn't be loaded.
+    public func consoleErrors() async throws -> [String] {
         try await post("se/log", ["type": "browser"], as: [Entry].self).map { "\($0.level): \($0.message)" }
     }
 

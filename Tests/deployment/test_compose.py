@@ -66,6 +66,10 @@ class ComposeTests(unittest.TestCase):
             if service["image"] != "satchel":
                 self.assertNotIn(service.get("user", "root"), ("root", "0", "0:0"))
 
+    def test_nginx_runs_as_the_user_whose_the_store_is(self):
+        user = re.search(r"^USER (\S+)$", (DOCKER / "Dockerfile").read_text(encoding="utf-8"), re.M).group(1)
+        self.assertEqual(composed("compose.nginx.yaml")["services"]["nginx"]["user"], user)
+
     def test_images_are_ours_or_of_one_version(self):
         for _, service in self.each():
             self.assertRegex(service["image"], r"^satchel$|^\w+:\d+(\.\d+)?$")

@@ -30,10 +30,11 @@ HASH = hashlib.sha256(BYTES).hexdigest()
 class Service:
     """`satchel serve` on a store of its own, which may be killed and started again."""
 
-    def __init__(self, home):
+    def __init__(self, home, variables=None):
         self.home, self.port, self.process = pathlib.Path(home), free_port(), None
         self.environment = {
-            **ENVIRONMENT, "HOME": str(home), "SATCHEL_STORE": f"{home}/store", "SATCHEL_ACCESS_KEYS": f"{home}/access.keys"}
+            **ENVIRONMENT, "HOME": str(home), "SATCHEL_STORE": f"{home}/store", "SATCHEL_ACCESS_KEYS": f"{home}/access.keys",
+            **(variables or {})}
         made = satchel(
             "key", "create", "--name", "tests", "--role", "admin", "--format", "json", environment=self.environment)
         self.key = json.loads(made.stdout)["key"]

@@ -56,7 +56,7 @@ struct AccessRequest {
             }
             if !roles.contains(role) { roles.append(role) }
         }
-        if texts.isEmpty { reader.complain(Field.renditions.rawValue, "Name a rendition, or leave it out for all.") }
+        if texts.isEmpty { reader.addError(Field.renditions.rawValue, "Name a rendition, or leave it out for all.") }
         return roles
     }
 }

@@ -54,7 +54,7 @@ struct CategoryEditor: Sendable {
             "<li><code>\(field.pointer)</code> \(field.detail.showingInvisible())</li>\n"
         }
         let list: HTMLText = fields.isEmpty ? "" : "<ul>\n\(fields)</ul>"
-        let complaint: HTMLText =
+        let alert: HTMLText =
             problem.map { problem in
                 """
                 <div class="problem" role="alert" id="json-problem"><p>\(problem.detail.showingInvisible())</p>\(list)</div>
@@ -63,7 +63,7 @@ struct CategoryEditor: Sendable {
         let described: HTMLText = problem == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"json-problem\""
         return """
             <section aria-labelledby="editor"><h2 id="editor">\(id.isEmpty ? "A new one" : "As JSON")</h2>
-            \(complaint)
+            \(alert)
             <form method="post" action="/console/categories">
             <input type="hidden" name="id" value="\(id)">
             <label for="json">JSON</label>

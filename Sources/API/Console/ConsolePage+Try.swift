@@ -27,7 +27,7 @@ extension ConsolePage {
         let fields = (problem?.errors ?? []).map { field -> HTMLText in
             "<li><code>\(field.pointer)</code> \(field.detail.showingInvisible())</li>\n"
         }
-        let complaint: HTMLText =
+        let alert: HTMLText =
             problem.map { problem in
                 """
                 <div class="problem" role="alert" id="try-problem"><p>\(problem.detail.showingInvisible())</p>\
@@ -39,7 +39,7 @@ extension ConsolePage {
             html: """
                 <h1>Try</h1>
                 <p class="faint">What a notification looks like with its media. Nothing is sent, and an hour later nothing is kept.</p>
-                \(complaint)
+                \(alert)
                 <section aria-labelledby="try"><h2 id="try">A notification</h2>
                 <form class="try" method="post" action="/console/try" enctype="multipart/form-data">
                 <label for="payload">Payload, as APNs gets it; URLs of media in it are fetched</label>

@@ -157,7 +157,7 @@ struct ConsoleRoutes: Sendable {
             try await service.records.signIn(withCode: AccessToken(secretText: code))
         }
         guard let (session, token) = signedIn else {
-            return page(SignInPage(complaint: SignInPage.staleCode).content, nil)
+            return page(SignInPage(alert: SignInPage.staleCode).content, nil)
         }
         return redirect(to: Self.start(of: session), cookie: access.cookie(token))
     }
@@ -172,7 +172,7 @@ struct ConsoleRoutes: Sendable {
             return try await service.records.signIn(with: record)
         }
         guard let (session, token) = signedIn else {
-            return page(SignInPage(to: place, complaint: SignInPage.badKey).content, nil)
+            return page(SignInPage(to: place, alert: SignInPage.badKey).content, nil)
         }
         context.logger.notice("signed in to the console", metadata: ["key": "\(session.key ?? "a code")"])
         return redirect(to: place ?? Self.start(of: session), cookie: access.cookie(token))

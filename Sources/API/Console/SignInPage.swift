@@ -4,12 +4,12 @@ import HTTPTypes
 struct SignInPage: Sendable {
     /// Which page is wanted.
     var to: String?
-    var complaint: String?
+    var alert: String?
     var note: ConsoleNote?
 
-    init(to: String? = nil, complaint: String? = nil, note: ConsoleNote? = nil) {
+    init(to: String? = nil, alert: String? = nil, note: ConsoleNote? = nil) {
         self.to = to
-        self.complaint = complaint
+        self.alert = alert
         self.note = note
     }
 
@@ -18,7 +18,7 @@ struct SignInPage: Sendable {
 
     var content: ConsoleContent {
         let said: HTMLText =
-            complaint.map { "<p class=\"problem\" role=\"alert\">\($0)</p>" }
+            alert.map { "<p class=\"problem\" role=\"alert\">\($0)</p>" }
             ?? note.map { "<p class=\"note\">\($0.rawValue)</p>" } ?? ""
         let wanted: HTMLText = to.map { "<input type=\"hidden\" name=\"to\" value=\"\($0)\">" } ?? ""
         return ConsoleContent(
@@ -39,6 +39,6 @@ struct SignInPage: Sendable {
                 signs in without a key.</p>
                 </div>
                 """,
-            refreshes: false, status: complaint == nil ? .ok : .forbidden)
+            refreshes: false, status: alert == nil ? .ok : .forbidden)
     }
 }

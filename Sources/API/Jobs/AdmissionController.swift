@@ -12,14 +12,14 @@ public final class AdmissionController: Sendable {
         var uploads = 0
         /// Bytes that uploads underway have announced, or brought where they announced nothing.
         var underway: Int64 = 0
-        var room: Room?
+        var known: KnownCapacity?
         /// Bytes of uploads that came since the last look, which sees them.
         var uploaded: Int64 = 0
         var buckets: [TenantID: TokenBucket] = [:]
     }
 
     /// What the store has, looked at a moment ago.
-    private struct Room {
+    private struct KnownCapacity {
         var capacity: StoreCapacity
         var at: ContinuousClock.Instant
     }
@@ -125,14 +125,14 @@ public final class AdmissionController: Sendable {
         // One looks again, the others go by what there is meanwhile.
         let known = state.withLock { state -> StoreCapacity? in
             let now = ContinuousClock.now
-            guard let room = state.room, now - room.at >= Self.lookInterval else { return state.room?.capacity }
-            state.room?.at = now
+            guard let known = state.known, now - known.at >= Self.lookInterval else { return state.known?.capacity }
+            state.known?.at = now
             return nil
         }
         if let known { return known }
         let capacity = try await store.capacity()
         state.withLock { state in
-            state.room = Room(capacity: capacity, at: .now)
+            state.known = KnownCapacity(capacity: capacity, at: .now)
             state.uploaded = 0
         }
         return capacity

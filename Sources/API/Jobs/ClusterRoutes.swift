@@ -17,7 +17,8 @@ struct ClusterRoutes: Sendable {
         guard let passes = service.store.passes, let proofHeader = HTTPField.Name(EventRelay.proofHeader) else {
             throw Problem.notFound
         }
-        guard let pass = Authentication.bearer(of: request), let (wish, proof) = passes.admit(pass.secretText) else {
+        guard let pass = Authentication.bearer(of: request), let (subscription, proof) = passes.admit(pass.secretText)
+        else {
             throw Problem.unauthorized
         }
         let last = HTTPField.Name.lastEventID.flatMap { request.headers[$0] }
@@ -31,8 +32,8 @@ struct ClusterRoutes: Sendable {
                 }
             }
             defer { resting.cancel() }
-            for await numbered in events.follow(wish.job.job, of: wish.job.tenant, after: last) {
-                guard numbered.event.generation >= wish.generation else { continue }
+            for await numbered in events.follow(subscription.job.job, of: subscription.job.tenant, after: last) {
+                guard numbered.event.generation >= subscription.generation else { continue }
                 // Another has it by now, and tells.
                 if case .remote = numbered.event.what { return }
                 send(try EventText.event(numbered))

@@ -73,7 +73,7 @@ private struct Following: Sendable {
     private enum Signal: Sendable {
         case received(JobEvents.Numbered)
         /// From the node that is at this attempt.
-        case relayed(EventRelay.Heard, RemoteAttempt)
+        case relayed(EventRelay.Update, RemoteAttempt)
         /// A moment has passed.
         case tick
         /// What another node tells of a job that has ended had its time to come.
@@ -130,7 +130,7 @@ private struct Following: Sendable {
         }
         var isQuiet = true
         var sentAt = ContinuousClock.now
-        func tell(_ event: ByteBuffer) {
+        func emit(_ event: ByteBuffer) {
             isQuiet = false
             send(event)
             sentAt = .now
@@ -155,7 +155,7 @@ private struct Following: Sendable {
                     if relay?.attempt == attempt { continue }
                     relay?.listening.cancel()
                     relay = Relay(attempt: attempt, told: numbered, listening: relaying(attempt, to: feed))
-                default: tell(try EventText.event(numbered))
+                default: emit(try EventText.event(numbered))
                 }
             case .relayed(let heard, let attempt):
                 guard var current = relay, current.attempt == attempt else { continue }
@@ -166,12 +166,12 @@ private struct Following: Sendable {
                     ended = nil
                 case .event(let event):
                     current.isHeard = true
-                    tell(EventText.event(event.name, id: event.id, data: Data(event.data.utf8)))
+                    emit(EventText.event(event.name, id: event.id, data: Data(event.data.utf8)))
                 case .lost:
                     if let ended { return send(try await end(ended)) }
                     if !current.isHeard, !current.isReplaced {
                         current.isReplaced = true
-                        tell(try EventText.event(current.told))
+                        emit(try EventText.event(current.told))
                     }
                 }
                 relay = current
@@ -200,9 +200,9 @@ private struct Following: Sendable {
                 feed.yield(.relayed(.lost, attempt))
                 return
             }
-            let wish = EventWish(
+            let subscription = EventSubscription(
                 JobName(tenant: record.tenant, job: record.id), generation: record.generation)
-            for await heard in relay.follow(attempt, wish, after: told) { feed.yield(.relayed(heard, attempt)) }
+            for await heard in relay.follow(attempt, subscription, after: told) { feed.yield(.relayed(heard, attempt)) }
         }
     }
 

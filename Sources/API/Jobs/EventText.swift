@@ -25,7 +25,7 @@ enum EventText {
     /// Keeps a connection from looking dead.
     static let comment = ByteBuffer(string: ": still here\n\n")
 
-    private struct Bare: Encodable {
+    private struct JobReference: Encodable {
         var jobId: String
     }
 
@@ -64,7 +64,7 @@ enum EventText {
 
     private static func describe(_ what: JobEvent.What, _ job: String) throws -> (String, Data) {
         switch what {
-        case .accepted: ("accepted", try JSON.encode(Bare(jobId: job)))
+        case .accepted: ("accepted", try JSON.encode(JobReference(jobId: job)))
         case .started(let attempt): ("started", try JSON.encode(Start(jobId: job, attempt: attempt)))
         case .remote(let attempt): ("started", try JSON.encode(Start(jobId: job, attempt: attempt.number)))
         case .stage(let id, let step):
@@ -90,8 +90,8 @@ enum EventText {
                         width: report.size?.width, height: report.size?.height, duration: report.duration,
                         bytes: report.bytes, seconds: report.seconds, note: report.note))
             )
-        case .postponed: ("postponed", try JSON.encode(Bare(jobId: job)))
-        case .finished: ("finished", try JSON.encode(Bare(jobId: job)))
+        case .postponed: ("postponed", try JSON.encode(JobReference(jobId: job)))
+        case .finished: ("finished", try JSON.encode(JobReference(jobId: job)))
         }
     }
 }

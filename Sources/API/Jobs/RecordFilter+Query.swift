@@ -9,7 +9,7 @@ extension RecordFilter {
     /// Pairs of metadata that may be asked for at once.
     private static let mostLabels = 10
 
-    /// - Parameter query: Of these parameters; what can't be taken is a complaint.
+    /// - Parameter query: Of these parameters; what can't be taken is a validation error.
     init(_ query: FieldReader) {
         self.init(
             state: query.choice("state", WorkState.self), kind: query.choice("kind", MediaKind.self),
@@ -17,12 +17,12 @@ extension RecordFilter {
             identifier: query.string("identifier"), since: query.instant("since"), before: query.instant("before"))
         let names = query.names.filter { $0.hasPrefix(Self.labelPrefix) }
         if let first = names.first, names.count > Self.mostLabels {
-            query.complain(first, "At most \(Self.mostLabels) pairs of metadata can be asked for at once.")
+            query.addError(first, "At most \(Self.mostLabels) pairs of metadata can be asked for at once.")
         }
         for name in names.prefix(Self.mostLabels) {
             guard let value = query.string(name) else { continue }
             if value.utf8.count > JobLabel.longestValue {
-                query.complain(name, "No value of more than \(JobLabel.longestValue) bytes is found.")
+                query.addError(name, "No value of more than \(JobLabel.longestValue) bytes is found.")
             }
             labels.insert(JobLabel(String(name.dropFirst(Self.labelPrefix.count)), value))
         }
@@ -34,7 +34,7 @@ extension FieldReader {
     func instant(_ field: String) -> Instant? {
         guard let text = string(field) else { return nil }
         guard let instant = WrittenTime(text)?.instant else {
-            complain(field, "This must be a time with its offset, such as 2026-11-21T10:15:00Z.")
+            addError(field, "This must be a time with its offset, such as 2026-11-21T10:15:00Z.")
             return nil
         }
         return instant

@@ -74,14 +74,14 @@ struct NotificationReader {
             if value.isObject || (format == .expo && value.isArray) {
                 value.write(to: &payload)
             } else {
-                reader.complain("payload", "This must be \(format.form).")
+                reader.addError("payload", "This must be \(format.form).")
             }
         } else {
-            reader.complain("payload", "A notification has a payload: \(format.form).")
+            reader.addError("payload", "A notification has a payload: \(format.form).")
         }
         let pushType = reader.choice("push_type", PushType.self)
         if format != .apns, pushType != nil {
-            reader.complain("push_type", "A payload has a push type with 'format': 'apns' only.")
+            reader.addError("push_type", "A payload has a push type with 'format': 'apns' only.")
         }
         let preparation = reader.choice("prepare", NotificationRequest.Preparation.self) ?? .now
         let (attachments, prepared, identifiers) = attachments(
@@ -89,13 +89,13 @@ struct NotificationReader {
         var lead = reader.number("lead", in: NotificationBounds.leads)
         switch preparation {
         case .now where reader.value("lead") != nil:
-            reader.complain("lead", "Media are prepared ahead of each firing with 'prepare': 'each' only.")
+            reader.addError("lead", "Media are prepared ahead of each firing with 'prepare': 'each' only.")
         case .now: break
         case .each: lead = lead ?? NotificationBounds.defaultLead
         }
         let handover = reader.object("handover", known: ["url"])
         if let handover, handover.value("url") == nil {
-            handover.complain("url", "A handover needs the URL to call.")
+            handover.addError("url", "A handover needs the URL to call.")
         }
         let request = NotificationRequest(
             payload: String(decoding: payload, as: UTF8.self),
@@ -125,23 +125,23 @@ struct NotificationReader {
         var identifiers: [String] = []
         let readers = reader.objects("attachments", known: Self.attachmentFields) ?? []
         if readers.count > JobSubmission.maximumAttachments {
-            reader.complain(
+            reader.addError(
                 "attachments",
                 "A notification has at most \(JobSubmission.maximumAttachments) attachments, not \(readers.count).")
         }
         for attachment in readers {
             let identifier = attachment.string("identifier", bytes: 1...128) ?? ""
             if attachment.value("identifier") == nil {
-                attachment.complain("identifier", "An attachment of a notification has an identifier, for 'cid:'.")
+                attachment.addError("identifier", "An attachment of a notification has an identifier, for 'cid:'.")
             } else if identifiers.contains(identifier) {
-                attachment.complain("identifier", "Another attachment of the notification has this identifier.")
+                attachment.addError("identifier", "Another attachment of the notification has this identifier.")
             }
             identifiers.append(identifier)
             guard attachment.value("attachment_id") != nil else {
                 let source = submissions.source(attachment, hasParts: hasParts)
                 if case .url = source {
                 } else if !takesParts {
-                    attachment.complain(
+                    attachment.addError(
                         attachment.value("part") == nil ? "upload" : "part",
                         "With 'prepare': 'each' everything is fetched anew for each firing: give a url, or the attachment_id of what was prepared before."
                     )
@@ -150,7 +150,7 @@ struct NotificationReader {
                 continue
             }
             for name in attachment.names where name != "identifier" && name != "attachment_id" {
-                attachment.complain(name, "What was prepared before has an identifier and an attachment_id alone.")
+                attachment.addError(name, "What was prepared before has an identifier and an attachment_id alone.")
             }
             if let id = attachment.string("attachment_id", bytes: 1...64) {
                 prepared[identifier] = AttachmentID(rawValue: id)

@@ -10,7 +10,7 @@ struct AuditRoutes: Sendable {
             var filter = AuditFilter()
             let query = try ListParameters(request, filters: ["action", "actor", "since"]) { query in
                 filter.action = query.choice("action", AuditEntry.Action.self)
-                filter.actor = query.string("actor", bytes: 1...64).map(AuditorMark.init)
+                filter.actor = query.string("actor", bytes: 1...64).map(AuditActorFilter.init)
                 filter.since = query.instant("since")
             }
             let page = try await service.records.audit(

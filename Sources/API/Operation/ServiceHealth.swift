@@ -15,27 +15,27 @@ public final class ServiceHealth: Sendable {
         /// What to do where something is wrong: a sentence.
         public var advice: String?
         /// What is wrong; nil where nothing is.
-        public var complaint: @Sendable () async -> String?
+        public var problem: @Sendable () async -> String?
 
         public init(
             _ name: String, isRequired: Bool = true, advice: String? = nil,
-            _ complaint: @escaping @Sendable () async -> String?
+            _ problem: @escaping @Sendable () async -> String?
         ) {
             self.name = name
             self.isRequired = isRequired
             self.advice = advice
-            self.complaint = complaint
+            self.problem = problem
         }
     }
 
     private struct Finding {
-        var complaint: String?
+        var problem: String?
         var at: ContinuousClock.Instant
     }
 
     /// Between two runs of a check.
     private static let interval: Duration = .seconds(1)
-    /// A check that took longer than this to answer is a complaint by itself.
+    /// A check that took longer than this to answer is a problem by itself.
     private static let patience: Duration = .seconds(5)
 
     private let checks: [Check]
@@ -69,8 +69,8 @@ public final class ServiceHealth: Sendable {
     }
 
     private func look(_ check: Check) async {
-        let complaint = await check.complaint()
-        findings.withLock { $0[check.name] = Finding(complaint: complaint, at: .now) }
+        let problem = await check.problem()
+        findings.withLock { $0[check.name] = Finding(problem: problem, at: .now) }
     }
 
     /// What to do about what a check found.
@@ -85,7 +85,7 @@ public final class ServiceHealth: Sendable {
             for (name, finding) in findings {
                 let age = now - finding.at
                 let isStuck = age > Self.interval + Self.patience
-                let detail = isStuck ? "has not answered for \(Int(age.inSeconds)) s" : finding.complaint
+                let detail = isStuck ? "has not answered for \(Int(age.inSeconds)) s" : finding.problem
                 report.checks[name] = HealthReport.Check(ready: detail == nil, detail: detail)
             }
         }

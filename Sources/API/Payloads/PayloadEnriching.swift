@@ -153,13 +153,9 @@ struct PayloadHeaders: Sendable {
 
     /// An identifier as the inside of a structured field's string: what isn't printable ASCII is percent-encoded.
     private static func text(_ identifier: String) -> String {
-        identifier.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "%"), 0..<0x20, 0x7F...:
-                "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            default: String(UnicodeScalar(byte))
-            }
-        }.joined()
+        PercentCoding.encode(identifier) { byte in
+            (0x20..<0x7F).contains(byte) && !"\"\\%".utf8.contains(byte)
+        }
     }
 }
 

@@ -20,7 +20,7 @@ extension FieldReader {
     func profile(among profiles: [String]) -> String? {
         guard let name = string("profile") else { return nil }
         guard profiles.contains(name) else {
-            complain(
+            addError(
                 "profile", "There is no profile '\(name.prefix(64))'; there are \(profiles.joined(separator: ", ")).")
             return nil
         }

@@ -82,11 +82,11 @@ struct FieldReader {
 
     private func refuseOthers(than known: [String], among names: [String]) {
         for name in names where !known.contains(name) {
-            complain(name, "There is no such field here; there are \(known.joined(separator: ", ")).")
+            addError(name, "There is no such field here; there are \(known.joined(separator: ", ")).")
         }
     }
 
-    func complain(_ field: String, _ detail: String) {
+    func addError(_ field: String, _ detail: String) {
         errors.add(naming.name(field), detail)
     }
 
@@ -104,7 +104,7 @@ struct FieldReader {
     }
 
     private func mismatch(_ field: String, _ wanted: String, _ value: JSONValue) {
-        complain(field, "This must be \(wanted), not \(value.kind).")
+        addError(field, "This must be \(wanted), not \(value.kind).")
     }
 
     /// - Parameter bytes: How long it may be, as UTF-8.
@@ -115,12 +115,12 @@ struct FieldReader {
             return nil
         }
         guard bytes.contains(text.utf8.count) else {
-            complain(
+            addError(
                 field, "This must have \(bytes.lowerBound) to \(bytes.upperBound) bytes, not \(text.utf8.count).")
             return nil
         }
         guard text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
-            complain(field, "This must not hold control characters.")
+            addError(field, "This must not hold control characters.")
             return nil
         }
         return text
@@ -133,7 +133,7 @@ struct FieldReader {
             return nil
         }
         guard range.contains(number) else {
-            complain(field, "This must lie between \(Self.text(range.lowerBound)) and \(Self.text(range.upperBound)).")
+            addError(field, "This must lie between \(Self.text(range.lowerBound)) and \(Self.text(range.upperBound)).")
             return nil
         }
         return number
@@ -142,7 +142,7 @@ struct FieldReader {
     func integer(_ field: String, in range: ClosedRange<Int>) -> Int? {
         guard let number = number(field, in: Double(range.lowerBound)...Double(range.upperBound)) else { return nil }
         guard number == number.rounded() else {
-            complain(field, "This must be a whole number.")
+            addError(field, "This must be a whole number.")
             return nil
         }
         return Int(number)
@@ -161,7 +161,7 @@ struct FieldReader {
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ field: String, _ type: Choice.Type) -> Choice? {
         guard let text = string(field) else { return nil }
         guard let choice = Choice.allCases.first(where: { $0.rawValue == text }) else {
-            complain(field, Self.unknown(text, type))
+            addError(field, Self.unknown(text, type))
             return nil
         }
         return choice

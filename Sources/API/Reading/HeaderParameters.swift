@@ -1,4 +1,4 @@
-import Payloads
+import Attachments
 
 /// A header's value with parameters: `form-data; name="photo"; filename*=UTF-8''caf%C3%A9.jpg`.
 struct HeaderParameters: Hashable, Sendable {

@@ -1,3 +1,4 @@
+import Attachments
 import HTTPTypes
 import Hummingbird
 import Payloads
@@ -29,7 +30,7 @@ struct Query {
         self.parameters = parameters
     }
 
-    /// The parameters as fields; whatever is not `known` is a complaint. A known name that ends in a dot stands for all that
+    /// The parameters as fields; whatever is not `known` is a validation error. A known name that ends in a dot stands for all that
     /// begin with it.
     func reader(known: [String], _ errors: ValidationErrors) -> FieldReader {
         let prefixes = known.filter { $0.hasSuffix(".") }

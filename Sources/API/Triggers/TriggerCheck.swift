@@ -39,10 +39,10 @@ package struct TriggerCheck: Sendable {
             if let instant = WrittenTime(text)?.instant {
                 after = instant
             } else {
-                reader.complain("after", WrittenTime.advice)
+                reader.addError("after", WrittenTime.advice)
             }
         }
-        if reader.value("trigger") == nil { reader.complain("trigger", "Give the trigger that is to be checked.") }
+        if reader.value("trigger") == nil { reader.addError("trigger", "Give the trigger that is to be checked.") }
         let reading = TriggerReader(zones: zones, now: after).trigger("trigger", of: reader)
         try errors.check()
         guard let reading else { throw Problem.invalid("/trigger", "Give the trigger that is to be checked.") }

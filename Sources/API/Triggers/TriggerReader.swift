@@ -36,9 +36,9 @@ struct TriggerReader {
     }
 
     private static func written(_ object: FieldReader) -> Trigger? {
-        let complaints = object.errors.fields.count
+        let errors = object.errors.fields.count
         guard object.value("type") != nil else {
-            object.complain(
+            object.addError(
                 "type", "Say what kind of trigger it is: \(list(Trigger.Kind.allCases.map(\.rawValue))).")
             return nil
         }
@@ -55,7 +55,7 @@ struct TriggerReader {
             case .calendar: calendar(object)
             case .manual: Trigger.manual
             }
-        return object.errors.fields.count == complaints ? read : nil
+        return object.errors.fields.count == errors ? read : nil
     }
 
     private static func refuse(_ object: FieldReader, _ error: TriggerError) {
@@ -68,7 +68,7 @@ struct TriggerReader {
             let seconds = object.number("seconds", in: Trigger.intervals)
         else { return nil }
         if repeats, seconds < Trigger.shortestRepetition {
-            object.complain("seconds", "One that repeats takes \(Int(Trigger.shortestRepetition)) seconds or more.")
+            object.addError("seconds", "One that repeats takes \(Int(Trigger.shortestRepetition)) seconds or more.")
         }
         return .interval(seconds: seconds, repeats: repeats)
     }
@@ -80,11 +80,11 @@ struct TriggerReader {
             return nil
         }
         guard let at = WrittenTime(text) else {
-            object.complain("at", WrittenTime.advice)
+            object.addError("at", WrittenTime.advice)
             return nil
         }
         if at.offset == nil, object.value("time_zone") == nil {
-            object.complain("time_zone", "Say in which time zone 'at' is meant, or give it an offset.")
+            object.addError("time_zone", "Say in which time zone 'at' is meant, or give it an offset.")
         }
         return .date(at: at, timeZone: timeZone)
     }
@@ -102,7 +102,7 @@ struct TriggerReader {
         }
         components.weekday = weekdays(reader)
         if components.isEmpty, Self.components.allSatisfy({ reader.value($0) == nil }) {
-            object.complain("components", "Give one at least: \(list(Self.components)).")
+            object.addError("components", "Give one at least: \(list(Self.components)).")
         }
         guard isZoned, let timeZone else { return nil }
         return .calendar(timeZone: timeZone, components: components, repeats: repeats)
@@ -113,7 +113,7 @@ struct TriggerReader {
     private static func weekdays(_ reader: FieldReader) -> CalendarComponents.Weekdays? {
         if reader.value("weekday")?.text != nil { return reader.choice("weekday", Weekday.self).map { .one($0) } }
         guard let texts = reader.strings("weekday") else { return nil }
-        if texts.isEmpty { reader.complain("weekday", "Name a weekday, or leave it out.") }
+        if texts.isEmpty { reader.addError("weekday", "Name a weekday, or leave it out.") }
         var weekdays: [Weekday] = []
         for (pointer, text) in texts {
             guard let weekday = Weekday(rawValue: text) else {
@@ -129,7 +129,7 @@ struct TriggerReader {
 
     private static func require(_ field: String, _ what: String, _ object: FieldReader) -> Bool {
         if object.value(field) != nil { return true }
-        object.complain(field, "Give \(what).")
+        object.addError(field, "Give \(what).")
         return false
     }
 

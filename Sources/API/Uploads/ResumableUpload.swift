@@ -143,7 +143,7 @@ struct ResumableUpload: Sendable {
     private func fields(of record: UploadRecord) async throws -> HTTPFields {
         var fields = version.fields
         fields.append(contentsOf: UploadExchange.facts(of: record))
-        version.say(complete: record.state != .open, in: &fields)
+        version.setCompleteness(record.state != .open, in: &fields)
         fields[.uploadLimit] = version.limit(
             longest: exchange.longest, rest: try await exchange.age(of: record))
         return fields
@@ -180,12 +180,12 @@ struct ResumableUpload: Sendable {
         if let failure = error as? UploadFailure {
             problem = Problem(failure)
             if case .otherOffset(let record) = failure {
-                version.say(complete: false, in: &problem.headers)
+                version.setCompleteness(false, in: &problem.headers)
                 if let provided = exchange.header(.uploadOffset).flatMap(StructuredField.count) {
                     problem.offsets = .init(expected: record.offset, provided: provided)
                 }
             } else {
-                version.say(complete: false, in: &problem.headers)
+                version.setCompleteness(false, in: &problem.headers)
             }
         } else {
             problem = Problem(describing: error)

@@ -60,8 +60,8 @@ extension ResumableVersion {
     }
 
     /// Says whether an upload is complete.
-    func say(complete: Bool, in fields: inout HTTPFields) {
-        fields[completeness] = StructuredField.write(complete != saysIncomplete)
+    func setCompleteness(_ isComplete: Bool, in fields: inout HTTPFields) {
+        fields[completeness] = StructuredField.write(isComplete != saysIncomplete)
     }
 
     /// - Parameters:

@@ -56,7 +56,7 @@ struct TusUpload: Sendable {
         guard let offset = exchange.header(.uploadOffset).flatMap(Self.count) else {
             throw Problem.invalid("Upload-Offset", "A PATCH says at which byte it goes on.")
         }
-        var wish = UploadAppend(
+        var append = UploadAppend(
             offset: offset, length: try Self.length(exchange.request, longest: exchange.longest),
             longest: exchange.longest)
         // A whole upload may be asked once more for its last answer.
@@ -64,8 +64,8 @@ struct TusUpload: Sendable {
         if upload.state != .open, upload.offset == offset, IncomingBody.announced(by: exchange.request) ?? 0 == 0 {
             return appended(upload)
         }
-        wish.checksum = try Self.checksum(exchange.request)
-        return appended(try await exchange.append(wish, limit: exchange.limit(of: wish.checksum)))
+        append.checksum = try Self.checksum(exchange.request)
+        return appended(try await exchange.append(append, limit: exchange.limit(of: append.checksum)))
     }
 
     private func appended(_ record: UploadRecord) -> Response {
@@ -83,11 +83,11 @@ struct TusUpload: Sendable {
         let type = exchange.header(.contentType)
         let hasBody = IncomingBody.announced(by: exchange.request).map { $0 > 0 } ?? (type == Self.bytesType)
         guard !hasBody || type == Self.bytesType else { throw Self.wrongType }
-        var wish = UploadAppend(
+        var append = UploadAppend(
             offset: 0, length: creation.length, longest: exchange.longest, description: creation.description)
-        if !hasBody { wish.offset = try await exchange.service.uploads.settled(exchange.upload).offset }
-        wish.checksum = try Self.checksum(exchange.request)
-        let record = try await exchange.append(wish, limit: exchange.limit(of: wish.checksum))
+        if !hasBody { append.offset = try await exchange.service.uploads.settled(exchange.upload).offset }
+        append.checksum = try Self.checksum(exchange.request)
+        let record = try await exchange.append(append, limit: exchange.limit(of: append.checksum))
         var response = appended(record)
         response.status = .created
         response.headers[.location] = location

@@ -25,12 +25,12 @@ struct UploadExchange: Sendable {
     ///   - progress: Told how much of the upload is durable, now and then.
     /// - Throws: What ``UploadService`` throws; a problem where there is no room.
     func append(
-        _ wish: UploadAppend, limit: Int64? = nil, progress: @escaping @Sendable (Int64) async -> Void = { _ in }
+        _ append: UploadAppend, limit: Int64? = nil, progress: @escaping @Sendable (Int64) async -> Void = { _ in }
     ) async throws -> UploadRecord {
         let body = try IncomingBody(request, limit: limit ?? .max)
         let intake = service.intake
         try await intake.admitUpload()
-        return try await service.uploads.append(to: upload, wish, progress: progress) { writing in
+        return try await service.uploads.append(to: upload, append, progress: progress) { writing in
             try await body.forEach { piece in
                 try await intake.takeUpload(piece.readableBytes)
                 try await writing.write(piece)
@@ -51,7 +51,7 @@ struct UploadExchange: Sendable {
         let digest = header(.reprDigest).flatMap { StructuredField.bytes(of: "sha-256", in: $0) }
         return UploadDescription(
             name: name.flatMap(FileName.cleaned), typeHint: ReceivedPart.declared(type),
-            sha256: digest.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() })
+            sha256: digest.map(\.hexadecimal))
     }
 
     /// A body that is checked lies behind the upload until its end: it has its own limit.
@@ -131,20 +131,6 @@ extension Problem {
 
     /// What IANA's list of problem types has of uploads begins with this.
     private static let uploadTypes = "https://iana.org/assignments/http-problem-types#"
-}
-
-extension Data {
-    /// Nil for what aren't pairs of hexadecimal digits.
-    init?(hexadecimal text: String) {
-        var bytes: [UInt8] = []
-        var rest = text[...]
-        while !rest.isEmpty {
-            guard let byte = UInt8(rest.prefix(2), radix: 16), rest.count >= 2 else { return nil }
-            bytes.append(byte)
-            rest = rest.dropFirst(2)
-        }
-        self.init(bytes)
-    }
 }
 
 extension HTTPField.Name {

@@ -45,7 +45,7 @@ struct UploadReader {
         if let job = reader.object("job", known: SubmissionReader.jobFields) {
             let wording = submissions.submission(job, hasParts: false)
             if !wording.attachments.contains(where: { if case .upload = $0.source { true } else { false } }) {
-                job.complain("attachments", "One of the attachments is the upload: give it \"upload\": \"self\".")
+                job.addError("attachments", "One of the attachments is the upload: give it \"upload\": \"self\".")
             }
             request.job = wording
         }
@@ -58,7 +58,7 @@ struct UploadReader {
     private static func sha256(_ reader: FieldReader) -> String? {
         guard let text = reader.string("sha256", bytes: 1...128) else { return nil }
         guard text.utf8.count == 64, text.allSatisfy(\.isHexDigit) else {
-            reader.complain("sha256", "This must be 64 hexadecimal digits.")
+            reader.addError("sha256", "This must be 64 hexadecimal digits.")
             return nil
         }
         return text.lowercased()

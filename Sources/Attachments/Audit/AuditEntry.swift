@@ -62,10 +62,10 @@ public struct AuditEntry: Hashable, Sendable, Codable {
 /// What an audit list is narrowed to: all must hold.
 public struct AuditFilter: Hashable, Sendable {
     public var action: AuditEntry.Action?
-    public var actor: AuditorMark?
+    public var actor: AuditActorFilter?
     public var since: Instant?
 
-    public init(action: AuditEntry.Action? = nil, actor: AuditorMark? = nil, since: Instant? = nil) {
+    public init(action: AuditEntry.Action? = nil, actor: AuditActorFilter? = nil, since: Instant? = nil) {
         self.action = action
         self.actor = actor
         self.since = since
@@ -79,7 +79,7 @@ public struct AuditFilter: Hashable, Sendable {
 }
 
 /// Whose doings are looked for: all of a kind, or those of one key or grant.
-public enum AuditorMark: Hashable, Sendable {
+public enum AuditActorFilter: Hashable, Sendable {
     case kind(AuditActor.Kind)
     case id(String)
 

@@ -4,3 +4,22 @@ extension Sequence<UInt8> {
         map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
+
+extension RangeReplaceableCollection<UInt8> {
+    /// Nil for what aren't pairs of hexadecimal digits, of either case.
+    package init?(hexadecimal text: some StringProtocol) {
+        self.init()
+        var rest = Array(text.utf8)[...]
+        while let first = rest.popFirst() {
+            guard let high = first.hexadecimalDigit, let low = rest.popFirst()?.hexadecimalDigit else { return nil }
+            append(high << 4 | low)
+        }
+    }
+}
+
+extension UInt8 {
+    /// What an ASCII digit stands for; nil where it is none.
+    package var hexadecimalDigit: UInt8? {
+        Character(Unicode.Scalar(self)).hexDigitValue.map { UInt8($0) }
+    }
+}

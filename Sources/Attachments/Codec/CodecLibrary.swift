@@ -56,8 +56,8 @@ public struct NewerFeature: Hashable, Sendable {
     public var since: String
     /// Names it, as the subject of a sentence in the singular.
     public var subject: String
-    /// How older versions complain of it, in small letters; nil where they don't.
-    public var complaint: String?
+    /// How older versions report it, in small letters; nil where they don't.
+    public var message: String?
     /// What whoever sent it can do; a clause.
     public var advice: String
     /// Where a version comes from that reads it; a clause.
@@ -68,12 +68,12 @@ public struct NewerFeature: Hashable, Sendable {
     /// A gain map that belongs to two items, the picture and how it is tone mapped: libheif's issue 1190.
     public static let newestHEIC = NewerFeature(
         library: .libheif, since: "1.18", subject: "HEIC of the newest phones",
-        complaint: "too many auxiliary image references", advice: "Export it as JPEG",
+        message: "too many auxiliary image references", advice: "Export it as JPEG",
         help: "libheif 1.19 from bookworm-backports reads it: ./install-dependencies.sh backports")
 
     /// Older ones show the first frame, and say nothing.
     public static let animatedJXL = NewerFeature(
-        library: .libvips, since: "8.16", subject: "animated JPEG XL", complaint: nil,
+        library: .libvips, since: "8.16", subject: "animated JPEG XL", message: nil,
         advice: "Convert it to WebP or GIF", help: "libvips 8.16 reads it, which Debian 13 has")
 
     /// Those that `library` lacks.
@@ -81,10 +81,10 @@ public struct NewerFeature: Hashable, Sendable {
         all.filter { $0.library == library.name && !library.isAtLeast($0.since) }
     }
 
-    /// The refusal of what a library complained of so; nil where it is about something else.
-    public static func refusal(of complaint: String) -> AttachmentError? {
-        let text = complaint.lowercased()
-        return all.first { $0.complaint.map(text.contains) ?? false }?.refusal
+    /// The refusal of what a library reported so; nil where it is about something else.
+    public static func refusal(of message: String) -> AttachmentError? {
+        let text = message.lowercased()
+        return all.first { $0.message.map(text.contains) ?? false }?.refusal
     }
 
     /// What whoever sent a file of this is told where it can't be read.

@@ -18,7 +18,7 @@ public enum FairRank {
 }
 
 /// What of a width is kept for whoever waits for an answer.
-public enum KeptPlaces {
+public enum ReservedPlaces {
     /// How many of `width` places work of bulk priority may have: a quarter, rounded up, is kept from it. A single place
     /// is for everybody.
     public static func bulk(of width: Int) -> Int {

@@ -95,7 +95,7 @@ public struct QueuePace: Hashable, Sendable {
 }
 
 /// What may have happened in another process: it is to be looked for.
-public enum QueueNews: Hashable, Sendable {
+public enum QueueEvent: Hashable, Sendable {
     /// There is work to do.
     case work
     /// A job came to its end.
@@ -116,9 +116,9 @@ public enum ClaimError: Error, Hashable, Sendable {
 public protocol JobQueue: Sendable {
     var pace: QueuePace { get }
 
-    /// Has `heed` called where something may have happened in another process, sooner than ``pace`` says; the latest one
+    /// Has `handler` called where something may have happened in another process, sooner than ``pace`` says; the latest one
     /// alone. A wake-up, not truth: some are missed. It must not block.
-    func listen(_ heed: @escaping @Sendable (QueueNews) -> Void)
+    func listen(_ handler: @escaping @Sendable (QueueEvent) -> Void)
 
     /// The store's time, which all workers share. It never goes back.
     func now() async throws(AttachmentError) -> Instant
@@ -195,7 +195,7 @@ public protocol JobQueue: Sendable {
 extension JobQueue {
     public var pace: QueuePace { QueuePace() }
 
-    public func listen(_ heed: @escaping @Sendable (QueueNews) -> Void) {}
+    public func listen(_ handler: @escaping @Sendable (QueueEvent) -> Void) {}
 }
 
 extension JobQueue {

@@ -68,7 +68,7 @@ public struct JobName: Hashable, Sendable {
 }
 
 /// How far a job is.
-public struct JobStanding: Hashable, Sendable {
+public struct JobStatus: Hashable, Sendable {
     public var generation: Int
     public var state: WorkState
     /// Nil where no other node is at it, or the store has no nodes.
@@ -102,7 +102,7 @@ public protocol JobRecords: Sendable {
     func job(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord?
 
     /// Of these jobs, those that are there; one that runs may count as pending.
-    func standing(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStanding]
+    func status(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStatus]
 
     /// The answer to an idempotency key that was used before; nil for a new one. The digest is not compared.
     func job(submittedWith idempotencyKey: String, of tenant: TenantID) async throws(AttachmentError) -> JobRecord?
@@ -183,12 +183,12 @@ public struct ExpiryPlace: Hashable, Sendable {
 }
 
 extension JobRecords {
-    public func standing(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStanding] {
-        var standing: [JobName: JobStanding] = [:]
+    public func status(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStatus] {
+        var status: [JobName: JobStatus] = [:]
         for name in jobs {
             guard let record = try await job(name.job, of: name.tenant) else { continue }
-            standing[name] = JobStanding(generation: record.generation, state: record.state)
+            status[name] = JobStatus(generation: record.generation, state: record.state)
         }
-        return standing
+        return status
     }
 }

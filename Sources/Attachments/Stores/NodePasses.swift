@@ -1,14 +1,14 @@
 /// Lets the nodes of a store ask each other.
 public protocol NodePasses: Sendable {
     /// For another node; nil where none can be made.
-    func pass(for wish: EventWish, to node: String) -> NodePass?
+    func pass(for subscription: EventSubscription, to node: String) -> NodePass?
 
     /// What whoever shows a pass may hear, and what proves to them who answers; nil where it is no good here and now.
-    func admit(_ pass: String) -> (wish: EventWish, proof: String)?
+    func admit(_ pass: String) -> (subscription: EventSubscription, proof: String)?
 }
 
 /// What a node asks of another: a job's events, from a generation on.
-public struct EventWish: Hashable, Sendable {
+public struct EventSubscription: Hashable, Sendable {
     public var job: JobName
     public var generation: Int
 

@@ -26,10 +26,10 @@ extension RecordStore {
     ///   - since: Failed then or later; nil for any time.
     ///   - cursor: ``RetryCounts/next`` of the part before.
     ///   - limit: So many jobs are looked at; nil for all.
-    ///   - heed: Told of each job that is pending again.
+    ///   - handler: Told of each job that is pending again.
     public func retryAll(
         failedWith code: ErrorCode, since: Instant?, of tenant: TenantID, after cursor: String? = nil,
-        limit: Int? = nil, heed: @Sendable (JobRecord) -> Void = { _ in }
+        limit: Int? = nil, handler: @Sendable (JobRecord) -> Void = { _ in }
     ) async throws(AttachmentError) -> RetryCounts {
         var counts = RetryCounts(next: cursor)
         var left = limit ?? .max
@@ -58,7 +58,7 @@ extension RecordStore {
                 switch try answer.get() {
                 case .accepted(let job):
                     counts.accepted += 1
-                    heed(job)
+                    handler(job)
                 case .forgotten: counts.forgotten += 1
                 case .unneeded, nil: break
                 }

@@ -103,7 +103,7 @@ public protocol SharedRuns: Sendable {
     func join(_ name: String, source: String, tenant: TenantID) async throws(AttachmentError) -> SharedRun
 
     /// How far a run is; nil where it was forgotten.
-    func standing(of run: RunID) async throws(AttachmentError) -> SharedRun?
+    func status(of run: RunID) async throws(AttachmentError) -> SharedRun?
 
     /// Whether listing is this process's turn, as ``RecordStore/leads(_:)`` tells of other tasks.
     func leads(_ run: RunID) async throws(AttachmentError) -> Bool

@@ -37,7 +37,7 @@ struct POSIXTimeZone: Hashable, Sendable {
         }
     }
 
-    struct Daylight: Hashable, Sendable {
+    struct DaylightSaving: Hashable, Sendable {
         /// Seconds east of UTC.
         var offset: Int64
         var start: Rule
@@ -46,7 +46,7 @@ struct POSIXTimeZone: Hashable, Sendable {
 
     /// Seconds east of UTC.
     var standard: Int64
-    var daylight: Daylight?
+    var daylight: DaylightSaving?
 
     func period(at moment: Int64) -> TimeZoneRules.Period {
         var period = TimeZoneRules.Period(
@@ -88,7 +88,7 @@ extension POSIXTimeZone {
         guard reader.take(","), let start = reader.rule(), reader.take(","), let end = reader.rule(),
             reader.rest.isEmpty, TimeZoneRules.offsetRange.contains(offset)
         else { return nil }
-        daylight = Daylight(offset: offset, start: start, end: end)
+        daylight = DaylightSaving(offset: offset, start: start, end: end)
     }
 }
 

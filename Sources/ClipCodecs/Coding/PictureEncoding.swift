@@ -136,8 +136,8 @@ struct PictureEncoding: ~Copyable {
         packets += 1
         defer { if firstDamage.packet == nil, damagedPackets > 0 || doubt > 0 { firstDamage.packet = packets } }
         // Behind a seek a decoder may complain of pictures before the part.
-        let isComplaint = isFromStart && FFmpegLibraries.errorCount > errors
-        if failures > before || isComplaint {
+        let isErrorLogged = isFromStart && FFmpegLibraries.errorCount > errors
+        if failures > before || isErrorLogged {
             damagedPackets += 1
         } else if source.isCorrupt {
             if doubt > 0 { damagedPackets += 1 }

@@ -18,7 +18,7 @@ extension VideoRendering {
         }
     }
 
-    /// Whether a decoder takes all pictures of what was copied without a complaint: what lies in a packet only decoding
+    /// Whether a decoder takes all pictures of what was copied without an error: what lies in a packet only decoding
     /// tells.
     func decodes(_ descriptor: Int32, bytes: Int64) throws(FFmpegFailure) -> Bool {
         let opened = try Demuxer.open(descriptor, bytes: bytes, formats: [ContainerFormat.movie.demuxer])

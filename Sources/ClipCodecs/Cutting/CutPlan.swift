@@ -34,12 +34,12 @@ struct CutPlan: Hashable, Sendable {
     }
 
     /// What part is wanted.
-    struct Wish: Hashable, Sendable {
+    struct Request: Hashable, Sendable {
         var start: Int64
         var end: Int64
         /// How far both ends may lie from where they were wanted: one frame.
         var tolerance: Int64
-        /// Where the end is a limit and not a wish: it is never passed, and missed by at most so much.
+        /// Where the end is a limit and not what was asked for: it is never passed, and missed by at most so much.
         var slack: Int64?
     }
 
@@ -47,14 +47,14 @@ struct CutPlan: Hashable, Sendable {
     ///   - packets: In decoding order, from the start or before to one that is decoded after the wished end.
     ///   - reachesEnd: Whether they include the stream's last.
     static func make(
-        _ packets: [CutPacket], reachesEnd: Bool, wish: Wish
+        _ packets: [CutPacket], reachesEnd: Bool, request: Request
     ) throws(Refusal) -> CutPlan {
-        let near = packets.indices.filter { abs(packets[$0].pts - wish.start) <= wish.tolerance }
+        let near = packets.indices.filter { abs(packets[$0].pts - request.start) <= request.tolerance }
         // A stream may begin after the start that is wanted: with its container's first sound, for one.
         let first =
             near.filter { packets[$0].isRefresh }
-            .min { abs(packets[$0].pts - wish.start) < abs(packets[$1].pts - wish.start) }
-            ?? (packets.first.map { $0.isRefresh && $0.pts >= wish.start } == true ? 0 : nil)
+            .min { abs(packets[$0].pts - request.start) < abs(packets[$1].pts - request.start) }
+            ?? (packets.first.map { $0.isRefresh && $0.pts >= request.start } == true ? 0 : nil)
         guard let first else { throw Refusal(reason: "the start is on no keyframe") }
 
         let start = packets[first].pts
@@ -81,20 +81,20 @@ struct CutPlan: Hashable, Sendable {
             guard isLast || earliestAfter[index + 1] > latest.pts else { continue }
             let end = isLast ? latest.pts + max(1, latest.duration) : earliestAfter[index + 1]
             let plan = CutPlan(packets: first..<index + 1, start: start, end: end, bytes: bytes)
-            guard suits(end, wish, isLast: isLast) else {
-                if end > wish.end + wish.tolerance { break }
+            guard suits(end, request, isLast: isLast) else {
+                if end > request.end + request.tolerance { break }
                 continue
             }
-            if let known = best, abs(known.end - wish.end) < abs(end - wish.end) { continue }
+            if let known = best, abs(known.end - request.end) < abs(end - request.end) { continue }
             best = plan
         }
         guard let best else { throw Refusal(reason: "the end lies between pictures that need each other") }
         return best
     }
 
-    private static func suits(_ end: Int64, _ wish: Wish, isLast: Bool) -> Bool {
-        if isLast && end <= wish.end { return true }
-        if let slack = wish.slack { return end <= wish.end && end >= wish.end - wish.tolerance - slack }
-        return abs(end - wish.end) <= wish.tolerance
+    private static func suits(_ end: Int64, _ request: Request, isLast: Bool) -> Bool {
+        if isLast && end <= request.end { return true }
+        if let slack = request.slack { return end <= request.end && end >= request.end - request.tolerance - slack }
+        return abs(end - request.end) <= request.tolerance
     }
 }

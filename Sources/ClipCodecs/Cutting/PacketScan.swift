@@ -10,7 +10,7 @@ struct PacketScan {
     var decodingTimes: [Int64?]
     /// Whether the packets include the stream's last.
     var reachesEnd: Bool
-    var wish: CutPlan.Wish
+    var request: CutPlan.Request
     var framing: NALUnits.Framing
     var parameters: ParameterSets
     /// Some packets hold other units than slices.
@@ -49,13 +49,14 @@ struct PacketScan {
         guard try demuxer.seek(picture: picture, before: start + picture.frame, packet: packet) else {
             return refused("it can't be searched")
         }
-        let wish = CutPlan.Wish(
+        let request = CutPlan.Request(
             start: base.ticks(start), end: base.ticks(end), tolerance: tolerance, slack: slack.map(base.ticks))
         var scan = PacketScan(
-            packets: [], decodingTimes: [], reachesEnd: true, wish: wish, framing: framing, parameters: parameters,
+            packets: [], decodingTimes: [], reachesEnd: true, request: request, framing: framing,
+            parameters: parameters,
             hasSupplements: false, audioBytes: 0)
         var bytes: Int64 = 0
-        let lastTick = wish.end + 2 * tolerance
+        let lastTick = request.end + 2 * tolerance
         var read = 0
         while try demuxer.read(packet) {
             if packet.stream == picture.stream || packet.stream == facts.audio?.stream {
@@ -73,14 +74,14 @@ struct PacketScan {
             guard packet.stream == picture.stream else { continue }
             guard let pts = packet.pts else { return refused("its pictures have no times") }
             if scan.packets.isEmpty && !packet.isKey {
-                if pts < wish.start - tolerance { continue }
+                if pts < request.start - tolerance { continue }
                 return refused("the start is on no keyframe")
             }
             guard let summary = unsafe NALUnits.summary(at: packet.contents, framing: framing, known: parameters) else {
                 return refused("its pictures are damaged")
             }
             // Of the groups of pictures before the one that is shown at the start nothing is needed.
-            if packet.isKey && pts <= wish.start + (summary.isRefresh ? tolerance : 0) {
+            if packet.isKey && pts <= request.start + (summary.isRefresh ? tolerance : 0) {
                 scan.packets.removeAll(keepingCapacity: true)
                 scan.decodingTimes.removeAll(keepingCapacity: true)
                 bytes = 0
@@ -89,8 +90,8 @@ struct PacketScan {
             if packet.changesParameters || summary.changesParameters { return refused("its coding parameters change") }
             if summary.hasPartitions { return refused("its slices are partitioned") }
             if summary.hasSupplement { scan.hasSupplements = true }
-            if pts >= wish.start - tolerance { bytes += Int64(packet.bytes) }
-            if bytes > budget, pts < wish.end - tolerance - (wish.slack ?? 0) {
+            if pts >= request.start - tolerance { bytes += Int64(packet.bytes) }
+            if bytes > budget, pts < request.end - tolerance - (request.slack ?? 0) {
                 return refused("its bit rate is over what \(budget) bytes allow")
             }
             let dts = packet.dts
@@ -112,7 +113,7 @@ struct PacketScan {
 
     /// Where the part can be cut without encoding anything.
     func cut() -> Result<CutPlan, CutPlan.Refusal> {
-        Result { () throws(CutPlan.Refusal) in try CutPlan.make(packets, reachesEnd: reachesEnd, wish: wish) }
+        Result { () throws(CutPlan.Refusal) in try CutPlan.make(packets, reachesEnd: reachesEnd, request: request) }
     }
 
     /// Where it can be cut so that only its edges are encoded.
@@ -120,7 +121,7 @@ struct PacketScan {
     /// - Parameter leniency: How much too early or too late a picture may be and still count as one that begins on time.
     func smartCut(leniency: Int64) -> Result<SmartPlan, CutPlan.Refusal> {
         Result { () throws(CutPlan.Refusal) in
-            try SmartPlan.make(packets, reachesEnd: reachesEnd, wish: wish, leniency: leniency)
+            try SmartPlan.make(packets, reachesEnd: reachesEnd, request: request, leniency: leniency)
         }
     }
 

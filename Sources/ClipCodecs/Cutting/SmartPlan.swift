@@ -26,20 +26,20 @@ struct SmartPlan: Hashable, Sendable {
     ///   - reachesEnd: Whether they include the stream's last.
     ///   - leniency: How much too early or too late a picture may be and still count as one that begins on time.
     static func make(
-        _ packets: [CutPacket], reachesEnd: Bool, wish: CutPlan.Wish, leniency: Int64
+        _ packets: [CutPacket], reachesEnd: Bool, request: CutPlan.Request, leniency: Int64
     ) throws(CutPlan.Refusal) -> SmartPlan {
         let sorted = packets.filter { !$0.isHidden }.map(\.pts).sorted()
         // What is shown at the start is the last picture that begins until then.
-        let opening = sorted.last { $0 <= wish.start + leniency } ?? sorted.first ?? wish.start
+        let opening = sorted.last { $0 <= request.start + leniency } ?? sorted.first ?? request.start
         var latest = Int64.min
         var refusal = CutPlan.Refusal(reason: "no keyframe after it is clean")
         for index in packets.indices {
             defer { latest = max(latest, packets[index].pts) }
             let start = packets[index].pts
             // Nothing shown later comes before it.
-            guard packets[index].isRefresh, latest < start, start >= wish.start - wish.tolerance else { continue }
-            guard start < wish.end else { break }
-            let isAtStart = start <= wish.start + wish.tolerance
+            guard packets[index].isRefresh, latest < start, start >= request.start - request.tolerance else { continue }
+            guard start < request.end else { break }
+            let isAtStart = start <= request.start + request.tolerance
             let head = isAtStart ? [] : packets[..<index].filter { $0.pts >= opening }.map(\.pts).sorted()
             // A single one would be a refresh directly before a refresh: clause 7.4.1.2.4 wants them told apart by a number
             // that the source has already given.
@@ -49,7 +49,7 @@ struct SmartPlan: Hashable, Sendable {
             }
             do throws(CutPlan.Refusal) {
                 return try make(
-                    packets, from: index, head: head, reachesEnd: reachesEnd, wish: wish, leniency: leniency)
+                    packets, from: index, head: head, reachesEnd: reachesEnd, request: request, leniency: leniency)
             } catch {
                 refusal = error
                 break
@@ -59,19 +59,20 @@ struct SmartPlan: Hashable, Sendable {
     }
 
     private static func make(
-        _ packets: [CutPacket], from first: Int, head: [Int64], reachesEnd: Bool, wish: CutPlan.Wish, leniency: Int64
+        _ packets: [CutPacket], from first: Int, head: [Int64], reachesEnd: Bool, request: CutPlan.Request,
+        leniency: Int64
     ) throws(CutPlan.Refusal) -> SmartPlan {
         let start = packets[first].pts
         let rest = packets[first...]
         guard rest.allSatisfy({ $0.pts >= start }) else {
             throw CutPlan.Refusal(reason: "pictures of before the start follow its keyframe")
         }
-        guard !rest.contains(where: { $0.isHidden && $0.pts < wish.end }) else {
+        guard !rest.contains(where: { $0.isHidden && $0.pts < request.end }) else {
             throw CutPlan.Refusal(reason: "the source hides pictures of this part")
         }
         func plan(to middle: CutPlan, tail: [Int64], tailSource: Int, end: Int64) throws(CutPlan.Refusal) -> SmartPlan {
-            let encoded = (head.isEmpty ? 0 : start - wish.start) + (tail.isEmpty ? 0 : end - middle.end)
-            guard Double(encoded) <= Double(wish.end - wish.start) * largestShare else {
+            let encoded = (head.isEmpty ? 0 : start - request.start) + (tail.isEmpty ? 0 : end - middle.end)
+            guard Double(encoded) <= Double(request.end - request.start) * largestShare else {
                 throw CutPlan.Refusal(reason: "most of it lies outside of clean cuts")
             }
             return SmartPlan(
@@ -79,15 +80,15 @@ struct SmartPlan: Hashable, Sendable {
                 tailSource: tailSource, end: end)
         }
         // A cut at the wished end needs no tail.
-        var exact = wish
+        var exact = request
         exact.start = start
-        exact.tolerance = wish.tolerance
-        if let middle = try? CutPlan.make(Array(rest), reachesEnd: reachesEnd, wish: exact) {
+        exact.tolerance = request.tolerance
+        if let middle = try? CutPlan.make(Array(rest), reachesEnd: reachesEnd, request: exact) {
             var moved = middle
             moved.packets = middle.packets.lowerBound + first..<middle.packets.upperBound + first
             return try plan(to: moved, tail: [], tailSource: first, end: moved.end)
         }
-        guard wish.slack == nil else {
+        guard request.slack == nil else {
             throw CutPlan.Refusal(reason: "the end lies between pictures that need each other")
         }
 
@@ -105,18 +106,18 @@ struct SmartPlan: Hashable, Sendable {
             bytes += Int64(packet.bytes)
             if packet.isRefresh { refresh = index }
             let end = earliestAfter[index + 1]
-            guard end > latest, end < wish.end else { continue }
+            guard end > latest, end < request.end else { continue }
             // Not directly behind a refresh: the tail begins with one.
             guard !packet.isRefresh else { continue }
             best = (CutPlan(packets: first..<index + 1, start: start, end: end, bytes: bytes), refresh)
         }
         guard let best else { throw CutPlan.Refusal(reason: "no clean cut lies before its end") }
         let tail = packets[best.middle.packets.upperBound...].map(\.pts)
-            .filter { $0 >= best.middle.end && $0 < wish.end - leniency }.sorted()
+            .filter { $0 >= best.middle.end && $0 < request.end - leniency }.sorted()
         guard !tail.isEmpty else { throw CutPlan.Refusal(reason: "no clean cut lies before its end") }
         // Where the tail begins at a refresh, it is decoded from there.
         let next = packets[best.middle.packets.upperBound...].firstIndex { $0.isRefresh && $0.pts <= best.middle.end }
-        return try plan(to: best.middle, tail: tail, tailSource: next ?? best.source, end: wish.end)
+        return try plan(to: best.middle, tail: tail, tailSource: next ?? best.source, end: request.end)
     }
 
     /// The last packet before `limit` with which decoding can begin, so that the picture at `time` comes out.

@@ -29,11 +29,7 @@ public struct AESGCMURL: Hashable, Sendable {
 extension MediaEncryption.Key {
     /// What stands behind `#` in such a URL; nil where it is no IV and key.
     public init?(fragment: some StringProtocol) {
-        let digits = Array(fragment.utf8)
-        guard digits.count % 2 == 0, digits.allSatisfy(\.isHexDigit) else { return nil }
-        let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { start in
-            UInt8(String(decoding: digits[start..<start + 2], as: UTF8.self), radix: 16)
-        }
+        guard let bytes = Data(hexadecimal: fragment) else { return nil }
         self.init(key: Data(bytes.suffix(EncryptionScheme.aesgcm.keyBytes)), iv: Data(bytes.dropLast(32)))
         guard fits(.aesgcm) else { return nil }
     }

@@ -3,7 +3,7 @@ package import Platform
 import Synchronization
 
 /// How many sources are fetched at once.
-public struct FetchWidths: Hashable, Sendable {
+public struct FetchConcurrency: Hashable, Sendable {
     public var all: Int
     /// For one tenant.
     public var tenant: Int
@@ -32,7 +32,7 @@ package struct FetchPlace: Hashable, Sendable {
     }
 }
 
-/// Decides whose fetch begins next, within the widths, a quarter of each of which is kept for interactive work: that goes
+/// Decides whose fetch begins next, within the limits, a quarter of each of which is kept for interactive work: that goes
 /// first, then fairly between tenants. One that waits for its origin or its tenant holds up nobody else.
 struct FetchOrder: Sendable {
     private struct Count {
@@ -40,7 +40,7 @@ struct FetchOrder: Sendable {
         var bulk = 0
 
         func hasRoom(for place: FetchPlace, of width: Int) -> Bool {
-            all < width && (!place.isBulk || bulk < KeptPlaces.bulk(of: width))
+            all < width && (!place.isBulk || bulk < ReservedPlaces.bulk(of: width))
         }
 
         mutating func change(by change: Int, for place: FetchPlace) {
@@ -54,7 +54,7 @@ struct FetchOrder: Sendable {
         var rank: Int64
     }
 
-    private let widths: FetchWidths
+    private let concurrency: FetchConcurrency
     private var all = Count()
     private var tenants: [TenantID: Count] = [:]
     private var origins: [String: Count] = [:]
@@ -63,8 +63,8 @@ struct FetchOrder: Sendable {
     private var prompt = FairLine<TenantID>()
     private var patient = FairLine<TenantID>()
 
-    init(widths: FetchWidths) {
-        self.widths = widths
+    init(concurrency: FetchConcurrency) {
+        self.concurrency = concurrency
     }
 
     /// Fetches underway.
@@ -122,9 +122,9 @@ struct FetchOrder: Sendable {
     }
 
     private func hasRoom(for place: FetchPlace) -> Bool {
-        all.hasRoom(for: place, of: widths.all)
-            && tenants[place.tenant, default: Count()].hasRoom(for: place, of: widths.tenant)
-            && origins[place.origin, default: Count()].hasRoom(for: place, of: widths.origin)
+        all.hasRoom(for: place, of: concurrency.all)
+            && tenants[place.tenant, default: Count()].hasRoom(for: place, of: concurrency.tenant)
+            && origins[place.origin, default: Count()].hasRoom(for: place, of: concurrency.origin)
     }
 
     private mutating func change(by change: Int, for place: FetchPlace) {
@@ -159,8 +159,8 @@ package final class FetchPlaces: Sendable {
 
     private let state: Mutex<State>
 
-    package init(_ widths: FetchWidths) {
-        state = Mutex(State(order: FetchOrder(widths: widths)))
+    package init(_ concurrency: FetchConcurrency) {
+        state = Mutex(State(order: FetchOrder(concurrency: concurrency)))
     }
 
     /// Waits for a place.

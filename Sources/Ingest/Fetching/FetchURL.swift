@@ -236,8 +236,7 @@ public struct FetchURL: Hashable, Sendable {
             if isEscape || byte.isUnreservedOrDelimiter {
                 encoded.append(byte)
             } else {
-                let digits = Array("0123456789ABCDEF".utf8)
-                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                encoded += PercentCoding.escape(byte)
             }
         }
         return String(decoding: encoded, as: UTF8.self)

@@ -11,7 +11,7 @@ import Synchronization
 /// It asks with a pass that only nodes of the same store can make, and believes nobody who can't prove to be one. Whatever
 /// fails, the record tells how jobs come out.
 public final class EventRelay: Sendable {
-    public enum Heard: Hashable, Sendable {
+    public enum Update: Hashable, Sendable {
         case event(RelayedEvent)
         /// The node isn't heard, at first or any more. It is asked again.
         case lost
@@ -49,16 +49,16 @@ public final class EventRelay: Sendable {
     ///
     /// - Parameter last: The last event that was heard, which may be any node's.
     public func follow(
-        _ remote: RemoteAttempt, _ wish: EventWish, after last: String?
-    ) -> AsyncStream<Heard> {
-        let (heard, feed) = AsyncStream.makeStream(of: Heard.self, bufferingPolicy: .bufferingNewest(Self.backlog))
+        _ remote: RemoteAttempt, _ subscription: EventSubscription, after last: String?
+    ) -> AsyncStream<Update> {
+        let (heard, feed) = AsyncStream.makeStream(of: Update.self, bufferingPolicy: .bufferingNewest(Self.backlog))
         guard let url = remote.url, begin() else {
             feed.yield(.lost)
             feed.finish()
             return heard
         }
         let asking = Task { [self] in
-            await ask(url, remote.node, wish, after: last, feed)
+            await ask(url, remote.node, subscription, after: last, feed)
             count.withLock { $0 -= 1 }
             feed.finish()
         }
@@ -75,13 +75,13 @@ public final class EventRelay: Sendable {
     }
 
     private func ask(
-        _ url: String, _ node: String, _ wish: EventWish, after last: String?,
-        _ feed: AsyncStream<Heard>.Continuation
+        _ url: String, _ node: String, _ subscription: EventSubscription, after last: String?,
+        _ feed: AsyncStream<Update>.Continuation
     ) async {
         let listening = Listening(after: last)
         var pause = Self.firstPause
         while !Task.isCancelled {
-            let hasEnded = try? await answer(of: node, at: url, to: wish, listening) { feed.yield(.event($0)) }
+            let hasEnded = try? await answer(of: node, at: url, to: subscription, listening) { feed.yield(.event($0)) }
             if hasEnded ?? false { return }
             feed.yield(.lost)
             try? await Task.sleep(for: pause)
@@ -91,10 +91,10 @@ public final class EventRelay: Sendable {
 
     /// - Returns: Whether the job's end was told.
     private func answer(
-        of node: String, at text: String, to wish: EventWish, _ listening: Listening,
+        of node: String, at text: String, to subscription: EventSubscription, _ listening: Listening,
         _ tell: @escaping @Sendable (RelayedEvent) -> Void
     ) async throws -> Bool {
-        guard let pass = passes.pass(for: wish, to: node) else { throw RelayFailure() }
+        guard let pass = passes.pass(for: subscription, to: node) else { throw RelayFailure() }
         let url = try FetchURL(text + Self.path)
         // Who wrote the URL down reads and writes all records: no other address is safer.
         let place = url.hostText.contains(":") ? "[\(url.hostText)]:\(url.port)" : "\(url.hostText):\(url.port)"

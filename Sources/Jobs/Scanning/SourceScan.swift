@@ -4,11 +4,11 @@ import Platform
 
 /// A scan of one source, underway beside its codec.
 struct SourceScan: Sendable {
-    typealias Ruling = Result<ScanVerdict, ScanFailure>
+    typealias Outcome = Result<ScanVerdict, ScanFailure>
 
     /// What a scanner's reading came to.
     struct End: Sendable {
-        fileprivate var ruling: Ruling
+        fileprivate var outcome: Outcome
         fileprivate var bytes: Int64
         fileprivate var seconds: Double
     }
@@ -29,18 +29,18 @@ struct SourceScan: Sendable {
         opening: @escaping @Sendable (_ read: Reading) async throws(AttachmentError) -> End
     ) {
         task = Task {
-            let outcome: End
+            let done: End
             do throws(AttachmentError) {
-                outcome = try await opening { source in await Self.reading(of: source, by: scanning, until: end) }
+                done = try await opening { source in await Self.reading(of: source, by: scanning, until: end) }
             } catch {
                 let failure = ScanFailure("it couldn't be given the source (\(error.code.rawValue))")
-                outcome = End(ruling: .failure(failure), bytes: 0, seconds: 0)
+                done = End(outcome: .failure(failure), bytes: 0, seconds: 0)
             }
             if !Task.isCancelled {
-                JobMetrics.count("scans_total", [("verdict", outcome.ruling.name)])
-                JobMetrics.time("scan_seconds", outcome.seconds)
+                JobMetrics.count("scans_total", [("verdict", done.outcome.name)])
+                JobMetrics.time("scan_seconds", done.seconds)
             }
-            return outcome
+            return done
         }
     }
 
@@ -49,14 +49,14 @@ struct SourceScan: Sendable {
     ) async -> End {
         let start = ContinuousClock.now
         let limit = min(start + scanning.timeout, end ?? start + scanning.timeout)
-        let ruling = await ruling(on: source, by: scanning, until: limit)
-        return End(ruling: ruling, bytes: source.bytes, seconds: (ContinuousClock.now - start).inSeconds)
+        let outcome = await outcome(on: source, by: scanning, until: limit)
+        return End(outcome: outcome, bytes: source.bytes, seconds: (ContinuousClock.now - start).inSeconds)
     }
 
-    private static func ruling(
+    private static func outcome(
         on source: ScannedSource, by scanning: Scanning, until limit: ContinuousClock.Instant
-    ) async -> Ruling {
-        await withTaskGroup(of: Ruling?.self) { group in
+    ) async -> Outcome {
+        await withTaskGroup(of: Outcome?.self) { group in
             group.addTask {
                 do throws(ScanFailure) {
                     return .success(try await scanning.scanner.verdict(on: source))
@@ -75,19 +75,19 @@ struct SourceScan: Sendable {
     }
 
     /// What came of it, and how long it was waited for: beside the codec's work it costs no time.
-    struct Ruled: Sendable {
-        var ruling: Ruling
+    struct Finished: Sendable {
+        var outcome: Outcome
         var bytes: Int64
         var seconds: Double
         var waited: Double
 
         var isRejection: Bool {
-            if case .success(.rejected) = ruling { true } else { false }
+            if case .success(.rejected) = outcome { true } else { false }
         }
 
         /// Why the source isn't delivered; nil where it is.
         func refusal(under mode: ScanFailureMode) -> AttachmentError? {
-            switch (ruling, mode) {
+            switch (outcome, mode) {
             case (.success(.clean), _), (.failure, .open): nil
             case (.success(.rejected(let reason)), _): .rejectedByScan(reason: reason)
             case (.failure(let failure), .closed): .scanFailed(reason: failure.reason)
@@ -96,7 +96,7 @@ struct SourceScan: Sendable {
 
         /// What the record says of what is delivered.
         var step: Step {
-            switch ruling {
+            switch outcome {
             case .success:
                 Step(
                     name: Step.scan, seconds: waited,
@@ -110,15 +110,16 @@ struct SourceScan: Sendable {
     }
 
     /// Waits for it.
-    func ruling() async -> Ruled {
+    func finished() async -> Finished {
         let start = ContinuousClock.now
         let end = await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()
         }
-        return Ruled(
-            ruling: end.ruling, bytes: end.bytes, seconds: end.seconds, waited: (ContinuousClock.now - start).inSeconds)
+        return Finished(
+            outcome: end.outcome, bytes: end.bytes, seconds: end.seconds,
+            waited: (ContinuousClock.now - start).inSeconds)
     }
 
     func cancel() {
@@ -126,7 +127,7 @@ struct SourceScan: Sendable {
     }
 }
 
-extension SourceScan.Ruling {
+extension SourceScan.Outcome {
     /// As metrics call it.
     fileprivate var name: String {
         switch self {

@@ -166,7 +166,7 @@ public final class WebhookSender: Sendable {
         }
     }
 
-    private final class Heard: Sendable {
+    private final class PartialAnswer: Sendable {
         let answer = Mutex<Answer?>(nil)
     }
 
@@ -288,7 +288,7 @@ public final class WebhookSender: Sendable {
         _ body: Data, _ headers: [(name: String, value: String)], to url: FetchURL
     ) async throws -> Answer {
         // What it answered counts, even where the rest of the answer doesn't end in time.
-        let heard = Heard()
+        let partial = PartialAnswer()
         return try await withThrowingTaskGroup(of: Answer?.self) { group in
             group.addTask {
                 try await self.client.send(
@@ -300,13 +300,13 @@ public final class WebhookSender: Sendable {
                 } read: { response in
                     var answer = Answer(
                         status: Int(response.status.code), retryAfter: Self.retryAfter(response.headers))
-                    heard.answer.withLock { [answer] in $0 = answer }
+                    partial.answer.withLock { [answer] in $0 = answer }
                     var bytes = 0
                     for try await piece in response.body {
                         bytes += piece.readableBytes
                         if answer.start.count < CallAnswer.bodyBytes {
                             answer.start += piece.readableBytesView.prefix(CallAnswer.bodyBytes - answer.start.count)
-                            heard.answer.withLock { [answer] in $0 = answer }
+                            partial.answer.withLock { [answer] in $0 = answer }
                         }
                         if bytes > Self.answerLimit { break }
                     }
@@ -321,10 +321,10 @@ public final class WebhookSender: Sendable {
             do {
                 if let answer = try await group.next() ?? nil { return answer }
             } catch {
-                if let answer = heard.answer.withLock({ $0 }) { return answer }
+                if let answer = partial.answer.withLock({ $0 }) { return answer }
                 throw error
             }
-            if let answer = heard.answer.withLock({ $0 }) { return answer }
+            if let answer = partial.answer.withLock({ $0 }) { return answer }
             throw AttachmentError.fetchTimeout(seconds: timeLimit.inSeconds)
         }
     }

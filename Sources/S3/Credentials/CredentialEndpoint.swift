@@ -47,14 +47,15 @@ struct CredentialEndpoint: Sendable {
     /// Asks for credentials as containers and instances get them.
     func credentials(_ url: String, headers: [(String, String)]) async throws(S3Error) -> S3Credentials {
         let answer = try await ask(url, headers: headers)
-        guard let lent = try? JSONDecoder().decode(Lent.self, from: Data(answer)), lent.code ?? "Success" == "Success",
-            let end = Instant(timestamp: lent.expiration)
+        guard let document = try? JSONDecoder().decode(CredentialDocument.self, from: Data(answer)),
+            document.code ?? "Success" == "Success",
+            let end = Instant(timestamp: document.expiration)
         else { throw .noCredentials(reason: "\(name) gives an answer without any") }
         return S3Credentials(
-            accessKey: lent.accessKey, secretKey: lent.secretKey, sessionToken: lent.token, expiresAt: end)
+            accessKey: document.accessKey, secretKey: document.secretKey, sessionToken: document.token, expiresAt: end)
     }
 
-    private struct Lent: Decodable {
+    private struct CredentialDocument: Decodable {
         var code: String?
         var accessKey: String
         var secretKey: String

@@ -34,10 +34,11 @@ struct WebIdentityCredentials: CredentialSource {
         let answer = try await CredentialEndpoint(name: "STS", connectTime: .seconds(3)).ask(
             url.hasSuffix("/") ? url : url + "/", method: .POST,
             headers: [("Content-Type", "application/x-www-form-urlencoded")], body: form)
-        let lent = (try? XMLTree(answer))?["AssumeRoleWithWebIdentityResult"]?["Credentials"]
-        guard let lent, let key = lent["AccessKeyId"]?.text, let secret = lent["SecretAccessKey"]?.text,
-            let session = lent["SessionToken"]?.text,
-            let end = lent["Expiration"].flatMap({ Instant(timestamp: $0.text) })
+        let credentials = (try? XMLTree(answer))?["AssumeRoleWithWebIdentityResult"]?["Credentials"]
+        guard let credentials, let key = credentials["AccessKeyId"]?.text,
+            let secret = credentials["SecretAccessKey"]?.text,
+            let session = credentials["SessionToken"]?.text,
+            let end = credentials["Expiration"].flatMap({ Instant(timestamp: $0.text) })
         else { throw .noCredentials(reason: "STS gives an answer without any") }
         return S3Credentials(accessKey: key, secretKey: secret, sessionToken: session, expiresAt: end)
     }

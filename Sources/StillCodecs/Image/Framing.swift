@@ -79,20 +79,20 @@ package struct Framing: Hashable, Sendable {
     var side: Int?
     var fit: Fit
     /// Where a square is taken from.
-    var gaze: Gaze
+    var gravity: Gravity
 
-    /// Where a crop to a square looks.
-    package enum Gaze: Hashable, Sendable {
+    /// Which part of a picture a crop to a square keeps.
+    package enum Gravity: Hashable, Sendable {
         case centre
         case attention
         /// Parts of the picture's width and height.
         case point(x: Double, y: Double)
     }
 
-    package init(side: Int?, fit: Fit, gaze: Gaze = .centre) {
+    package init(side: Int?, fit: Fit, gravity: Gravity = .centre) {
         self.side = side
         self.fit = fit
-        self.gaze = gaze
+        self.gravity = gravity
     }
 
     /// The size to which the whole picture is scaled, before a square is taken from it. Never larger than it is.

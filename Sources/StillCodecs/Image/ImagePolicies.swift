@@ -10,7 +10,7 @@ package struct ImagePolicies: Hashable, Sendable {
 
     package init(order: WorkOrder, kind: MediaKind) {
         let profile = order.profile
-        let gaze: Framing.Gaze =
+        let gravity: Framing.Gravity =
             switch order.request.crop {
             case .focalPoint(let x, let y): .point(x: min(max(x, 0), 1), y: min(max(y, 0), 1))
             case .attention: .attention
@@ -18,30 +18,32 @@ package struct ImagePolicies: Hashable, Sendable {
             case .rect, nil: profile.image?.attention == true ? .attention : .centre
             }
         if case .rect(let rect) = order.request.crop, rect.isValid { crop = rect } else { crop = nil }
-        thumbnail = .thumbnail(of: profile, gaze: gaze)
+        thumbnail = .thumbnail(of: profile, gravity: gravity)
         switch kind {
-        case .image: main = profile.image.map { Self.main($0, gaze: gaze, speed: profile.speed) }
+        case .image: main = profile.image.map { Self.main($0, gravity: gravity, speed: profile.speed) }
         case .animation:
-            main = profile.animation.flatMap { Self.still($0, beside: profile.image, gaze: gaze, speed: profile.speed) }
+            main = profile.animation.flatMap {
+                Self.still($0, beside: profile.image, gravity: gravity, speed: profile.speed)
+            }
         case .audio, .video: main = nil
         }
         roles = (thumbnail == nil ? [] : [.thumbnail]) + (profile.accepts(kind) ? [.main] : [])
     }
 
-    private static func main(_ policy: ImagePolicy, gaze: Framing.Gaze, speed: Speed) -> StillPolicy {
+    private static func main(_ policy: ImagePolicy, gravity: Framing.Gravity, speed: Speed) -> StillPolicy {
         StillPolicy(
-            role: .main, framing: Framing(side: policy.longestSide, fit: policy.fit, gaze: gaze),
+            role: .main, framing: Framing(side: policy.longestSide, fit: policy.fit, gravity: gravity),
             types: policy.types, quality: policy.quality, minimumQuality: policy.minimumQuality, aim: policy.aim,
             cap: policy.cap, background: RGB(policy.background) ?? .white, speed: speed)
     }
 
     /// An animation's first frame, where its policy wants a still; shaped as the profile shapes images.
     private static func still(
-        _ policy: AnimationPolicy, beside image: ImagePolicy?, gaze: Framing.Gaze, speed: Speed
+        _ policy: AnimationPolicy, beside image: ImagePolicy?, gravity: Framing.Gravity, speed: Speed
     ) -> StillPolicy? {
         guard policy.type.format.animation == nil else { return nil }
         let image = image ?? ImagePolicy(cap: policy.cap)
-        var still = main(image, gaze: gaze, speed: speed)
+        var still = main(image, gravity: gravity, speed: speed)
         still.types = [policy.type]
         still.framing.side = policy.longestSide
         still.aim = policy.aim

@@ -28,16 +28,16 @@ package struct StillDecoding {
         var end = DataEnd()
         let failure: VipsFailure
         do {
-            let complaints = DecoderComplaints()
+            let warnings = DecoderWarnings()
             let picture = try run(bytes, header, end: &end)
             if !end.hasMarker { faults.warnings.append(Self.lackOfEnd) }
             if end.leftOver > Self.oddBytes { _ = try survey(bytes, leftOver: end.leftOver, &faults) }
-            switch complaints {
-            case .some(let complaints):
-                if format == .tiff { try note(Double(complaints.damagedFaxRows), Self.damage, &faults) }
+            switch warnings {
+            case .some(let warnings):
+                if format == .tiff { try note(Double(warnings.damagedFaxRows), Self.damage, &faults) }
                 // libvips takes any number of libjpeg's warnings.
-                if format == .jpeg, !complaints.isEmpty, end.leftOver == 0 { _ = try survey(bytes, &faults) }
-                if complaints.isOfProfile { faults.warnings.append("its colour profile is damaged, and was left out") }
+                if format == .jpeg, !warnings.isEmpty, end.leftOver == 0 { _ = try survey(bytes, &faults) }
+                if warnings.isOfProfile { faults.warnings.append("its colour profile is damaged, and was left out") }
             case nil: break
             }
             return picture
@@ -129,7 +129,7 @@ package struct StillDecoding {
         _ bytes: borrowing SourceBytes, _ header: borrowing Picture, _ refusal: AttachmentError,
         _ faults: inout StillFaults
     ) throws -> Picture {
-        guard let complaints = DecoderComplaints() else {
+        guard let warnings = DecoderWarnings() else {
             throw AttachmentError.tooExpensive(resource: "memory", granted: "share")
         }
         let isPNG = format == .png
@@ -142,7 +142,7 @@ package struct StillDecoding {
         let picture = try unsafe withUnsafeMutablePointer(to: &rows) { rows throws(VipsFailure) in
             try unsafe finished(
                 scaled(
-                    complaints.rows(of: loaded, found: rows, complains: isPNG), by: VipsDownscaler(speed: speed)))
+                    warnings.rows(of: loaded, found: rows, warns: isPNG), by: VipsDownscaler(speed: speed)))
         }
         let height = facts.storedSize.height
         let missing = unsafe height - Int(rows.first_missing)

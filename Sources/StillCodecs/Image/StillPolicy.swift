@@ -46,10 +46,10 @@ package struct StillPolicy: Hashable, Sendable {
     var floorQuality: Int { min(minimumQuality, quality) }
 
     /// The thumbnail that `profile` asks for; nil where it asks for none.
-    static func thumbnail(of profile: Profile, gaze: Framing.Gaze = .centre) -> StillPolicy? {
+    static func thumbnail(of profile: Profile, gravity: Framing.Gravity = .centre) -> StillPolicy? {
         guard let policy = profile.thumbnail else { return nil }
         return StillPolicy(
-            role: .thumbnail, framing: Framing(side: policy.side, fit: policy.fit, gaze: gaze),
+            role: .thumbnail, framing: Framing(side: policy.side, fit: policy.fit, gravity: gravity),
             quality: policy.quality, cap: policy.cap, speed: profile.speed)
     }
 }

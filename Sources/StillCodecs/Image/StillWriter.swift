@@ -100,7 +100,7 @@ struct StillWriter {
             return Framed(picture: scaled.shared(), part: .whole, whole: scaled)
         }
         let square =
-            switch framing.gaze {
+            switch framing.gravity {
             case .centre: Framing.square(of: result.width, around: 0.5, 0.5, in: scaled.size)
             case .point(let x, let y): Framing.square(of: result.width, around: x, y, in: scaled.size)
             case .attention: try scaled.attention(result)

@@ -12,7 +12,7 @@ extension MemoryRecordStore {
     }
 
     public func whenWebhooksCome(_ tell: @escaping @Sendable () -> Void) {
-        shared.bell.listen(tell)
+        shared.notifier.listen(tell)
     }
 
     public func replayWebhook(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {

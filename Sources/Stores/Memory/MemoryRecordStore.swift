@@ -18,7 +18,7 @@ public struct MemoryRecordStore: RecordStore {
         let countsRevocations: Bool
         /// Whether it can be asked what was taken back: not, as a database that is away.
         let isSilent = Atomic(false)
-        let bell = WebhookBell()
+        let notifier = WebhookNotifier()
         fileprivate let living = Mutex<[WorkerID: ObjectIdentifier]>([:])
 
         init(countsRevocations: Bool = true) {
@@ -101,14 +101,14 @@ public struct MemoryRecordStore: RecordStore {
             let released = draft.released.filter { !draft.needs($0) }
             // Before anybody else can see the change.
             if draft.takesAccessBack { shared.revocations.add(1, ordering: .acquiringAndReleasing) }
-            if draft.hasNewCall { shared.bell.pull() }
+            if draft.hasNewCall { shared.notifier.markDue() }
             draft.released = []
             draft.takesAccessBack = false
             draft.hasNewCall = false
             tables = draft
             return (value, released)
         }
-        shared.bell.ring()
+        shared.notifier.notify()
         await garbage.collect(Array(released))
         return value
     }

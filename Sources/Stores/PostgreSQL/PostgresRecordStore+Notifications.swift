@@ -373,7 +373,7 @@ extension PostgresWork {
         guard !statements.isEmpty else { return }
         let rows = try await transaction.send(statements)
         // Somebody added one of this id a moment before.
-        guard saves.allSatisfy({ rows[$0].changes == 1 }) else { throw Overtaken() }
+        guard saves.allSatisfy({ rows[$0].changes == 1 }) else { throw TransactionConflict() }
     }
 
     /// The ids of links that open something: what was deleted meanwhile isn't opened by anything.

@@ -1,14 +1,14 @@
 public import Attachments
 internal import Postgres
 
-/// A look at what a token opens.
-struct Look: Sendable {
+/// A question for what a token opens.
+struct AccessLookup: Sendable {
     var id: String
     var role: RenditionRole
 }
 
 /// What was found of it, and when.
-struct LookAnswer: Sendable {
+struct AccessLookupAnswer: Sendable {
     var access: AccessEntry?
     var rendition: Rendition?
     var blob: BlobName?
@@ -35,10 +35,10 @@ extension PostgresRecordStore {
     /// Each is asked for, and no cache decides: no read starts after the call returned that took it back, on any node. All
     /// that come while the last question is under way ask together.
     public func open(_ token: AccessToken, role: RenditionRole) async throws(AttachmentError) -> ContentAccess? {
-        let found: LookAnswer
+        let found: AccessLookupAnswer
         do {
-            found = try await looks(Look(id: TokenFormat.id(in: token), role: role)) {
-                [pool] requests throws(PostgresError) in try await Self.look(requests, in: pool)
+            found = try await lookups(AccessLookup(id: TokenFormat.id(in: token), role: role)) {
+                [pool] requests throws(PostgresError) in try await Self.lookUp(requests, in: pool)
             }
         } catch {
             throw AttachmentError(postgres: error)
@@ -52,7 +52,9 @@ extension PostgresRecordStore {
             blob: blob, delivery: access.delivery, expiresAt: access.expiresAt, at: now)
     }
 
-    static func look(_ requests: [Look], in pool: PostgresPool) async throws(PostgresError) -> [LookAnswer] {
+    static func lookUp(_ requests: [AccessLookup], in pool: PostgresPool) async throws(PostgresError)
+        -> [AccessLookupAnswer]
+    {
         let rows = try await pool.rows(
             """
             SELECT \(PostgresClock.sql) AS now, access.*, renditions.blob, renditions.media_type, renditions.width,
@@ -65,9 +67,9 @@ extension PostgresRecordStore {
             ORDER BY looks.place
             """, [.texts(requests.map(\.id)), .texts(requests.map(\.role.rawValue))])
         guard rows.count == requests.count else { throw .unexpectedColumn("looks") }
-        var answers: [LookAnswer] = []
+        var answers: [AccessLookupAnswer] = []
         for row in rows {
-            var answer = LookAnswer(now: try row.instant("now"))
+            var answer = AccessLookupAnswer(now: try row.instant("now"))
             if try row.optionalText("id") != nil { answer.access = try? AccessEntry(row) }
             if let blob = try row.optionalText("blob") {
                 answer.blob = BlobName(rawValue: blob)

@@ -164,7 +164,7 @@ extension PostgresWork {
                 let use = try await use(of: key.text, of: job.tenant)
                 isKnown = isKnown || use != nil
             }
-            if isKnown, !tookKnownPlace { throw Overtaken() }
+            if isKnown, !tookKnownPlace { throw TransactionConflict() }
             throw error
         }
     }
@@ -176,7 +176,7 @@ extension PostgresWork {
                 "SELECT key FROM jobs WHERE tenant = $1 AND work_key = $2", [.text(job.tenant.rawValue), .text(work)]
             ).first
         {
-            guard let found = try await lock(row.int64("key")) else { throw Overtaken() }
+            guard let found = try await lock(row.int64("key")) else { throw TransactionConflict() }
             return (found, true)
         }
         return try await lock(job.id, of: job.tenant).map { ($0, false) }
@@ -281,7 +281,7 @@ extension PostgresWork {
                 .int(now.milliseconds), .int((now - IdempotencyKey.lifetime).milliseconds),
             ])
         // Somebody came first with the same key, or the same work keeps another id, of which none is remembered.
-        if rows.changes == 0, try await use(of: key.text, of: job.tenant) != nil { throw Overtaken() }
+        if rows.changes == 0, try await use(of: key.text, of: job.tenant) != nil { throw TransactionConflict() }
     }
 
     /// Above which rank a tenant's last job in a line counts for its next: ``FairRank`` takes the greater of where the line has got
@@ -332,7 +332,7 @@ extension PostgresWork {
                 .int(job.deadline(from: now)?.milliseconds),
             ]
         ).first
-        guard let key = try row?.int64("key") else { throw Overtaken() }
+        guard let key = try row?.int64("key") else { throw TransactionConflict() }
         _ = try await transaction.send(labelling(key, of: job.tenant, with: job.metadata, isNew: true))
         try await enqueue(new, as: key, generation: 1)
         if job.run == nil { change(job.tenant, jobs: 1) }
@@ -415,7 +415,7 @@ extension PostgresWork {
 
     /// The same work for another run: that run's name, paths and deadline, the old ids.
     private func adopt(_ known: Job, as job: JobSubmission) async throws -> JobRecord {
-        guard let queue = known.queue else { throw Overtaken() }
+        guard let queue = known.queue else { throw TransactionConflict() }
         let identifiers = try await run(
             "SELECT identifier FROM attachments WHERE job = $1 AND generation = $2 ORDER BY ordinal",
             [.int(known.key), .int(known.generation)]

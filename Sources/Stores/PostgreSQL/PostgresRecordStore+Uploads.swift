@@ -192,7 +192,7 @@ extension PostgresWork {
             PostgresStatement(
                 "SELECT open, bytes FROM upload_usage WHERE tenant = $1 FOR UPDATE", [.text(tenant.rawValue)]),
         ])
-        guard let row = rows[1].first else { throw Overtaken() }
+        guard let row = rows[1].first else { throw TransactionConflict() }
         try UploadDecision.admit(
             UploadUsage(open: try row.int("open"), bytes: try row.int64("bytes")), adding: change, within: quotas)
         try await run(

@@ -21,7 +21,7 @@ extension PostgresRecordStore {
     }
 
     public func whenWebhooksCome(_ tell: @escaping @Sendable () -> Void) {
-        bell.listen(tell)
+        notifier.listen(tell)
     }
 
     public func replayWebhook(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {
@@ -192,8 +192,8 @@ extension PostgresWork {
             }
         } else {
             // Who has the most waiting would be all that is seen of it.
-            let (receivers, last) = try await waitingReceivers(after: turn)
-            let able = receivers.filter(places.mayBegin)
+            let round = try await waitingReceivers(after: turn)
+            let able = round.receivers.filter(places.mayBegin)
             var waiting: [WebhookReceiver: [Call]] = [:]
             for receiver in able {
                 waiting[receiver] = try await run(
@@ -208,9 +208,9 @@ extension PostgresWork {
                 ).map { try Call($0) }
             }
             taken = places.begin(waiting)
-            turn = last
+            turn = round.last
             // There is more, of these or of others. Where nobody may begin, the end of a call is waited for.
-            if !taken.isEmpty || last != nil { next = Self.pause }
+            if !taken.isEmpty || round.last != nil { next = Self.pause }
         }
         return WebhookBatch(calls: try await take(taken.map(\.id), for: duration), next: next, turn: turn)
     }
@@ -232,35 +232,19 @@ extension PostgresWork {
         return try rows.map { (try $0.int("place"), $0) }.sorted { $0.0 < $1.0 }.map { try WebhookDelivery($1) }
     }
 
-    /// Who has something pending, from the one after `turn` on, round to the first; not more than are looked at at once.
-    ///
-    /// - Returns: Them, and the last where there are more.
-    private func waitingReceivers(
-        after turn: WebhookReceiver?
-    ) async throws -> (receivers: [WebhookReceiver], last: WebhookReceiver?) {
-        var receivers: [WebhookReceiver] = []
-        var seen: Set<WebhookReceiver> = []
-        var at = turn
-        while receivers.count < Self.receiversAtOnce {
+    /// Who has something pending, from the one after `turn` on; not more than are looked at at once.
+    private func waitingReceivers(after turn: WebhookReceiver?) async throws -> WebhookReceiverRound {
+        var round = WebhookReceiverRound(after: turn, limit: Self.receiversAtOnce)
+        while true {
             let row = try await run(
                 """
                 SELECT tenant, receiver FROM calls
                 WHERE state = 'pending' AND (tenant, receiver) > ($1::text COLLATE "C", $2::text COLLATE "C")
                 ORDER BY tenant, receiver LIMIT 1
-                """, [.text(at?.tenant.rawValue ?? ""), .text(at?.origin ?? "")]
+                """, [.text(round.last?.tenant.rawValue ?? ""), .text(round.last?.origin ?? "")]
             ).first
-            guard let receiver = try row.map({ try WebhookReceiver($0) }) else {
-                if at == nil { return (receivers, nil) }
-                at = nil
-                // Begun at the first, all were seen.
-                if turn == nil { return (receivers, nil) }
-                continue
-            }
-            guard seen.insert(receiver).inserted else { return (receivers, nil) }
-            receivers.append(receiver)
-            at = receiver
+            guard round.add(try row.map({ try WebhookReceiver($0) })) else { return round }
         }
-        return (receivers, at)
     }
 }
 

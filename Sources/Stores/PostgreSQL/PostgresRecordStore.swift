@@ -15,10 +15,10 @@ public struct PostgresRecordStore: RecordStore {
     let garbageDelay: Duration
     /// Rows that a page of a list looks at, at most.
     var longestSearch = 10_000
-    let bell = WebhookBell()
+    let notifier = WebhookNotifier()
     let wakeups: PostgresWakeups
     let heartbeats = PostgresGroup<Heartbeat, Int64?>()
-    let looks = PostgresGroup<Look, LookAnswer>()
+    let lookups = PostgresGroup<AccessLookup, AccessLookupAnswer>()
     let tickets = PostgresGroup<String, TicketAnswer>()
     let deliveries = PostgresGroup<Delivery, JobRecord?>()
     let submissions = PostgresGroup<SubmittedJob, SubmissionAnswer?>()
@@ -137,8 +137,8 @@ public struct PostgresRecordStore: RecordStore {
                 wakeups.send(waste.wakes)
                 await remove(waste)
                 if waste.ringsBell {
-                    bell.pull()
-                    bell.ring()
+                    notifier.markDue()
+                    notifier.notify()
                 }
                 return value
             } catch  where attempt < attempts && Self.wasOvertaken(error) {
@@ -149,7 +149,7 @@ public struct PostgresRecordStore: RecordStore {
 
     /// Somebody else recorded the same a moment before: the next attempt finds it.
     private static func wasOvertaken(_ error: any Error) -> Bool {
-        if error is Overtaken { return true }
+        if error is TransactionConflict { return true }
         guard let error = error as? PostgresError else { return false }
         return error.isFailure(PostgresFailure.uniqueViolation) || error.isFailure(PostgresFailure.foreignKeyViolation)
     }
@@ -164,7 +164,7 @@ public struct PostgresRecordStore: RecordStore {
 }
 
 /// What was decided on is no longer so; the transaction is to be done again.
-struct Overtaken: Error {}
+struct TransactionConflict: Error {}
 
 extension AttachmentError {
     /// What an error of the database means for the attachment.

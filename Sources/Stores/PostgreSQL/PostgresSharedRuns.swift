@@ -31,7 +31,7 @@ struct PostgresSharedRuns: SharedRuns {
                 ]
             ).first
             guard let row, let run = try await work.sharedRun(RunID(rawValue: row.text("id"))) else {
-                throw Overtaken()
+                throw TransactionConflict()
             }
             return run
         }
@@ -39,7 +39,7 @@ struct PostgresSharedRuns: SharedRuns {
         return run
     }
 
-    func standing(of run: RunID) async throws(AttachmentError) -> SharedRun? {
+    func status(of run: RunID) async throws(AttachmentError) -> SharedRun? {
         try await store.read { work in try await work.sharedRun(run) }
     }
 
@@ -209,7 +209,7 @@ extension PostgresWork {
         let records = try await jobRecords(Array(Set(earlier.values)))
         for (index, key) in earlier {
             // Deleted this moment.
-            guard let record = records[key] else { throw Overtaken() }
+            guard let record = records[key] else { throw TransactionConflict() }
             answers[index] = .earlier(record)
         }
         return answers

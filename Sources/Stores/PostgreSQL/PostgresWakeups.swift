@@ -10,7 +10,7 @@ final class PostgresWakeups: Sendable {
         case work = "satchel_work"
         case ended = "satchel_ended"
 
-        var news: QueueNews {
+        var event: QueueEvent {
             switch self {
             case .work: .work
             case .ended: .ended
@@ -46,14 +46,14 @@ final class PostgresWakeups: Sendable {
     var nodes: Int { count.load(ordering: .relaxed) }
 
     /// Whether this node hears the others': found out, as a pooler between needn't be known.
-    var hearing: PostgresListener.Hearing { state.withLock { $0.listener?.hearing ?? .unknown } }
+    var status: PostgresListener.Status { state.withLock { $0.listener?.status ?? .unknown } }
 
     /// Tells it at once, or together with what comes until the next may be sent. Where this node is known to hear nobody,
     /// nobody hears it either: they have the same way to the server.
     func send(_ channels: Set<Channel>) {
         guard areWanted, !channels.isEmpty else { return }
         let begins = state.withLock { state in
-            guard state.listener?.hearing != .fails else { return false }
+            guard state.listener?.status != .fails else { return false }
             state.pending.formUnion(channels)
             defer { state.isUnderWay = true }
             return !state.isUnderWay
@@ -77,10 +77,10 @@ final class PostgresWakeups: Sendable {
         }
     }
 
-    func listen(_ heed: @escaping @Sendable (QueueNews) -> Void) {
+    func listen(_ handler: @escaping @Sendable (QueueEvent) -> Void) {
         guard areWanted else { return }
         let listener = PostgresListener(pool.parameters, to: Channel.allCases.map(\.rawValue)) { name in
-            if let channel = Channel(rawValue: name) { heed(channel.news) }
+            if let channel = Channel(rawValue: name) { handler(channel.event) }
         }
         state.withLock { $0.listener = listener }
     }
@@ -89,14 +89,14 @@ final class PostgresWakeups: Sendable {
 extension PostgresRecordStore {
     /// Wake-ups come sooner, while they are heard.
     public var pace: QueuePace {
-        QueuePace(work: .milliseconds(wakeups.hearing == .works ? 250 : 100), ends: .milliseconds(50))
+        QueuePace(work: .milliseconds(wakeups.status == .works ? 250 : 100), ends: .milliseconds(50))
     }
 
-    public func listen(_ heed: @escaping @Sendable (QueueNews) -> Void) {
-        wakeups.listen(heed)
+    public func listen(_ handler: @escaping @Sendable (QueueEvent) -> Void) {
+        wakeups.listen(handler)
     }
 
-    public func standing(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStanding] {
+    public func status(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStatus] {
         do {
             let names = Array(jobs)
             let rows = try await pool.rows(
@@ -108,18 +108,18 @@ extension PostgresRecordStore {
                     LEFT JOIN queue ON queue.job = jobs.key AND queue.state = 'running' AND queue.node <> $3
                     LEFT JOIN nodes ON nodes.id = queue.node
                 """, [.texts(names.map(\.tenant.rawValue)), .texts(names.map(\.job.rawValue)), .uuid(node.id)])
-            var standing: [JobName: JobStanding] = [:]
+            var status: [JobName: JobStatus] = [:]
             for row in rows {
                 let name = JobName(
                     tenant: TenantID(rawValue: try row.text("tenant")), job: JobID(rawValue: try row.text("id")))
-                var found = JobStanding(generation: try row.int("generation"), state: try row.choice("state"))
+                var found = JobStatus(generation: try row.int("generation"), state: try row.choice("state"))
                 if let node = try row.optionalText("node") {
                     found.remote = RemoteAttempt(
                         try row.int("attempt"), on: node, at: try row.optionalText("url"))
                 }
-                standing[name] = found
+                status[name] = found
             }
-            return standing
+            return status
         } catch {
             throw AttachmentError(postgres: error)
         }

@@ -132,7 +132,7 @@ extension PostgresWork {
         let keys = try await insert(placed.map(\.job))
         let records = try await jobRecords(keys)
         for ((index, job), key) in zip(placed, keys) {
-            guard let record = records[key] else { throw Overtaken() }
+            guard let record = records[key] else { throw TransactionConflict() }
             answers[index] =
                 if let end = job.claimedUntil { .claimed(record, try claim(job.new, until: end)) } else {
                     .accepted(record)
@@ -301,14 +301,14 @@ extension PostgresWork {
                 tenant: TenantID(rawValue: try row.text("tenant")), job: JobID(rawValue: try row.text("id")))
             keys[name] = try row.int64("key")
             // Somebody came first with one of the keys.
-            guard try row.int("remembered") == remembered.count else { throw Overtaken() }
+            guard try row.int("remembered") == remembered.count else { throw TransactionConflict() }
         }
         for job in jobs {
             if job.new.submission.run == nil { change(job.new.submission.tenant, jobs: 1) }
             if job.claimedUntil == nil { wakes.insert(.work) }
         }
         return try submissions.map { job in
-            guard let key = keys[JobName(tenant: job.tenant, job: job.id)] else { throw Overtaken() }
+            guard let key = keys[JobName(tenant: job.tenant, job: job.id)] else { throw TransactionConflict() }
             return key
         }
     }

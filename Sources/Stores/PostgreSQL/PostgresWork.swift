@@ -148,7 +148,7 @@ final class PostgresWork {
         var job = try Job(row)
         job.queue = try rows[0].first.map { try Queued($0) }
         // Begun anew between the two.
-        guard (job.state == .pending) == (job.queue != nil) else { throw Overtaken() }
+        guard (job.state == .pending) == (job.queue != nil) else { throw TransactionConflict() }
         return job
     }
 
@@ -191,7 +191,7 @@ final class PostgresWork {
         try await run(
             "INSERT INTO profiles (digest, name, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
             [.text(digest), .text(profile.name), .text(body)])
-        guard let row = try await run(find, [.text(digest)]).first else { throw Overtaken() }
+        guard let row = try await run(find, [.text(digest)]).first else { throw TransactionConflict() }
         return try row.int64("key")
     }
 

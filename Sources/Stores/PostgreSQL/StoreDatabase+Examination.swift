@@ -115,7 +115,7 @@ extension StoreDatabase {
     private var hearsWakeups: Bool? {
         get async throws(PostgresError) {
             guard notifies, !parameters.isPooled else { return nil }
-            return try await PostgresListener.hears(parameters)
+            return try await PostgresListener.receives(parameters)
         }
     }
 }

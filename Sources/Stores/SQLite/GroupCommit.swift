@@ -20,7 +20,7 @@ final class GroupCommit: Sendable {
     private let pool: DatabasePool
     private let clock: @Sendable () -> Instant
     private let revocations: RevocationCounter
-    let webhooks = WebhookBell()
+    let webhooks = WebhookNotifier()
     private let waiting = Mutex<[Write]>([])
     private let count = Atomic<Int>(0)
 
@@ -75,7 +75,7 @@ final class GroupCommit: Sendable {
         guard !group.isEmpty else { return }
         var takesBack = false
         do {
-            try WebhookBell.$current.withValue(webhooks) {
+            try WebhookNotifier.$current.withValue(webhooks) {
                 try database.inTransaction(.immediate) {
                     let before = database.totalChangesCount
                     let revoked = try database.revocations()
@@ -92,7 +92,7 @@ final class GroupCommit: Sendable {
                 }
             }
             if takesBack { revocations.increment() }
-            webhooks.ring()
+            webhooks.notify()
             for write in group { write.finish(nil) }
         } catch {
             for write in group { write.finish(error) }

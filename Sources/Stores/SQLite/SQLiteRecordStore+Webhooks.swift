@@ -163,8 +163,8 @@ extension Database {
             }
         } else {
             // Who has the most waiting would be all that is seen of it.
-            let (receivers, last) = try waitingReceivers(after: turn)
-            let able = receivers.filter(places.mayBegin)
+            let round = try waitingReceivers(after: turn)
+            let able = round.receivers.filter(places.mayBegin)
             var waiting: [WebhookReceiver: [DueCall]] = [:]
             for receiver in able {
                 waiting[receiver] = try rows(
@@ -173,9 +173,9 @@ extension Database {
                 ).map(DueCall.init)
             }
             taken = places.begin(waiting)
-            turn = last
+            turn = round.last
             // There is more, of these or of others. Where nobody may begin, the end of a call is waited for.
-            if !taken.isEmpty || last != nil { next = Self.pause }
+            if !taken.isEmpty || round.last != nil { next = Self.pause }
         }
         let calls = try taken.compactMap { call in
             try run(
@@ -186,31 +186,15 @@ extension Database {
         return WebhookBatch(calls: calls, next: next, turn: turn)
     }
 
-    /// Who has something pending, from the one after `turn` on, round to the first; not more than are looked at at once.
-    ///
-    /// - Returns: Them, and the last where there are more.
-    private func waitingReceivers(
-        after turn: WebhookReceiver?
-    ) throws -> (receivers: [WebhookReceiver], last: WebhookReceiver?) {
-        var receivers: [WebhookReceiver] = []
-        var seen: Set<WebhookReceiver> = []
-        var at = turn
-        while receivers.count < Self.receiversAtOnce {
-            let (tenant, origin) = (at?.tenant.rawValue ?? "", at?.origin ?? "")
+    /// Who has something pending, from the one after `turn` on; not more than are looked at at once.
+    private func waitingReceivers(after turn: WebhookReceiver?) throws -> WebhookReceiverRound {
+        var round = WebhookReceiverRound(after: turn, limit: Self.receiversAtOnce)
+        while true {
+            let (tenant, origin) = (round.last?.tenant.rawValue ?? "", round.last?.origin ?? "")
             let next =
                 try row(Self.nextReceiverOfTenant, [tenant, origin]) ?? row(Self.receiverOfNextTenant, [tenant])
-            guard let receiver = next.map({ WebhookReceiver($0) }) else {
-                if at == nil { return (receivers, nil) }
-                at = nil
-                // Begun at the first, all were seen.
-                if turn == nil { return (receivers, nil) }
-                continue
-            }
-            guard seen.insert(receiver).inserted else { return (receivers, nil) }
-            receivers.append(receiver)
-            at = receiver
+            guard round.add(next.map { WebhookReceiver($0) }) else { return round }
         }
-        return (receivers, at)
     }
 
     /// How far the webhook of a row of `jobs` is; nil where the job has none, or was called long ago.
@@ -240,7 +224,7 @@ extension Database {
                 CallType.jobFinished.rawValue, job["key"] as Int64, job["generation"] as Int, url,
                 submission.traceparent, now.milliseconds, now.milliseconds,
             ])
-        WebhookBell.current?.pull()
+        WebhookNotifier.current?.markDue()
     }
 
     /// Has a message sent, of which the same transaction records what it tells of.
@@ -254,7 +238,7 @@ extension Database {
                 call.id, call.tenant.rawValue, call.type.rawValue, call.subject, call.url, call.body.stored,
                 call.giveUpAt?.milliseconds, call.traceparent, call.isKept, now.milliseconds, now.milliseconds,
             ])
-        WebhookBell.current?.pull()
+        WebhookNotifier.current?.markDue()
     }
 
     /// Calls off what is still to be told of a subject. An attempt that is underway may still arrive.
@@ -274,7 +258,7 @@ extension Database {
             WHERE id = ? AND tenant = ? AND state <> 'cancelled'
             """, [now.milliseconds, id, tenant.rawValue])
         guard changesCount > 0 else { return false }
-        WebhookBell.current?.pull()
+        WebhookNotifier.current?.markDue()
         return true
     }
 

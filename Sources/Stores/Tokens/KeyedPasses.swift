@@ -21,13 +21,16 @@ struct KeyedPasses: NodePasses {
         var at: Int64
     }
 
-    func pass(for wish: EventWish, to node: String) -> NodePass? { pass(for: wish, to: node, at: .wallClock()) }
+    func pass(for subscription: EventSubscription, to node: String) -> NodePass? {
+        pass(for: subscription, to: node, at: .wallClock())
+    }
 
-    func admit(_ pass: String) -> (wish: EventWish, proof: String)? { admit(pass, at: .wallClock()) }
+    func admit(_ pass: String) -> (subscription: EventSubscription, proof: String)? { admit(pass, at: .wallClock()) }
 
-    func pass(for wish: EventWish, to node: String, at now: Instant) -> NodePass? {
+    func pass(for subscription: EventSubscription, to node: String, at now: Instant) -> NodePass? {
         let words = Words(
-            tenant: wish.job.tenant, job: wish.job.job, generation: wish.generation, at: now.milliseconds)
+            tenant: subscription.job.tenant, job: subscription.job.job, generation: subscription.generation,
+            at: now.milliseconds)
         guard let kid = try? keys.current(), let key = keys.nodeKey(kid), let body = try? JSONEncoder().encode(words)
         else { return nil }
         let text = "\(kid).\(body.base64URL)"
@@ -36,7 +39,7 @@ struct KeyedPasses: NodePasses {
             proof: Data(Self.code("answer", text, node, key)).base64URL)
     }
 
-    func admit(_ pass: String, at now: Instant) -> (wish: EventWish, proof: String)? {
+    func admit(_ pass: String, at now: Instant) -> (subscription: EventSubscription, proof: String)? {
         guard pass.utf8.count <= Self.longest else { return nil }
         let parts = pass.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let key = keys.nodeKey(parts[0]), let code = Data(anyBase64: parts[2]) else {
@@ -48,8 +51,9 @@ struct KeyedPasses: NodePasses {
             let body = Data(anyBase64: parts[1]), let words = try? JSONDecoder().decode(Words.self, from: body),
             abs(now.milliseconds - words.at) <= Self.tolerance.wholeMilliseconds
         else { return nil }
-        let wish = EventWish(JobName(tenant: words.tenant, job: words.job), generation: words.generation)
-        return (wish, Data(Self.code("answer", text, node, key)).base64URL)
+        let subscription = EventSubscription(
+            JobName(tenant: words.tenant, job: words.job), generation: words.generation)
+        return (subscription, Data(Self.code("answer", text, node, key)).base64URL)
     }
 
     private static func code(

@@ -24,13 +24,13 @@ struct ResultWriter {
     /// Which lines go to standard output.
     enum Showing {
         /// For people what is new, for programs all.
-        case news
+        case changes
         case all
         case nothing
     }
 
     /// - Parameter report: A file that gets every line as JSON, whatever the format and whatever is shown.
-    init(_ format: OutputFormat, _ showing: Showing = .news, report: URL? = nil) throws {
+    init(_ format: OutputFormat, _ showing: Showing = .changes, report: URL? = nil) throws {
         self.format = format
         self.showing = showing
         guard let report else {

@@ -102,7 +102,7 @@ struct SharedBatchRun: Sendable {
         let worker = JobWorker(
             records: context.store.records, pipeline: context.pipeline, id: context.worker, source: .run(run),
             width: width)
-        context.store.records.listen { news in if news == .work { worker.added() } }
+        context.store.records.listen { event in if event == .work { worker.added() } }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 try await worker.run { job in try await finish(job, progress) }
@@ -127,7 +127,7 @@ struct SharedBatchRun: Sendable {
 
     @discardableResult
     private func look(_ progress: Progress) async throws -> SharedRun {
-        guard let run = try await runs.standing(of: progress.run.id) else {
+        guard let run = try await runs.status(of: progress.run.id) else {
             throw CommandFailure("the run is not in the store any more; the same command begins it anew.")
         }
         progress.run = run
@@ -273,7 +273,7 @@ struct SharedBatchRun: Sendable {
 
     /// Of all machines.
     private func summary(of run: RunID) async throws -> Summary {
-        let counts = try RunCounts(try await runs.standing(of: run)?.counts ?? "")
+        let counts = try RunCounts(try await runs.status(of: run)?.counts ?? "")
         var summary = counts.listed
         try await forEach(of: run) { summary.add(Self.line($0, attempt: 1)) }
         summary.fail(counts.unwritten)

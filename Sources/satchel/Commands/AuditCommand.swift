@@ -45,7 +45,7 @@ struct AuditCommand: AsyncParsableCommand {
         let store = try await openStore(store)
         let now = try await store.records.now()
         let filter = AuditFilter(
-            action: action, actor: actor.map(AuditorMark.init), since: since?.instant(at: now))
+            action: action, actor: actor.map(AuditActorFilter.init), since: since?.instant(at: now))
         var writer = ListWriter(
             format.format,
             columns: [

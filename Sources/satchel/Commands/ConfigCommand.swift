@@ -100,7 +100,7 @@ struct ConfigCommand: AsyncParsableCommand {
         var path: String
 
         func run() async throws {
-            let read = ReadConfiguration(flags: [], environment: [:], file: path)
+            let read = ResolvedConfiguration(flags: [], environment: [:], file: path)
             guard read.problems.isEmpty else {
                 throw CommandFailure(
                     "\(path) has \(Quantity.count(read.problems.count, "problem")):\n"

@@ -43,7 +43,7 @@ extension StoreCommand {
                     if isBegun { print("A part of it is there already, where the copy goes on.") }
                     return
                 }
-                try tell(try await run(copy), keys: configuration.accessKeys)
+                try printReport(try await run(copy), keys: configuration.accessKeys)
             } catch StoreError.missing(let path) {
                 throw CommandFailure("there is no Satchel store at '\(path)'.", status: 2)
             } catch let error as StoreError {
@@ -71,7 +71,7 @@ extension StoreCommand {
                 """
         }
 
-        private func tell(_ report: CopyReport, keys: String) throws {
+        private func printReport(_ report: CopyReport, keys: String) throws {
             if report.wasDone {
                 print("\(directory) was copied to \(store.location) before, and nothing was done now.")
             } else {

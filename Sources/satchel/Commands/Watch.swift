@@ -61,9 +61,9 @@ struct Watch: AsyncParsableCommand {
                 removesSources: tree.move, maximumFailures: nil, width: try codecs.jobsAtOnce)
             let writer = Mutex(try tree.writer(format))
             let watch = try DirectoryWatch()
-            let news = FileNews(settling: .seconds(fraction: settle))
+            let changes = FileChanges(settling: .seconds(fraction: settle))
             files.watch = watch
-            files.isWanted = { news.take($0) }
+            files.isWanted = { changes.take($0) }
             if !tree.quiet {
                 Console.printError("Watching \(tree.sources.joined(separator: ", ")). Ctrl-C ends it.")
             }
@@ -79,7 +79,7 @@ struct Watch: AsyncParsableCommand {
                         "Note: the kernel watches no more directories for this user (fs.inotify.max_user_watches); the rest is looked at every \(Quantity.seconds(interval))."
                     )
                 }
-                let next = min(news.again ?? .seconds(fraction: interval), .seconds(fraction: interval))
+                let next = min(changes.again ?? .seconds(fraction: interval), .seconds(fraction: interval))
                 if try await watch.wait(until: .now + next) {
                     // Whatever comes in one go is looked at together.
                     try await Task.sleep(for: .milliseconds(100))

@@ -29,7 +29,7 @@ struct ConfigurationFile: Sendable {
             let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
             guard let root = try Yams.compose(yaml: text) else { return }
             guard root.mapping != nil else {
-                complain(
+                addError(
                     root.mark?.line ?? 1, "", root.string,
                     "the file is a mapping from keys to values; see 'satchel config keys'")
                 return
@@ -58,7 +58,7 @@ struct ConfigurationFile: Sendable {
             } else if value.mapping != nil, Setting.all.contains(where: { $0.key.hasPrefix(key + ".") }) {
                 read(value, under: key + ".")
             } else {
-                complain(
+                addError(
                     name.mark?.line ?? 1, key, nil,
                     "there is no such setting" + NearestName.hint(for: key, in: Setting.all.map(\.key)))
             }
@@ -76,11 +76,11 @@ struct ConfigurationFile: Sendable {
         } else if let texts = value.mapping?.entries(levels: setting.levels) {
             entries[setting.key] = Entry(line: line, texts: texts)
         } else {
-            complain(line, setting.key, nil, "it takes \(setting.isList ? "" : "one value, ")\(setting.type)")
+            addError(line, setting.key, nil, "it takes \(setting.isList ? "" : "one value, ")\(setting.type)")
         }
     }
 
-    private mutating func complain(_ line: Int, _ key: String, _ value: String?, _ remedy: String) {
+    private mutating func addError(_ line: Int, _ key: String, _ value: String?, _ remedy: String) {
         problems.append(
             ConfigurationProblem(
                 key: key.isEmpty ? nil : key, origin: "\(path) line \(line)", value: value,

@@ -78,7 +78,7 @@ struct ServeOptions: ParsableArguments {
         }
     }
 
-    private var flags: [ReadConfiguration.Flag] {
+    private var flags: [ResolvedConfiguration.Flag] {
         let single: [(String, String?, String)] = [
             ("store", store, "--store"), ("role", role, "--role"), ("listen", listen, "--listen"),
             ("public_url", publicURL, "--public-url"),
@@ -88,7 +88,7 @@ struct ServeOptions: ParsableArguments {
             ("grace", grace, "--grace"),
         ]
         var flags = single.compactMap { key, text, origin in
-            text.map { ReadConfiguration.Flag(key: key, texts: [$0], origin: origin) }
+            text.map { ResolvedConfiguration.Flag(key: key, texts: [$0], origin: origin) }
         }
         if !fetchAllow.isEmpty {
             flags.append(.init(key: "fetch.allow", texts: fetchAllow.all(), origin: "--fetch-allow"))
@@ -101,7 +101,7 @@ struct ServeOptions: ParsableArguments {
 
     /// What one `--set` brings: `codecs=2`, or several with commas. What doesn't begin with a setting's key belongs to
     /// the value before it: `fetch.allow=media.internal,10.0.0.0/8,codecs=2`.
-    private static func settings(in text: String) -> [ReadConfiguration.Flag] {
+    private static func settings(in text: String) -> [ResolvedConfiguration.Flag] {
         var texts: [String] = []
         for part in CommaSeparated.parts(of: text) {
             let key = part.prefix { $0 != "=" }
@@ -115,16 +115,16 @@ struct ServeOptions: ParsableArguments {
             let key = String(text.prefix { $0 != "=" })
             let value = String(text.dropFirst(key.count + 1))
             let isList = Setting.byKey[key]?.isList ?? false
-            return ReadConfiguration.Flag(
+            return ResolvedConfiguration.Flag(
                 key: key, texts: isList ? CommaSeparated.texts(of: value) : [CommaSeparated.unescaped(value)],
                 origin: "--set \(key)")
         }
     }
 
     /// - Parameter sockets: What is listened on already.
-    func read(sockets: [PassedSocket] = []) -> ReadConfiguration {
+    func read(sockets: [PassedSocket] = []) -> ResolvedConfiguration {
         let environment = ProcessInfo.processInfo.environment
-        return ReadConfiguration(
+        return ResolvedConfiguration(
             flags: flags, environment: environment, file: ConfigurationFile.path(named: config, environment),
             sockets: sockets)
     }
@@ -138,7 +138,7 @@ struct ServeOptions: ParsableArguments {
     }
 }
 
-extension ReadConfiguration {
+extension ResolvedConfiguration {
     func requireSound() throws {
         guard !problems.isEmpty else { return }
         throw CommandFailure(

@@ -316,11 +316,11 @@ extension ServiceConfiguration {
 extension SettingKind<String> {
     /// A password in it isn't shown.
     static var store: Self {
-        SettingKind(name: "path or URL") { text throws(SettingComplaint) in
-            guard !text.isEmpty else { throw SettingComplaint("name a directory or a database") }
+        SettingKind(name: "path or URL") { text throws(SettingError) in
+            guard !text.isEmpty else { throw SettingError("name a directory or a database") }
             if case .database = StoreLocation(text) {
                 do throws(StoreError) { _ = try StoreDatabase(text) } catch {
-                    throw SettingComplaint("write postgres://user@host/database, as libpq reads it")
+                    throw SettingError("write postgres://user@host/database, as libpq reads it")
                 }
             }
             return text

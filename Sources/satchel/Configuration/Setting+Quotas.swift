@@ -6,7 +6,7 @@ extension Setting {
     /// read as the setting for all tenants is.
     init(_ key: String, quotas path: any Path<[TenantID: TenantQuotas.Exceptions]>, _ summary: String) {
         self.init(key, "mapping of mappings", summary, isList: true, levels: 2) {
-            texts, configuration throws(SettingComplaint) in
+            texts, configuration throws(SettingError) in
             var exceptions: [TenantID: TenantQuotas.Exceptions] = [:]
             for text in texts {
                 let exception = try QuotaException(text)
@@ -34,22 +34,22 @@ private struct QuotaException {
     /// Nil for none.
     var bound: Int64?
 
-    init(_ text: String) throws(SettingComplaint) {
+    init(_ text: String) throws(SettingError) {
         // A tenant's name may have both signs in it; no quota's, and no value has the second.
         guard let equals = text.lastIndex(of: "="), let dot = text[..<equals].lastIndex(of: "."), dot > text.startIndex
-        else { throw SettingComplaint("write each entry as tenant.quota=value: acme.stored_bytes=50G", about: text) }
+        else { throw SettingError("write each entry as tenant.quota=value: acme.stored_bytes=50G", about: text) }
         let name = String(text[text.index(after: dot)..<equals])
         let value = String(text[text.index(after: equals)...])
         guard let quota = Quota(rawValue: name), let setting = Setting.byKey["quotas.\(name)"] else {
             let names = Quota.allCases.map(\.rawValue)
-            throw SettingComplaint("there is no quota '\(name)'\(NearestName.hint(for: name, in: names))", about: text)
+            throw SettingError("there is no quota '\(name)'\(NearestName.hint(for: name, in: names))", about: text)
         }
         tenant = TenantID(rawValue: String(text[..<dot]))
         self.quota = quota
         guard !["null", "none", "~", ""].contains(value.lowercased()) else { return }
         var configuration = ServiceConfiguration()
         do { try setting.set([value], &configuration) } catch {
-            throw SettingComplaint(error.remedy, about: text)
+            throw SettingError(error.remedy, about: text)
         }
         bound = configuration.settings.quotas[quota]
     }

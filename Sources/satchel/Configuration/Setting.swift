@@ -18,13 +18,13 @@ struct Setting: Sendable {
     let levels: Int
     /// What stands for the default where no value can.
     let defaultText: String?
-    let set: @Sendable ([String], inout ServiceConfiguration) throws(SettingComplaint) -> Void
+    let set: @Sendable ([String], inout ServiceConfiguration) throws(SettingError) -> Void
     let shown: @Sendable (ServiceConfiguration) -> PlainValue
 
     init(
         _ key: String, _ type: String, _ summary: String, isList: Bool = false, levels: Int = 0,
         default text: String? = nil,
-        set: @escaping @Sendable ([String], inout ServiceConfiguration) throws(SettingComplaint) -> Void,
+        set: @escaping @Sendable ([String], inout ServiceConfiguration) throws(SettingError) -> Void,
         shown: @escaping @Sendable (ServiceConfiguration) -> PlainValue
     ) {
         self.key = key
@@ -39,7 +39,7 @@ struct Setting: Sendable {
 
     /// A setting with one value.
     init<Value>(_ key: String, _ path: any Path<Value>, _ kind: SettingKind<Value>, _ summary: String) {
-        self.init(key, kind.name, summary) { texts, configuration throws(SettingComplaint) in
+        self.init(key, kind.name, summary) { texts, configuration throws(SettingError) in
             configuration[keyPath: path] = try kind.read(texts.first ?? "")
         } shown: {
             kind.show($0[keyPath: path])
@@ -51,7 +51,7 @@ struct Setting: Sendable {
         _ key: String, _ path: any Path<Value?>, _ kind: SettingKind<Value>, default text: String = "none",
         _ summary: String
     ) {
-        self.init(key, kind.name, summary, default: text) { texts, configuration throws(SettingComplaint) in
+        self.init(key, kind.name, summary, default: text) { texts, configuration throws(SettingError) in
             configuration[keyPath: path] = try kind.read(texts.first ?? "")
         } shown: {
             $0[keyPath: path].map(kind.show) ?? .nothing
@@ -60,7 +60,7 @@ struct Setting: Sendable {
 
     /// A setting with several values.
     init(_ key: String, list path: any Path<[String]>, _ kind: SettingKind<String>, _ summary: String) {
-        self.init(key, "list of \(kind.name)", summary, isList: true) { texts, configuration throws(SettingComplaint) in
+        self.init(key, "list of \(kind.name)", summary, isList: true) { texts, configuration throws(SettingError) in
             var values: [String] = []
             for text in texts { values.append(try kind.read(text)) }
             configuration[keyPath: path] = values
@@ -71,12 +71,12 @@ struct Setting: Sendable {
 
     /// A setting that maps names to values, each written `name=value` where there are no mappings.
     init(_ key: String, map path: any Path<[String: String]>, _ summary: String) {
-        self.init(key, "mapping", summary, isList: true, levels: 1) { texts, configuration throws(SettingComplaint) in
+        self.init(key, "mapping", summary, isList: true, levels: 1) { texts, configuration throws(SettingError) in
             var values: [String: String] = [:]
             for text in texts {
                 let parts = text.split(separator: "=", maxSplits: 1).map { String($0) }
                 guard parts.count == 2 else {
-                    throw SettingComplaint("write each entry as name=value", about: text)
+                    throw SettingError("write each entry as name=value", about: text)
                 }
                 values[parts[0]] = parts[1]
             }
@@ -94,7 +94,7 @@ struct Setting: Sendable {
 }
 
 /// What is wrong with a value and what would do.
-struct SettingComplaint: Error {
+struct SettingError: Error {
     var remedy: String
     /// The entry of a list; nil for the whole value.
     var entry: String?
@@ -108,16 +108,16 @@ struct SettingComplaint: Error {
 /// How values of one kind are read and shown.
 struct SettingKind<Value: Sendable>: Sendable {
     let name: String
-    let read: @Sendable (String) throws(SettingComplaint) -> Value
+    let read: @Sendable (String) throws(SettingError) -> Value
     let show: @Sendable (Value) -> PlainValue
 }
 
 extension SettingKind where Value: FixedWidthInteger {
     static func bytes(atLeast minimum: Value = 1) -> Self {
-        SettingKind(name: "bytes") { text throws(SettingComplaint) in
+        SettingKind(name: "bytes") { text throws(SettingError) in
             guard let count = ByteCount(argument: text), let value = Value(exactly: count.bytes), value >= minimum
             else {
-                throw SettingComplaint(
+                throw SettingError(
                     "write bytes as a whole number from \(minimum), or with a unit: 512K, 50M, 4G")
             }
             return value
@@ -127,9 +127,9 @@ extension SettingKind where Value: FixedWidthInteger {
     }
 
     static func count(_ range: ClosedRange<Value>) -> Self {
-        SettingKind(name: "count") { text throws(SettingComplaint) in
+        SettingKind(name: "count") { text throws(SettingError) in
             guard let value = Value(text), range.contains(value) else {
-                throw SettingComplaint("write a whole number from \(range.lowerBound) to \(range.upperBound)")
+                throw SettingError("write a whole number from \(range.lowerBound) to \(range.upperBound)")
             }
             return value
         } show: {
@@ -146,9 +146,9 @@ private func seconds(of text: String) -> Double? {
     return number * (unit ?? 1)
 }
 
-private func read(_ text: String, within range: ClosedRange<Double>) throws(SettingComplaint) -> Double {
+private func read(_ text: String, within range: ClosedRange<Double>) throws(SettingError) -> Double {
     guard let value = seconds(of: text), range.contains(value) else {
-        throw SettingComplaint(
+        throw SettingError(
             "write seconds from \(PlainValue.number(range.lowerBound).text) to \(PlainValue.number(range.upperBound).text), or with a unit: 30s, 10m, 24h, 7d"
         )
     }
@@ -157,7 +157,7 @@ private func read(_ text: String, within range: ClosedRange<Double>) throws(Sett
 
 extension SettingKind<Duration> {
     static func seconds(_ range: ClosedRange<Double>) -> Self {
-        SettingKind(name: "seconds") { text throws(SettingComplaint) in
+        SettingKind(name: "seconds") { text throws(SettingError) in
             .seconds(fraction: try satchel.read(text, within: range))
         } show: {
             .number($0.inSeconds)
@@ -167,7 +167,7 @@ extension SettingKind<Duration> {
 
 extension SettingKind<Double> {
     static func seconds(_ range: ClosedRange<Double>) -> Self {
-        SettingKind(name: "seconds") { text throws(SettingComplaint) in
+        SettingKind(name: "seconds") { text throws(SettingError) in
             try satchel.read(text, within: range)
         } show: {
             .number($0)
@@ -177,11 +177,11 @@ extension SettingKind<Double> {
 
 extension SettingKind<Bool> {
     static var flag: Self {
-        SettingKind(name: "true or false") { text throws(SettingComplaint) in
+        SettingKind(name: "true or false") { text throws(SettingError) in
             switch text.lowercased() {
             case "true", "yes", "on", "1": return true
             case "false", "no", "off", "0": return false
-            default: throw SettingComplaint("write true or false")
+            default: throw SettingError("write true or false")
             }
         } show: {
             .flag($0)
@@ -192,9 +192,9 @@ extension SettingKind<Bool> {
 extension SettingKind where Value: RawRepresentable<String> & CaseIterable {
     static var choice: Self {
         let names = Value.allCases.map(\.rawValue)
-        return SettingKind(name: names.joined(separator: ", ")) { text throws(SettingComplaint) in
+        return SettingKind(name: names.joined(separator: ", ")) { text throws(SettingError) in
             guard let value = Value(rawValue: text.lowercased()) else {
-                throw SettingComplaint("write one of \(names.joined(separator: ", "))")
+                throw SettingError("write one of \(names.joined(separator: ", "))")
             }
             return value
         } show: {
@@ -205,9 +205,9 @@ extension SettingKind where Value: RawRepresentable<String> & CaseIterable {
 
 extension SettingKind<ListenAddress> {
     static var listen: Self {
-        SettingKind(name: "address:port") { text throws(SettingComplaint) in
+        SettingKind(name: "address:port") { text throws(SettingError) in
             guard let address = ListenAddress(text) else {
-                throw SettingComplaint(
+                throw SettingError(
                     "write an address and a port: 127.0.0.1:8080, [::1]:8080, or :8080 for every interface")
             }
             return address
@@ -222,14 +222,14 @@ extension SettingKind<String> {
 
     /// An absolute http(s) URL without credentials, query or fragment; a slash at its end is dropped.
     static var publicURL: Self {
-        SettingKind(name: "URL") { text throws(SettingComplaint) in
+        SettingKind(name: "URL") { text throws(SettingError) in
             var text = text
             while text.hasSuffix("/") { text.removeLast() }
             guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
                 ["http", "https"].contains(scheme), parts.host?.isEmpty == false, parts.user == nil,
                 parts.password == nil, parts.query == nil, parts.fragment == nil
             else {
-                throw SettingComplaint(
+                throw SettingError(
                     "write where clients reach the service, without credentials or query: https://media.example.com")
             }
             return text
@@ -250,10 +250,10 @@ extension SettingKind<String> {
         }
     }
 
-    /// A text for which `complaint` has none.
-    static func text(named name: String, _ complaint: @escaping @Sendable (String) -> String?) -> Self {
-        SettingKind(name: name) { text throws(SettingComplaint) in
-            if let remedy = complaint(text) { throw SettingComplaint(remedy, about: text) }
+    /// A text for which `problem` has none.
+    static func text(named name: String, _ problem: @escaping @Sendable (String) -> String?) -> Self {
+        SettingKind(name: name) { text throws(SettingError) in
+            if let remedy = problem(text) { throw SettingError(remedy, about: text) }
             return text
         } show: {
             .text($0)

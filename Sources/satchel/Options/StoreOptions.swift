@@ -30,7 +30,7 @@ struct StoreOptions: ParsableArguments {
     /// uses.
     static let configured: ServiceConfiguration = {
         let environment = ProcessInfo.processInfo.environment
-        return ReadConfiguration(
+        return ResolvedConfiguration(
             flags: [], environment: environment, file: ConfigurationFile.path(named: nil, environment)
         ).configuration
     }()

@@ -85,6 +85,6 @@ struct TreeOptions: ParsableArguments {
 
     func writer(_ format: FormatOptions) throws -> ResultWriter {
         try ResultWriter(
-            format.format, quiet ? .nothing : all ? .all : .news, report: report.map { URL(filePath: $0) })
+            format.format, quiet ? .nothing : all ? .all : .changes, report: report.map { URL(filePath: $0) })
     }
 }

@@ -63,7 +63,7 @@ struct ServiceComposition: Sendable {
                 grace: configuration.grace * 0.15,
                 onListening: { [configuration, sandbox] _ in
                     announce(configuration, store: store, sandbox: sandbox, logger: logger)
-                    manager?.tell(.ready(configuration.places))
+                    manager?.notify(.ready(configuration.places))
                     onListening()
                 })
             return ServiceComposition(
@@ -121,7 +121,7 @@ struct ServiceComposition: Sendable {
         let jobs = JobService(
             records: store.records, pipeline: pipeline, events: JobEvents(),
             worker: WorkerID(rawValue: RunID.generate().rawValue),
-            widths: JobService.Widths(codecs: configuration.codecs ?? 1), onFinished: { ends.ended($0) })
+            concurrency: JobService.Concurrency(codecs: configuration.codecs ?? 1), onFinished: { ends.ended($0) })
         let health = ServiceHealth(
             checks: HealthChecks.all(of: store, spool: spool, codecs: codecs, configuration.settings))
         return API.Service(
@@ -158,7 +158,7 @@ struct ServiceComposition: Sendable {
         Interruption.responding { [health, logger, manager] in
             health.drain()
             // A little more than after what it ends by itself.
-            manager?.tell(.stopping(within: grace + .seconds(5)))
+            manager?.notify(.stopping(within: grace + .seconds(5)))
             logger.notice("stopping", metadata: ["grace_seconds": .stringConvertible(grace.inSeconds)])
             Task { await group.triggerGracefulShutdown() }
             // Whatever hangs, such as a disk that doesn't answer, the process ends: nothing acknowledged is lost.

@@ -16,8 +16,8 @@ struct ServiceFindings {
     private var path: String? { ConfigurationFile.path(named: file, ProcessInfo.processInfo.environment) }
 
     /// What it would read, with every problem.
-    var read: ReadConfiguration {
-        ReadConfiguration(flags: [], environment: ProcessInfo.processInfo.environment, file: path)
+    var read: ResolvedConfiguration {
+        ResolvedConfiguration(flags: [], environment: ProcessInfo.processInfo.environment, file: path)
     }
 
     var all: [Finding] {

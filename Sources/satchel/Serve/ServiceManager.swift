@@ -5,7 +5,7 @@ import Logging
 
 /// Who started the service and wants to hear how it is, as systemd does: sd_notify(3), sd_watchdog_enabled(3).
 final class ServiceManager: Sendable {
-    enum News {
+    enum Message {
         /// It takes requests.
         case ready(String)
         /// It takes no more, and ends within that time.
@@ -32,7 +32,7 @@ final class ServiceManager: Sendable {
         "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES",
     ]
 
-    /// After so long without ``News/alive`` it takes the service for dead; nil where it doesn't care.
+    /// After so long without ``Message/alive`` it takes the service for dead; nil where it doesn't care.
     let patience: Duration?
     private let socket: Descriptor
     private let address: [UInt8]
@@ -62,16 +62,16 @@ final class ServiceManager: Sendable {
     }
 
     /// In the order of the calls; nobody waits for it.
-    func tell(_ news: News) {
+    func notify(_ message: Message) {
         queue.async { [self] in
-            let text = news.text
+            let text = message.text
             let sent = unsafe address.withUnsafeBytes { address in
                 unsafe send(text, to: address.baseAddress?.assumingMemoryBound(to: sockaddr.self))
             }
             guard sent < 0 else { return }
             logger.warning(
                 "the service manager can't be told",
-                metadata: ["news": "\(text)", "reason": "\(SystemErrorText.current)"])
+                metadata: ["message": "\(text)", "reason": "\(SystemErrorText.current)"])
         }
     }
 

@@ -30,7 +30,7 @@ struct Watchdog: ServiceLifecycle.Service {
         await cancelWhenGracefulShutdown {
             while (try? await Task.sleep(for: patience / 3)) != nil {
                 guard (try? await SatchelServer.turnOfEveryLoop()) != nil else { continue }
-                manager.tell(.alive)
+                manager.notify(.alive)
             }
         }
     }

@@ -54,22 +54,29 @@ import Testing
         }
     }
 
+    /// The service on a second server, which may be stopped.
+    private static func serve(
+        _ live: LiveService, grace: Duration
+    ) async throws -> (port: Int, group: ServiceGroup, running: Task<Void, any Error>) {
+        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        let server = try SatchelServer(
+            live.service, listen: ListenAddress(host: "127.0.0.1", port: 0), grace: grace,
+            onListening: { listening.yield($0) })
+        let group = ServiceGroup(
+            configuration: .init(services: [.init(service: server)], logger: live.service.logger))
+        let running = Task {
+            defer { listening.finish() }
+            try await group.run()
+        }
+        return (try #require(await ports.first { _ in true }), group, running)
+    }
+
     @Test func `a server that stops finishes what it is sending and takes nothing new`() async throws {
         try await LiveService.run { live in
             let data = Data(repeating: 3, count: 20_000_000)
             let content = try await live.deliver([.main: data])
             let path = try await live.leasePath(to: content, .main)
-            let (ports, listening) = AsyncStream.makeStream(of: Int.self)
-            let server = try SatchelServer(
-                live.service, listen: ListenAddress(host: "127.0.0.1", port: 0), grace: .seconds(5),
-                onListening: { listening.yield($0) })
-            let group = ServiceGroup(
-                configuration: .init(services: [.init(service: server)], logger: live.service.logger))
-            let running = Task {
-                defer { listening.finish() }
-                try await group.run()
-            }
-            let port = try #require(await ports.first { _ in true })
+            let (port, group, running) = try await Self.serve(live, grace: .seconds(5))
             let isIdle = AsyncStream.makeStream(of: Void.self)
             async let idle = onThread {
                 defer { isIdle.continuation.finish() }
@@ -103,17 +110,7 @@ import Testing
         try await LiveService.run { live in
             let content = try await live.deliver([.main: Data(repeating: 3, count: 50_000_000)])
             let path = try await live.leasePath(to: content, .main)
-            let (ports, listening) = AsyncStream.makeStream(of: Int.self)
-            let server = try SatchelServer(
-                live.service, listen: ListenAddress(host: "127.0.0.1", port: 0), grace: .milliseconds(600),
-                onListening: { listening.yield($0) })
-            let group = ServiceGroup(
-                configuration: .init(services: [.init(service: server)], logger: live.service.logger))
-            let running = Task {
-                defer { listening.finish() }
-                try await group.run()
-            }
-            let port = try #require(await ports.first { _ in true })
+            let (port, group, running) = try await Self.serve(live, grace: .milliseconds(600))
             let isReading = AsyncStream.makeStream(of: Void.self)
             let isOver = DispatchSemaphore(value: 0)
             defer { isOver.signal() }

@@ -42,7 +42,7 @@ import Testing
     @Test func `a full queue is told, and keeps no request away from the node`() async throws {
         let checks = [("store", true, nil), ("queue", false, "3 jobs wait")] as [(String, Bool, String?)]
         let health = ServiceHealth(
-            checks: checks.map { name, isRequired, complaint in .init(name, isRequired: isRequired) { complaint } })
+            checks: checks.map { name, isRequired, problem in .init(name, isRequired: isRequired) { problem } })
         let report = await health.report()
         #expect(report.ready && report.checks["queue"] == .init(ready: false, detail: "3 jobs wait"))
         health.drain()

@@ -281,8 +281,8 @@ import Testing
         (#"{"attachments": [{"url": "http://h/"}], "lease_ttl": 2592001}"#, "/lease_ttl"),
     ])
     func `a field out of its bounds is named`(body: String, pointer: String) throws {
-        let complaints = SubmissionReader(profiles: ["notification"], leaseTTL: 300)
-        let problem = try #require(throws: Problem.self) { try complaints.submission(body.utf8, hasParts: false) }
+        let reader = SubmissionReader(profiles: ["notification"], leaseTTL: 300)
+        let problem = try #require(throws: Problem.self) { try reader.submission(body.utf8, hasParts: false) }
         #expect(problem.errors.map(\.pointer) == [pointer])
     }
 

@@ -14,7 +14,7 @@ import Testing
         try reader.category(Array(json.utf8), id: id)
     }
 
-    /// What is complained of, each by its pointer.
+    /// What is wrong, each by its pointer.
     private func pointers(_ json: String, id: String? = "c") -> [String] {
         do {
             _ = try read(json, id: id)

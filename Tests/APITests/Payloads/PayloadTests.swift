@@ -380,7 +380,7 @@ import Testing
         } _: { origin in
             try await LiveService.run({
                 $0.worker = .faultCodec
-                $0.widths = JobService.Widths(codecs: 2)
+                $0.concurrency = JobService.Concurrency(codecs: 2)
                 $0.fetchAllow = ["127.0.0.0/8"]
             }) { live in
                 // Each an origin by itself.
@@ -396,7 +396,7 @@ import Testing
                 }
                 _ = try await live.store.records.submit(jobs, SubmissionOptions())
                 live.service.jobs.submitted()
-                let width = KeptPlaces.bulk(of: FetchWidths().tenant)
+                let width = ReservedPlaces.bulk(of: FetchConcurrency().tenant)
                 try await eventually { origin.requests.count >= width }
                 let reply = try await live.enrich(
                     #"{"aps":{"alert":{"body":"A"},"mutable-content":1},"att":{"a":"\#(origin.url("/good/1"))"}}"#)

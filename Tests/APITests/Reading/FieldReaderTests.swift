@@ -46,9 +46,9 @@ import Testing
         ("1e999", "between 0 and 9"), ("1e-999", nil), ("-0", nil), ("9.000", nil), ("\"1\"", "not a string"),
         ("true", "not a boolean"), ("{}", "not an object"), ("[]", "not an array"), ("null", nil),
     ])
-    func `a number is one of its range, however it is written`(value: String, complaint: String?) {
+    func `a number is one of its range, however it is written`(value: String, expected: String?) {
         let problem = problem(#"{"a": \#(value)}"#)
-        #expect((problem == nil) == (complaint == nil))
-        if let complaint { #expect(problem?.errors.first?.detail.contains(complaint) == true, "\(problem as Any)") }
+        #expect((problem == nil) == (expected == nil))
+        if let expected { #expect(problem?.errors.first?.detail.contains(expected) == true, "\(problem as Any)") }
     }
 }

@@ -37,7 +37,7 @@ final class LiveService: Sendable {
         /// Else when ``LiveService/startWorking()`` is called.
         var startsWorking = true
         var codecs = 2
-        var widths = JobService.Widths(quick: 4, expensive: 2)
+        var concurrency = JobService.Concurrency(quick: 4, expensive: 2)
         /// Content URLs begin with this, wherever the service really listens: see ``LiveService/path(of:)``.
         var settings = ServiceSettings(publicURL: "https://media.example.com")
         var profiles = Profile.builtIn
@@ -151,7 +151,7 @@ final class LiveService: Sendable {
         let reports = Recorder<JobReport>()
         let jobs = JobService(
             records: store.records, pipeline: pipeline, events: events,
-            worker: WorkerID(rawValue: RunID.generate().rawValue), widths: configuration.widths,
+            worker: WorkerID(rawValue: RunID.generate().rawValue), concurrency: configuration.concurrency,
             onFinished: { reports.add($0) })
         let service = Service(
             store: store, records: store.records, spool: spool, jobs: jobs, profiles: configuration.profiles,

@@ -25,8 +25,8 @@ import Testing
     ) throws {
         #expect(NewerFeature.missing(in: CodecLibrary(feature.library, version: "0.1")).contains(feature))
         #expect(!NewerFeature.missing(in: CodecLibrary(feature.library, version: feature.since)).contains(feature))
-        if let complaint = feature.complaint {
-            #expect(NewerFeature.refusal(of: "Invalid input: \(complaint.uppercased())") == feature.refusal)
+        if let message = feature.message {
+            #expect(NewerFeature.refusal(of: "Invalid input: \(message.uppercased())") == feature.refusal)
         }
         #expect(feature.refusal.code == .unsupportedFeature)
         #expect(feature.refusal.message.contains(feature.subject) && feature.refusal.message.count <= 200)

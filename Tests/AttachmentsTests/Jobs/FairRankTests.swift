@@ -79,6 +79,6 @@ import Testing
     }
 
     @Test func `a quarter is kept from bulk work, but never all of it`() {
-        #expect([1, 2, 3, 4, 5, 32, 64, 256].map(KeptPlaces.bulk(of:)) == [1, 1, 2, 3, 3, 24, 48, 192])
+        #expect([1, 2, 3, 4, 5, 32, 64, 256].map(ReservedPlaces.bulk(of:)) == [1, 1, 2, 3, 3, 24, 48, 192])
     }
 }

@@ -80,7 +80,7 @@ import Testing
         #expect(try #require(try Clips.render(source)?.report(.main)).note.hasPrefix("copied"))
         let places = try packets(source, "v")
         try overwrite(source, Array(places[60..<60 + count]), sparing: 12)
-        #expect(try Probe.complaints(source) != "")
+        #expect(try Probe.decodingErrors(source) != "")
         if count > 4 {
             #expect(try refusal(source)?.code == .corrupt)
         }
@@ -89,7 +89,7 @@ import Testing
         #expect(made.ending.losses.count == 1 && loss.what.hasSuffix("of 200 frames"), "\(loss.text)")
         let missing = try #require(loss.what.split(separator: " ").first.flatMap { Int($0) })
         #expect((max(1, count - 2)...count + 3).contains(missing), "\(loss.text)")
-        #expect(try Probe.complaints(made.file(.main)) == "")
+        #expect(try Probe.decodingErrors(made.file(.main)) == "")
         #expect(made.report(.main)?.note.contains("a copy would take damage over") == true)
     }
 
@@ -104,7 +104,7 @@ import Testing
             damaged[index] = UInt8(truncatingIfNeeded: index &* 2_654_435_761 >> 9)
         }
         try damaged.write(to: source)
-        #expect(try Probe.complaints(source) != "")
+        #expect(try Probe.decodingErrors(source) != "")
         do {
             // Little of it may be lost, but not in silence.
             let made = try #require(try Clips.render(source))
@@ -153,7 +153,7 @@ import Testing
         let made = try #require(try Clips.render(source, profile: Self.salvage))
         #expect(made.ending.losses.count == 1)
         #expect(made.ending.losses.first?.what.hasPrefix("its sound track") == true, "\(made.ending.losses)")
-        #expect(try Probe.complaints(made.file(.main)) == "")
+        #expect(try Probe.decodingErrors(made.file(.main)) == "")
     }
 
     /// Of what length a file's part was found, and what is said to be missing.
@@ -416,7 +416,7 @@ import Testing
         let error = try Rendered.refusal(of: source, in: directory.url)
         #expect(
             error == .corrupt(reason: "none of its pictures could be decoded: what says how they are coded is missing"))
-        #expect(try Probe.complaints(source) != "")
+        #expect(try Probe.decodingErrors(source) != "")
     }
 
     @Test func `a transport stream that holds nothing but its tables is told so`() throws {
@@ -560,7 +560,7 @@ import Testing
             let made = try #require(try Clips.render(source), "\(count) of \(byte)")
             #expect(made.probeResult.type == .mp3 && made.ending.losses == [])
             #expect(abs(try #require(made.probeResult.duration) - 4) < 0.1)
-            #expect(try Probe.complaints(made.file(.main)) == "")
+            #expect(try Probe.decodingErrors(made.file(.main)) == "")
         }
     }
 

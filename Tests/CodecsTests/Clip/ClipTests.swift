@@ -16,30 +16,10 @@ import Testing
 
     private borrowing func file(_ name: String) -> URL { directory.url.appending(path: name) }
 
-    /// 64×48 pictures at 25 a second whose brightness counts them: frame n has luma 16 + 5 × (n mod 40).
     private borrowing func counted(
         _ name: String, seconds: Double, _ encoding: [String], audio: [String] = ["-c:a", "aac"]
     ) throws -> URL {
-        let output = file(name)
-        try Tool.ffmpeg(
-            [
-                "-f", "lavfi", "-i",
-                "color=c=black:size=64x48:rate=25:duration=\(seconds),geq=lum='16+5*mod(N,40)':cb=128:cr=128",
-                "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100:duration=\(seconds)", "-pix_fmt", "yuv420p",
-                "-sc_threshold", "0",
-            ] + encoding + audio, to: output)
-        return output
-    }
-
-    /// The counts of all pictures that an independent decoder shows.
-    private func counts(of url: URL) throws -> [Int] {
-        let raw = try Tool.run(
-            "ffmpeg",
-            [
-                "-v", "error", "-i", url.path, "-map", "0:v", "-vsync", "passthrough", "-vf",
-                "crop=2:2:0:0,extractplanes=y", "-f", "rawvideo", "-",
-            ])
-        return stride(from: 0, to: raw.count, by: 4).map { Int(((Double(raw[$0]) - 16) / 5).rounded()) }
+        try BrightnessClip.make(file(name), seconds: seconds, ["-sc_threshold", "0"] + encoding + audio)
     }
 
     @Test func `a cut on keyframes is copied, with exactly the pictures of the part`() throws {
@@ -52,10 +32,10 @@ import Testing
         #expect(abs(trim.start - 2) < 0.001)
         #expect(abs(trim.duration - 2) < 0.041)
         #expect(abs(trim.sourceDuration - 6) < 0.05)
-        let counts = try counts(of: main)
+        let counts = try BrightnessClip.counts(of: main)
         #expect(abs(counts.count - 50) <= 1)
         #expect(counts == (0..<counts.count).map { (50 + $0) % 40 })
-        #expect(try Probe.complaints(main) == "")
+        #expect(try Probe.decodingErrors(main) == "")
         #expect(abs(try Probe.of(main).duration - 2) < 0.045)
     }
 
@@ -69,8 +49,8 @@ import Testing
         #expect(trim.method == .encode)
         #expect(abs(trim.start - 1.48) < 0.001)
         #expect(abs(trim.duration - 1.2) < 0.001)
-        #expect(try counts(of: main) == (0..<30).map { (37 + $0) % 40 })
-        #expect(try Probe.complaints(main) == "")
+        #expect(try BrightnessClip.counts(of: main) == (0..<30).map { (37 + $0) % 40 })
+        #expect(try Probe.decodingErrors(main) == "")
         let probe = try Probe.of(main)
         #expect(probe.video?.codecName == "h264")
         #expect(probe.video?.profile == "High")
@@ -84,7 +64,7 @@ import Testing
             "source.\(container)", seconds: 5, ["-c:v", "libx264", "-g", "30", "-bf", container == "avi" ? "0" : "3"])
         let made = try #require(
             try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 1.6, duration: 1))))
-        let counts = try counts(of: try #require(made.main))
+        let counts = try BrightnessClip.counts(of: try #require(made.main))
         #expect(abs(counts.count - 25) <= 1)
         let first = try #require(counts.first)
         #expect(abs(first - 0) <= 1 || first == 39)
@@ -308,7 +288,7 @@ import Testing
         profile.video?.aim = 150_000
         let made = try #require(try Clips.render(source, profile: profile))
         #expect(try #require(made.report(.main)).bytes <= 150_000)
-        #expect(try Probe.complaints(try #require(made.main)) == "")
+        #expect(try Probe.decodingErrors(try #require(made.main)) == "")
 
         profile.video?.aim = 1_500
         profile.video?.cap = 1_500
@@ -346,7 +326,7 @@ import Testing
         guard isCopied else { return }
         let audio = try #require(try made.audio().duration.flatMap { Double($0) })
         #expect(abs(audio - (start > 0 ? 2 : 4)) < 0.05, "\(audio)")
-        #expect(try Probe.complaints(made.file(.main)) == "")
+        #expect(try Probe.decodingErrors(made.file(.main)) == "")
     }
 
     @Test func `playlists, foreign and damaged files are refused`() throws {

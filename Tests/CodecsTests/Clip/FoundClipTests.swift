@@ -22,27 +22,8 @@ import Testing
         return output
     }
 
-    /// 64×48 pictures at 25 a second whose brightness counts them, and a tone.
-    private borrowing func counted(_ name: String, seconds: Int, _ encoding: [String]) throws -> URL {
-        let output = file(name)
-        try Tool.ffmpeg(
-            [
-                "-f", "lavfi", "-i",
-                "color=c=black:size=64x48:rate=25:duration=\(seconds),geq=lum='16+5*mod(N,40)':cb=128:cr=128",
-                "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100:duration=\(seconds)", "-pix_fmt", "yuv420p",
-            ] + encoding, to: output)
-        return output
-    }
-
-    /// The counts of all pictures that an independent decoder shows.
-    private func counts(of url: URL) throws -> [Int] {
-        let raw = try Tool.run(
-            "ffmpeg",
-            [
-                "-v", "error", "-i", url.path, "-map", "0:v", "-vsync", "passthrough", "-vf",
-                "crop=2:2:0:0,extractplanes=y", "-f", "rawvideo", "-",
-            ])
-        return stride(from: 0, to: raw.count, by: 4).map { Int(((Double(raw[$0]) - 16) / 5).rounded()) }
+    private borrowing func counted(_ name: String, seconds: Double, _ encoding: [String]) throws -> URL {
+        try BrightnessClip.make(file(name), seconds: seconds, encoding)
     }
 
     @Test(
@@ -59,14 +40,14 @@ import Testing
         let note = try #require(made.report(.main)?.note)
         #expect(note.hasPrefix("copied"), "\(note)")
         let main = try #require(made.main)
-        #expect(try Probe.complaints(main) == "")
+        #expect(try Probe.decodingErrors(main) == "")
         #expect(abs(try Probe.of(main).duration - 4) < 0.15)
     }
 
     @Test func `a damaged last packet is named in the report`() throws {
         let source = try audio("a.aac", ["-c:a", "aac"])
         try Data(contentsOf: source).dropLast(150).write(to: source)
-        #expect(try Probe.complaints(source) != "")
+        #expect(try Probe.decodingErrors(source) != "")
         let note = try #require(try Clips.render(source)?.report(.main)?.note)
         #expect(note.hasSuffix("; 1 damaged at its end left out"), "\(note)")
     }
@@ -78,7 +59,7 @@ import Testing
         let middle = data.count / 2
         for index in middle..<middle + 2500 { data[index] = UInt8(truncatingIfNeeded: index &* index >> 3) }
         try data.write(to: source)
-        #expect(try Probe.complaints(source) != "")
+        #expect(try Probe.decodingErrors(source) != "")
         for waveform in [true, false] {
             var profile = Profile.notification
             if !waveform { profile.audio?.waveform = nil }
@@ -89,7 +70,7 @@ import Testing
             let note = try #require(made.report(.main)?.note)
             #expect(note.contains("of its packets could not be decoded"), "\(note)")
             let main = try #require(made.main)
-            #expect(try Probe.complaints(main) == "")
+            #expect(try Probe.decodingErrors(main) == "")
             // Without a container's times what was damaged is missing.
             #expect(abs(try Probe.of(main).duration - 4) < 0.4)
         }
@@ -104,7 +85,7 @@ import Testing
         let made = try #require(
             try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 0, duration: 2))))
         #expect(made.ending.trim?.method == .copy)
-        #expect(try Probe.complaints(try #require(made.main)) == "")
+        #expect(try Probe.decodingErrors(try #require(made.main)) == "")
     }
 
     /// Whether an MP3's part is taken for whole by its heads, and what decoding it comes upon; nil for no clip.
@@ -182,7 +163,7 @@ import Testing
         profile.damaged = .salvage
         let made = try #require(try Clips.render(source, profile: profile))
         #expect(made.ending.losses.count == 1)
-        #expect(try Probe.complaints(try #require(made.main)) == "")
+        #expect(try Probe.decodingErrors(try #require(made.main)) == "")
     }
 
     @Test(arguments: ["mpeg1video", "mpeg2video"])
@@ -194,13 +175,13 @@ import Testing
         #expect(whole.probeResult.type == .mpeg)
         #expect(abs(try #require(whole.probeResult.duration) - 3) < 0.05)
         let main = try #require(whole.main)
-        let shown = try counts(of: main)
+        let shown = try BrightnessClip.counts(of: main)
         #expect(shown == (0..<75).map { $0 % 40 })
-        #expect(try Probe.complaints(main) == "")
+        #expect(try Probe.decodingErrors(main) == "")
 
         let cut = try #require(
             try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 1, duration: 1))))
-        let counts = try counts(of: try #require(cut.main))
+        let counts = try BrightnessClip.counts(of: try #require(cut.main))
         #expect(abs(counts.count - 25) <= 1)
         #expect(abs((counts.first ?? -9) - 25) <= 1)
     }
@@ -211,7 +192,7 @@ import Testing
             ["-f", "lavfi", "-i", "testsrc=size=64x48:rate=25", "-frames:v", "1", "-f", "mpeg2video"], to: source)
         let made = try #require(try Clips.render(source))
         #expect(made.reports.map(\.role) == [.thumbnail, .poster, .main])
-        #expect(try counts(of: try #require(made.main)).count == 1)
+        #expect(try BrightnessClip.counts(of: try #require(made.main)).count == 1)
     }
 
     @Test(
@@ -228,7 +209,7 @@ import Testing
         #expect(probe.video?.codecName == "h264")
         #expect(probe.audio?.codecName == "aac")
         #expect(abs(probe.duration - 2) < 0.05)
-        #expect(try counts(of: main).count == 50)
+        #expect(try BrightnessClip.counts(of: main).count == 50)
     }
 
     @Test func `a FLAC of 32 bits is told from a damaged one`() throws {
@@ -236,7 +217,7 @@ import Testing
         try Data(FLAC.of32Bits(frames: 20)).write(to: source)
         #expect(try Clips.sniff(source) == "audio/flac")
         // FFmpeg 7 decodes it.
-        if try Probe.complaints(source) == "" {
+        if try Probe.decodingErrors(source) == "" {
             #expect(try Clips.probeResult(source) != nil)
         } else {
             #expect(

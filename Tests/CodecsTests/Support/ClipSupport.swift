@@ -195,7 +195,7 @@ struct Probe: Decodable {
     }
 
     /// What an independent full decode complains about; empty where all is well.
-    static func complaints(_ url: URL) throws -> String {
+    static func decodingErrors(_ url: URL) throws -> String {
         let output = try Tool.run(
             "sh", ["-c", "ffmpeg -v warning -xerror -i \"$0\" -f null - 2>&1 || echo failed", url.path])
         return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

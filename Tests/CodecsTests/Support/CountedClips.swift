@@ -90,7 +90,7 @@ enum CountedClips {
         /// Pairs of a time in this file and the source's time that the sound of that moment tells.
         fileprivate(set) var audioTimes: [(time: Double, told: Double)] = []
 
-        fileprivate mutating func hear(_ samples: [Int16], from start: Double) {
+        fileprivate mutating func append(_ samples: [Int16], from start: Double) {
             audioStart = start
             audioEnd = start + Double(samples.count) / 16_000
             var crossings: [Double] = []
@@ -188,7 +188,7 @@ enum CountedClips {
             guard hasAudio else { return shown }
             let raw = try Data(contentsOf: part("samples"))
             if let start = try Self.times(part("starts")).first {
-                shown.hear(unsafe raw.withUnsafeBytes { unsafe Array($0.bindMemory(to: Int16.self)) }, from: start)
+                shown.append(unsafe raw.withUnsafeBytes { unsafe Array($0.bindMemory(to: Int16.self)) }, from: start)
             }
             return shown
         }

@@ -7,7 +7,7 @@ import Testing
 /// Whose fetch holds a place, and whose is next.
 @Suite struct FetchOrderTests {
     private struct Fetches {
-        var order = FetchOrder(widths: FetchWidths(all: 40, tenant: 16, origin: 8))
+        var order = FetchOrder(concurrency: FetchConcurrency(all: 40, tenant: 16, origin: 8))
         var underway: [FetchPlace] = []
         var waiting: [Int: FetchPlace] = [:]
         var asked = 0
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `an origin, a tenant and all have their widths, a quarter of each without bulk work`() {
+    @Test func `an origin, a tenant and all have their limits, a quarter of each without bulk work`() {
         var fetches = Fetches()
         var granted: [Int] = []
         granted.append(fetches.askOften { _ in ("ada", "https://slow") })
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func `a wait ends with its time or its task, and the place goes to the next`() async {
-        let places = FetchPlaces(FetchWidths(all: 1, tenant: 1, origin: 1))
+        let places = FetchPlaces(FetchConcurrency(all: 1, tenant: 1, origin: 1))
         let place = FetchPlace(tenant: TenantID(rawValue: "ada"), origin: "https://a", isBulk: false)
         #expect(await places.acquire(place, until: nil) == .granted)
         #expect(await places.acquire(place, until: .now + .milliseconds(20)) == .late)

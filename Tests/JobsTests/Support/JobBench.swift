@@ -12,6 +12,7 @@ import Testing
 struct JobBench: Sendable {
     static let tenant = TenantID(rawValue: "ada")
 
+    /// Removed with the last copy of the bench.
     final class Home: Sendable {
         let directory: TemporaryDirectory
 
@@ -29,7 +30,7 @@ struct JobBench: Sendable {
 
     /// Runs workers for as long as `body`.
     static func run(
-        codecs: Int = 3, widths: JobService.Widths = .init(quick: 32, expensive: 4),
+        codecs: Int = 3, concurrency: JobService.Concurrency = .init(quick: 32, expensive: 4),
         sharing: RequestCoalescer.Settings? = RequestCoalescer.Settings(), at place: Home? = nil,
         in memory: StoreMemory? = nil,
         allowing allowed: [String] = ["127.0.0.1"],
@@ -52,7 +53,7 @@ struct JobBench: Sendable {
         let reports = Recorder<JobReport>()
         let jobs = JobService(
             records: store.records, pipeline: pipeline, events: JobEvents(),
-            worker: WorkerID(rawValue: UUID().uuidString), widths: widths, sharing: sharing
+            worker: WorkerID(rawValue: UUID().uuidString), concurrency: concurrency, sharing: sharing
         ) { reports.add($0) }
         let bench = JobBench(home: home, store: store, spool: spool, pool: pool, jobs: jobs, reports: reports)
         let working = Task { try await jobs.run() }

@@ -12,11 +12,11 @@ import Testing
         let browser = try await Browser.shared()
         // The page before asks for what is newer, of a process that has ended.
         try await browser.open("about:blank")
-        _ = try await browser.complaints() + browser.requests()
+        _ = try await browser.consoleErrors() + browser.requests()
         try await browser.open(preview.url.absoluteString + query)
         try await browser.wait("document.getElementById('phone') && document.readyState === 'complete'")
         try await body(browser)
-        #expect(try await browser.complaints() == [])
+        #expect(try await browser.consoleErrors() == [])
         let origin = "http://127.0.0.1:\(preview.port)/"
         #expect(try await browser.requests().filter { !$0.hasPrefix(origin) && !$0.hasPrefix("data:") } == [])
     }

@@ -243,7 +243,7 @@ import Testing
     }
 
     /// All that the calls of a store tell, of tenants and their bytes, where what runs is to be begun anew.
-    static func tell(of store: Store) async throws -> [AnyHashable] {
+    static func contents(of store: Store) async throws -> [AnyHashable] {
         let records = store.records
         var told: [AnyHashable] = []
         for tenant in tenants {
@@ -323,7 +323,7 @@ import Testing
             #expect(report.wasDone && !report.missingKeys.isEmpty)
         }
         let target = try place.target()
-        let found = try await Self.tell(of: target)
+        let found = try await Self.contents(of: target)
         for (one, other) in zip(told, found) { #expect(one == other) }
         #expect(told.count == found.count)
         try await target.records.expectTrueCounts()
@@ -525,7 +525,7 @@ import Testing
         let report = try await place.copy().run()
         #expect(report.wasDone && report.missing.count == 1 && report.damaged.count == 1)
         let target = try place.target()
-        #expect(try await Self.tell(of: target) == told)
+        #expect(try await Self.contents(of: target) == told)
         try await target.records.expectTrueCounts()
         try await place.serve()
     }
@@ -638,7 +638,7 @@ import Testing
         let store = try place.open()
         let content = try await fill(store, place.clock)
         try await store.records.expectTrueCounts()
-        return (content, try await tell(of: store))
+        return (content, try await contents(of: store))
     }
 
     /// A column that is added to either schema has to be copied, or to have its reason here.

@@ -64,7 +64,7 @@ import Testing
         let run = try await first.runs.join("name", source: "source", tenant: .local)
         let joined = try await second.runs.join("name", source: "other", tenant: .local)
         #expect(joined.id == run.id && joined.source == "source")
-        #expect(try await second.runs.standing(of: run.id)?.machines == 2)
+        #expect(try await second.runs.status(of: run.id)?.machines == 2)
         #expect(try await first.runs.leads(run.id))
         #expect(try await !second.runs.leads(run.id))
         let page = Self.page(["a", "b"], of: run.id, from: nil, to: "b")
@@ -72,9 +72,9 @@ import Testing
         #expect(try await Self.submit(page, of: run.id, to: second.runs) == nil)
         let rest = Self.page(["c"], of: run.id, from: "b", to: "c", isLast: true)
         #expect(try await Self.submit(rest, of: run.id, to: second.runs) == [.taken])
-        let standing = try #require(try await first.runs.standing(of: run.id))
-        #expect(standing.position == "c" && standing.isWhole && standing.listed == 3 && standing.counts == "2;1;")
-        #expect(standing.waiting == 3 && standing.unfinished == 3 && standing.nextStep == .wait)
+        let status = try #require(try await first.runs.status(of: run.id))
+        #expect(status.position == "c" && status.isWhole && status.listed == 3 && status.counts == "2;1;")
+        #expect(status.waiting == 3 && status.unfinished == 3 && status.nextStep == .wait)
         // In the order of the list.
         let done = try await Self.carryOut(run.id, in: second.store)
         #expect(done.map { $0.attachments.first?.identifier } == ["a", "b", "c"])
@@ -88,11 +88,11 @@ import Testing
         let run = try await machine.runs.join("name", source: "source", tenant: .local).id
         let page = Self.page(["a", "b"], of: run, from: nil, to: "b", isLast: true)
         #expect(try await Self.submit(page, of: run, to: machine.runs) == [.taken, .elsewhere])
-        let held = try #require(try await machine.runs.standing(of: run))
+        let held = try #require(try await machine.runs.status(of: run))
         #expect(held.position == nil && !held.isWhole && held.listed == 0 && held.counts.isEmpty)
         let ended = try await Self.carryOut(other, in: machine.store)
         #expect(try await Self.submit(page, of: run, to: machine.runs) == [.taken, .earlier(ended[0])])
-        #expect(try await machine.runs.standing(of: run)?.listed == 2)
+        #expect(try await machine.runs.status(of: run)?.listed == 2)
     }
 
     @Test func `who is interrupted is not waited for, and may have left something unwritten`() async throws {
@@ -103,8 +103,8 @@ import Testing
         #expect(try await !second.runs.leads(run))
         try await first.runs.abandon(run)
         #expect(try await second.runs.leads(run))
-        let standing = try #require(try await second.runs.standing(of: run))
-        #expect(standing.machines == 1 && standing.hasLostMachines)
+        let status = try #require(try await second.runs.status(of: run))
+        #expect(status.machines == 1 && status.hasLostMachines)
     }
 
     @Test func `a run ends when all machines have left, and the next of its name finds what was done`() async throws {
@@ -117,13 +117,13 @@ import Testing
         try database.server.execute(
             "INSERT INTO run_nodes VALUES ('\(run.rawValue)', '00000000-0000-4000-8000-000000000000')",
             in: database.name)
-        let before = try #require(try await machine.runs.standing(of: run))
+        let before = try #require(try await machine.runs.status(of: run))
         #expect(before.isDone && before.nextStep == .wait && before.machines == 1 && before.hasLostMachines)
         try await machine.runs.leave(run) { $0 + "left;" }
         try await machine.runs.leave(run) { $0 + "twice;" }
-        #expect(try await machine.runs.standing(of: run)?.nextStep == .end)
+        #expect(try await machine.runs.status(of: run)?.nextStep == .end)
         try await machine.runs.end(run) { $0 + "end;" }
-        let ended = try #require(try await machine.runs.standing(of: run))
+        let ended = try #require(try await machine.runs.status(of: run))
         #expect(ended.hasEnded && ended.counts == "1;left;end;")
         #expect(try await Self.submit(page, of: run, to: machine.runs) == nil)
         let next = try await machine.runs.join("name", source: "source", tenant: .local)

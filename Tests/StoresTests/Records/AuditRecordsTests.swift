@@ -90,10 +90,10 @@ import Testing
         let all = try await told(fixture)
         #expect(all.count == 12)
         let filters = [
-            AuditFilter(), AuditFilter(action: .revoked), AuditFilter(actor: AuditorMark("k2")),
-            AuditFilter(actor: AuditorMark("key")), AuditFilter(actor: AuditorMark("command")),
-            AuditFilter(since: start + .seconds(3)), AuditFilter(actor: AuditorMark("nobody")),
-            AuditFilter(action: .made, actor: AuditorMark("k1"), since: start + .seconds(2)),
+            AuditFilter(), AuditFilter(action: .revoked), AuditFilter(actor: AuditActorFilter("k2")),
+            AuditFilter(actor: AuditActorFilter("key")), AuditFilter(actor: AuditActorFilter("command")),
+            AuditFilter(since: start + .seconds(3)), AuditFilter(actor: AuditActorFilter("nobody")),
+            AuditFilter(action: .made, actor: AuditActorFilter("k1"), since: start + .seconds(2)),
         ]
         for filter in filters {
             let wanted = all.filter(filter.includes)

@@ -196,16 +196,6 @@ import Testing
     }
 }
 
-extension NotificationID {
-    fileprivate static let a = NotificationID(rawValue: "a")
-}
-
-extension Occurrence {
-    fileprivate static func at(_ instant: Instant) -> Occurrence {
-        Occurrence(at: instant, local: nil, note: nil, position: .instant(instant))
-    }
-}
-
 extension JobSubmission {
     /// What a notification's media are made of.
     fileprivate static func media(_ tenant: TenantID = .local, headers: [String: String] = [:]) -> JobSubmission {

@@ -522,16 +522,6 @@ import Testing
     }
 }
 
-extension NotificationID {
-    fileprivate static let a = NotificationID(rawValue: "a")
-}
-
-extension Occurrence {
-    fileprivate static func at(_ instant: Instant) -> Occurrence {
-        Occurrence(at: instant, local: nil, note: nil, position: .instant(instant))
-    }
-}
-
 extension DecidedFiring {
     /// As whoever read the record would fire it.
     fileprivate static func due(
@@ -576,14 +566,9 @@ extension Fixture {
         limit: Int? = nil
     ) async throws -> NotificationAnswer {
         try await records.put(
-            NewNotification(
-                id: NotificationID(rawValue: id), tenant: tenant, bodyDigest: body,
-                submission: NotificationSubmission(
-                    payload: "{}", pushType: .alert, expiresIn: 3600, delivery: .private, profile: nil,
-                    onFailure: .drop, deadline: 10, media: [], trigger: .manual, lateLimit: 3600,
-                    handover: handover, metadata: [:], category: category, traceparent: nil),
-                job: nil, attachments: attachments, next: delay.map { .at(clock.now + $0) }, rules: rules,
-                acceptedAt: clock.now), limit: limit)
+            .sample(
+                id, tenant: tenant, body: body, handover: handover, category: category, attachments: attachments,
+                next: delay.map { .at(clock.now + $0) }, rules: rules, acceptedAt: clock.now), limit: limit)
     }
 
     fileprivate func notification(_ id: String) async throws -> NotificationRecord? {

@@ -13,13 +13,8 @@ extension RecordStore {
     ) async throws {
         let now = try await now()
         _ = try await put(
-            NewNotification(
-                id: NotificationID(rawValue: id), tenant: tenant, bodyDigest: body,
-                submission: NotificationSubmission(
-                    payload: "{}", pushType: .alert, expiresIn: 3600, delivery: .private, profile: nil,
-                    onFailure: .drop, deadline: 10, media: [], trigger: .manual, lateLimit: 3600,
-                    handover: handover, metadata: [:], category: category, traceparent: nil),
-                job: nil, attachments: [], next: nil, rules: nil, acceptedAt: now), limit: nil)
+            .sample(id, tenant: tenant, body: body, handover: handover, category: category, acceptedAt: now), limit: nil
+        )
     }
 
     /// Fires a notification, with a payload that opens these.

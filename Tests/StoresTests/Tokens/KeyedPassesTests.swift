@@ -7,7 +7,7 @@ import Testing
 
 /// What nodes of one store know each other by.
 @Suite struct KeyedPassesTests {
-    private let wish = EventWish(
+    private let subscription = EventSubscription(
         JobName(tenant: TenantID(rawValue: "ada"), job: JobID(rawValue: "a job.\u{2603}\n")), generation: 3)
     private let now = Instant(milliseconds: 1_763_720_100_000)
 
@@ -16,9 +16,9 @@ import Testing
         let keys = try KeyRing(path: directory.path + "/keys")
         let here = KeyedPasses(keys: keys, node: "here")
         let there = KeyedPasses(keys: try KeyRing(path: directory.path + "/keys"), node: "there")
-        let pass = try #require(here.pass(for: wish, to: "there", at: now))
+        let pass = try #require(here.pass(for: subscription, to: "there", at: now))
         let admitted = try #require(there.admit(pass.text, at: now))
-        #expect(admitted.wish == wish && admitted.proof == pass.proof)
+        #expect(admitted.subscription == subscription && admitted.proof == pass.proof)
         #expect(!pass.text.contains(pass.proof))
         // Nor is it any other node's to take.
         #expect(here.admit(pass.text, at: now) == nil)
@@ -32,13 +32,13 @@ import Testing
         #expect(there.admit(pass.text, at: now) != nil)
         let strangers = KeyedPasses(keys: try KeyRing(path: directory.path + "/others"), node: "there")
         #expect(strangers.admit(pass.text, at: now) == nil)
-        #expect(try #require(strangers.pass(for: wish, to: "there", at: now)).proof != pass.proof)
+        #expect(try #require(strangers.pass(for: subscription, to: "there", at: now)).proof != pass.proof)
     }
 
     @Test func `a changed pass is none`() throws {
         let directory = try TemporaryDirectory()
         let passes = KeyedPasses(keys: try KeyRing(path: directory.path + "/keys"), node: "here")
-        let pass = try #require(passes.pass(for: wish, to: "here", at: now)).text
+        let pass = try #require(passes.pass(for: subscription, to: "here", at: now)).text
         var random = SeededGenerator()
         let letters = Array("abcXYZ0189-_.")
         for _ in 0..<200 {

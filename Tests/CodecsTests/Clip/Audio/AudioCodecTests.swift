@@ -90,7 +90,7 @@ import Testing
         // The judge drops what the first packet of Windows Media only prepares, 43 ms.
         #expect(abs(from - original.from) < 0.06 || abs(from - 1) < 0.06, "\(from), not \(original.from)")
         #expect(abs(to - original.to) < 0.06 || abs(to - 2) < 0.06, "\(to), not \(original.to)")
-        #expect(try Probe.complaints(made.file(.main)) == "")
+        #expect(try Probe.decodingErrors(made.file(.main)) == "")
     }
 
     static let films: [(name: String, encoding: [String])] = [
@@ -111,7 +111,7 @@ import Testing
         #expect(try made.audio().codecName == "aac")
         let (from, to) = try heard(try made.file(.main))
         #expect(abs(from - 1) < 0.06 && abs(to - 2) < 0.06, "\(from) to \(to)")
-        #expect(try Probe.complaints(made.file(.main)) == "")
+        #expect(try Probe.decodingErrors(made.file(.main)) == "")
     }
 
     @Test func `frames of MPEG layer 1 are sound`() throws {

@@ -245,7 +245,7 @@ import Testing
         let audio = try made.audio()
         #expect(audio.sampleRate == "\(rate)")
         #expect(audio.channels == channels)
-        #expect(try Probe.complaints(made.file(.main)) == "")
+        #expect(try Probe.decodingErrors(made.file(.main)) == "")
     }
 
     @Test(arguments: ["flac", "ac3", "pcm_f32le"])
@@ -292,7 +292,7 @@ import Testing
                 "atrim=start=5", "-c:v", "mpeg4", "-c:a", "flac",
             ], to: source)
         let film = try #require(try Clips.render(source))
-        #expect(try Probe.complaints(film.file(.main)) == "")
+        #expect(try Probe.decodingErrors(film.file(.main)) == "")
         #expect(abs(try Probe.of(film.file(.main)).duration - 1) < 0.05)
     }
 

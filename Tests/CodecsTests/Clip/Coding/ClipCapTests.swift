@@ -34,7 +34,7 @@ import Testing
         #expect(size == report.bytes)
         #expect(report.bytes <= cap, "\(report.bytes) over \(cap): \(report.note)")
         #expect(report.encodes <= 4, "\(report.note)")
-        #expect(try Probe.complaints(main) == "")
+        #expect(try Probe.decodingErrors(main) == "")
         #expect(abs(try Probe.of(main).duration - seconds) < 0.15, "\(report.note)")
         return report
     }

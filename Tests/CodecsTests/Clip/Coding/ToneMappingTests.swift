@@ -55,7 +55,7 @@ import Testing
         #expect(stream.colorRange == "tv")
         let note = try #require(made.report(.main)?.note)
         #expect(note.contains("tone-mapped from \(transfer == "smpte2084" ? "PQ" : "HLG")"), "\(note)")
-        #expect(try Probe.complaints(main) == "")
+        #expect(try Probe.decodingErrors(main) == "")
 
         let poster = try made.file(.poster)
         for (output, tolerance) in [(main, 7.0), (poster, 9.0)] {

@@ -60,7 +60,7 @@ import Testing
         for box in boxes { #expect(!["udta", "meta", "ilst"].contains { box.hasSuffix($0) }, "\(box)") }
         #expect(
             data.range(of: Data("ilst".utf8)) == nil && data.range(of: Data("hdlr\0\0\0\0\0\0\0\0mdir".utf8)) == nil)
-        #expect(try Probe.complaints(made.file(.main)) == "")
+        #expect(try Probe.decodingErrors(made.file(.main)) == "")
     }
 
     @Test(arguments: [[], ["-an"]])
@@ -81,7 +81,7 @@ import Testing
         let data = try Data(contentsOf: made.file(.main))
         let outer = boxes(data).filter { !$0.contains("/") }
         #expect(outer.starts(with: ["ftyp", "moov", "free"]) && outer.last == "mdat", "\(outer)")
-        #expect(try Probe.complaints(made.file(.main)) == "")
+        #expect(try Probe.decodingErrors(made.file(.main)) == "")
         // What ffmpeg makes of the same packets.
         let plain = file("plain.mp4")
         try Tool.ffmpeg(["-i", made.file(.main).path, "-c", "copy"], to: plain)

@@ -37,15 +37,15 @@ private func packets(_ groups: Int, using generator: inout some RandomNumberGene
             let last = (packets.map(\.pts).max() ?? 0) + 10
             let start = Int64.random(in: 0..<last, using: &generator)
             let end = Int64.random(in: start...last, using: &generator)
-            let wish = CutPlan.Wish(
+            let request = CutPlan.Request(
                 start: start, end: end, tolerance: 10, slack: Bool.random(using: &generator) ? 40 : nil)
-            guard let plan = try? CutPlan.make(packets, reachesEnd: true, wish: wish) else { continue }
+            guard let plan = try? CutPlan.make(packets, reachesEnd: true, request: request) else { continue }
             plans += 1
             let kept = packets[plan.packets]
             #expect(kept.first?.isRefresh == true)
             #expect(kept.first?.pts == plan.start)
             #expect(abs(plan.start - start) <= 10)
-            if wish.slack == nil {
+            if request.slack == nil {
                 #expect(abs(plan.end - end) <= 10)
             } else {
                 #expect(plan.end <= end && plan.end >= end - 50)
@@ -66,7 +66,7 @@ private func packets(_ groups: Int, using generator: inout some RandomNumberGene
             let from = Int.random(in: 0..<3, using: &generator)
             let plan = try CutPlan.make(
                 packets, reachesEnd: false,
-                wish: CutPlan.Wish(start: refreshes[from], end: refreshes[from + 1], tolerance: 0))
+                request: CutPlan.Request(start: refreshes[from], end: refreshes[from + 1], tolerance: 0))
             #expect(plan.start == refreshes[from])
             #expect(plan.end == refreshes[from + 1])
         }
@@ -78,14 +78,14 @@ private func packets(_ groups: Int, using generator: inout some RandomNumberGene
         }
         let group = [packet(0, refresh: true), packet(50), packet(10), packet(20), packet(30), packet(40)]
         #expect(throws: CutPlan.Refusal(reason: "the start is on no keyframe")) {
-            try CutPlan.make(group, reachesEnd: true, wish: CutPlan.Wish(start: 30, end: 60, tolerance: 10))
+            try CutPlan.make(group, reachesEnd: true, request: CutPlan.Request(start: 30, end: 60, tolerance: 10))
         }
         #expect(throws: CutPlan.Refusal(reason: "the end lies between pictures that need each other")) {
-            try CutPlan.make(group, reachesEnd: true, wish: CutPlan.Wish(start: 0, end: 30, tolerance: 10))
+            try CutPlan.make(group, reachesEnd: true, request: CutPlan.Request(start: 0, end: 30, tolerance: 10))
         }
         let hidden = [packet(0, refresh: true, hidden: true), packet(10), packet(20)]
         #expect(throws: CutPlan.Refusal(reason: "the source hides pictures of this part")) {
-            try CutPlan.make(hidden, reachesEnd: true, wish: CutPlan.Wish(start: 0, end: 30, tolerance: 10))
+            try CutPlan.make(hidden, reachesEnd: true, request: CutPlan.Request(start: 0, end: 30, tolerance: 10))
         }
     }
 
@@ -113,8 +113,10 @@ private func packets(_ groups: Int, using generator: inout some RandomNumberGene
             let last = (packets.map(\.pts).max() ?? 0) + 10
             let start = Int64.random(in: 0..<last, using: &generator)
             let end = Int64.random(in: start...last, using: &generator)
-            let wish = CutPlan.Wish(start: start, end: end, tolerance: 10)
-            guard let plan = try? SmartPlan.make(packets, reachesEnd: true, wish: wish, leniency: 2) else { continue }
+            let request = CutPlan.Request(start: start, end: end, tolerance: 10)
+            guard let plan = try? SmartPlan.make(packets, reachesEnd: true, request: request, leniency: 2) else {
+                continue
+            }
             let middle = packets[plan.middle.packets]
             #expect(middle.first?.isRefresh == true)
             #expect(middle.allSatisfy { $0.pts >= plan.middle.start && $0.pts < plan.middle.end })

@@ -91,7 +91,7 @@ import Testing
             // All but the edges are the source's, bit by bit.
             let copied = Int(note.prefix { $0 != " " })
             #expect(same == copied, "\(name): \(note)")
-            #expect(try Probe.complaints(main) == "")
+            #expect(try Probe.decodingErrors(main) == "")
         }
     }
 

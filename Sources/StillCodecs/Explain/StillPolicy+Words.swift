@@ -28,7 +28,7 @@ extension StillPolicy {
         case (let side?, .inside):
             // An encoder that had to shrink it says so itself.
             clause += size.longestSide < min(side, framed.longestSide) ? "" : " because the longest side may be \(side)"
-        case (_, .crop): clause += ", square by its profile" + (isCut(region.size) ? ", \(gaze)" : "")
+        case (_, .crop): clause += ", square by its profile" + (isCut(region.size) ? ", \(gravity)" : "")
         }
         if region != PixelRect(source) {
             clause += "; of the rectangle \(region.size.words) at \(region.left), \(region.top)"
@@ -38,8 +38,8 @@ extension StillPolicy {
 
     private func isCut(_ size: PixelSize) -> Bool { framing.scaledSize(of: size) != framing.resultSize(of: size) }
 
-    private var gaze: String {
-        switch framing.gaze {
+    private var gravity: String {
+        switch framing.gravity {
         case .centre: "cropped to its middle"
         case .attention: "cropped to what catches the eye"
         case .point(let x, let y): "cropped to the focal point \(hundredths(x)), \(hundredths(y))"

@@ -257,7 +257,7 @@ private struct EdgeMaker {
             pictures.first?.isRefresh == true, !pictures.dropFirst().contains(where: \.isRefresh)
         else { return nil }
         // The first is shown from the start on, however long it was already.
-        let start = scan.wish.start
+        let start = scan.request.start
         if let first = pictures.first, first.pts < start { pictures[0].pts = start }
         return Made(pictures: pictures, parameters: parameters)
     }

@@ -5,7 +5,7 @@ import Foundation
 import S3
 
 /// What the settings come to: flags over the environment over the file over defaults.
-struct ReadConfiguration: Sendable {
+struct ResolvedConfiguration: Sendable {
     var configuration = ServiceConfiguration()
     /// Where each setting that is not the default came from.
     var origins: [String: String] = [:]
@@ -67,7 +67,7 @@ struct ReadConfiguration: Sendable {
             for (provider, origin) in layers {
                 guard let texts = Self.texts(of: setting, in: provider) else { continue }
                 origins[setting.key] = origin(setting)
-                do throws(SettingComplaint) {
+                do throws(SettingError) {
                     try setting.set(texts, &configuration)
                 } catch {
                     problems.append(
@@ -102,28 +102,28 @@ struct ReadConfiguration: Sendable {
     // MARK: Settings that depend on each other
 
     private mutating func checkTogether() {
-        func complain(_ key: String, _ value: String?, _ remedy: String) {
+        func addError(_ key: String, _ value: String?, _ remedy: String) {
             problems.append(
                 ConfigurationProblem(key: key, origin: origins[key] ?? "default", value: value, remedy: remedy))
         }
         switch (configuration.tlsCertificate, configuration.tlsKey) {
-        case (nil, _?): complain("tls.certificate", nil, "tls.key is set, so it is needed too")
-        case (_?, nil): complain("tls.key", nil, "tls.certificate is set, so it is needed too")
+        case (nil, _?): addError("tls.certificate", nil, "tls.key is set, so it is needed too")
+        case (_?, nil): addError("tls.key", nil, "tls.certificate is set, so it is needed too")
         default: break
         }
         if configuration.scan.url != nil, let socket = configuration.scan.socket {
-            complain("scan.socket", socket, "scan.url is set; name one scanner")
+            addError("scan.socket", socket, "scan.url is set; name one scanner")
         }
         switch (StoreLocation(configuration.store), configuration.blobs) {
         case (.database, nil):
-            complain("blobs", nil, "a store in PostgreSQL keeps its bytes in a bucket: name it, s3://bucket/prefix")
+            addError("blobs", nil, "a store in PostgreSQL keeps its bytes in a bucket: name it, s3://bucket/prefix")
         case (.directory, let blobs?), (.memory, let blobs?):
-            complain(
+            addError(
                 "blobs", blobs, "only a store in PostgreSQL keeps its bytes in a bucket; leave it out, or set store")
         default: break
         }
         if case .memory = StoreLocation(configuration.store), configuration.settings.role != .all {
-            complain(
+            addError(
                 "role", configuration.settings.role.rawValue,
                 "no other node shares a store in memory; leave it 'all', or name another store")
         }
@@ -131,7 +131,7 @@ struct ReadConfiguration: Sendable {
             do throws(S3Error) {
                 _ = try configuration.bucket.configuration(of: blobs, [:])
             } catch {
-                complain("blobs", blobs, error.reason)
+                addError("blobs", blobs, error.reason)
             }
         }
         for (key, path) in [
@@ -140,17 +140,17 @@ struct ReadConfiguration: Sendable {
             ("profiles", configuration.profiles),
         ] {
             if let path, !FileManager.default.isReadableFile(atPath: path) {
-                complain(key, path, "name a file that is there and may be read")
+                addError(key, path, "name a file that is there and may be read")
             }
         }
         if configuration.publicURL == nil, !configuration.isLocal || configuration.firstAddress == nil {
-            complain(
+            addError(
                 "public_url", nil,
                 "the service is to listen on \(configuration.places), so say where clients reach it, here or with --public-url: https://media.example.com"
             )
         }
         if !configuration.isLocal, !configuration.settings.keysRequired {
-            complain("api_keys.required", "false", "only a service on loopback may do without keys; leave it true")
+            addError("api_keys.required", "false", "only a service on loopback may do without keys; leave it true")
         }
         if let origin = origins["listen"], !configuration.sockets.isEmpty {
             warnings.append(
@@ -164,14 +164,14 @@ struct ReadConfiguration: Sendable {
             }
             for (category, profile) in configuration.settings.categories.sorted(by: { $0.key < $1.key })
             where !names.contains(profile) {
-                complain(
+                addError(
                     "categories", "\(category)=\(profile)",
                     "there is no profile '\(profile)'" + NearestName.hint(for: profile, in: names.sorted()))
             }
         } catch {
             // A file that isn't there was complained about.
             if let path = configuration.profiles, FileManager.default.isReadableFile(atPath: path) {
-                complain("profiles", path, (error as? CommandFailure)?.sentence ?? "\(error)")
+                addError("profiles", path, (error as? CommandFailure)?.sentence ?? "\(error)")
             }
         }
     }

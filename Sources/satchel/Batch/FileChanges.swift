@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// What of a tree is new or changed since it was last looked at, and has been left alone for long enough to be whole.
-final class FileNews: Sendable {
+final class FileChanges: Sendable {
     private struct State {
         /// By path, what was there when it was taken: digests, for a tree may have millions of files.
         var taken: [UInt64: UInt64] = [:]
@@ -29,7 +29,7 @@ final class FileNews: Sendable {
         }
     }
 
-    /// Whether this is to be taken now; a second time it is no news.
+    /// Whether this is to be taken now; a second time it is no change.
     func take(_ entry: FoundEntry) -> Bool {
         let (path, facts): (Data, UInt64)
         switch entry {

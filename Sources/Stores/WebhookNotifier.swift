@@ -1,13 +1,13 @@
 internal import Synchronization
 
 /// Tells whoever calls webhooks that one became due, once it is durable.
-final class WebhookBell: Sendable {
+final class WebhookNotifier: Sendable {
     /// That of the store whose transaction this is.
-    @TaskLocal static var current: WebhookBell?
+    @TaskLocal static var current: WebhookNotifier?
 
     private struct State {
         var listener: (@Sendable () -> Void)?
-        var isPulled = false
+        var isDue = false
     }
 
     private let state = Mutex(State())
@@ -17,15 +17,15 @@ final class WebhookBell: Sendable {
     }
 
     /// Within a transaction that made one due.
-    func pull() {
-        state.withLock { $0.isPulled = true }
+    func markDue() {
+        state.withLock { $0.isDue = true }
     }
 
     /// After a transaction, whatever became of it: to look in vain costs little.
-    func ring() {
+    func notify() {
         let listener = state.withLock { state in
-            defer { state.isPulled = false }
-            return state.isPulled ? state.listener : nil
+            defer { state.isDue = false }
+            return state.isDue ? state.listener : nil
         }
         listener?()
     }

@@ -1,6 +1,6 @@
 """Compares what the alerts and the dashboard ask for with what the service tells: names and labels.
 
-    Docker/check/metrics.py      in the sources' directory; exit status 1 where they don't agree
+    Tests/deployment/metrics.py      in the sources' directory; exit status 1 where they don't agree
 """
 
 import json

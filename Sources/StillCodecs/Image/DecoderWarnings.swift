@@ -1,9 +1,9 @@
 import CVips
 
-/// What decoders of libvips complain of while they decode, beside their errors.
+/// What decoders of libvips warn of while they decode, beside their errors.
 @safe
-struct DecoderComplaints: ~Copyable {
-    private let gathered: UnsafeMutablePointer<satchel_complaints>
+struct DecoderWarnings: ~Copyable {
+    private let gathered: UnsafeMutablePointer<satchel_warnings>
 
     /// Begins to listen; nil where there is no memory.
     init?() {
@@ -19,13 +19,13 @@ struct DecoderComplaints: ~Copyable {
     var isEmpty: Bool { unsafe gathered.pointee.count == 0 }
 
     /// Whether the colour profile could not be used: libvips takes another one then.
-    var isOfProfile: Bool { unsafe String(cString: satchel_complaints_text(gathered)).contains("corrupt profile") }
+    var isOfProfile: Bool { unsafe String(cString: satchel_warnings_text(gathered)).contains("corrupt profile") }
 
     /// Rows of a fax of which a decoder said that they end too early or hold codes that are none.
     ///
-    /// libvips 8.14 has libtiff's warnings as complaints and its errors, where it goes on nevertheless, as text.
+    /// libvips 8.14 has libtiff's warnings as such and its errors, where it goes on nevertheless, as text.
     var damagedFaxRows: Int {
-        let texts = unsafe String(cString: satchel_complaints_text(gathered)) + String(cString: satchel_error_text())
+        let texts = unsafe String(cString: satchel_warnings_text(gathered)) + String(cString: satchel_error_text())
         var places: Set<Substring> = []
         for line in texts.split(separator: "\n") {
             for sign in ["Premature EOL at line ", "Bad code word at line "] {
@@ -41,12 +41,12 @@ struct DecoderComplaints: ~Copyable {
     ///
     /// - Parameters:
     ///   - found: Says after the pixels were computed which row is the first that is missing. Must outlive them.
-    ///   - complains: Whether the decoder complains of a row instead of failing.
+    ///   - warns: Whether the decoder warns of a row instead of failing.
     func rows(
-        of picture: borrowing Picture, found: UnsafeMutablePointer<satchel_rows_found>, complains: Bool
+        of picture: borrowing Picture, found: UnsafeMutablePointer<satchel_rows_found>, warns: Bool
     ) throws(VipsFailure) -> Picture {
         unsafe found.pointee = satchel_rows_found(
-            first_missing: Int32(picture.height), complaints: complains ? UnsafePointer(gathered) : nil)
+            first_missing: Int32(picture.height), warnings: warns ? UnsafePointer(gathered) : nil)
         return try unsafe picture.derive { unsafe satchel_find_rows($0, $1, found) }
     }
 }

@@ -2,7 +2,7 @@ import Attachments
 import FoundationEssentials
 
 /// Keeps a zygote of one decoder set at work, another in reserve, and processes ready.
-actor ZygoteShelf {
+actor ZygotePool {
     private let configuration: CodecPoolConfiguration
     private let decoderSet: DecoderSet
     private var zygotes: [RunningZygote] = []
