@@ -22,6 +22,7 @@ struct ProbedClip: ~Copyable {
             let opened = try open(descriptor, bytes: bytes, demuxers: demuxers)
             guard let demuxer = opened else {
                 if let refusal = refusalOfTag(descriptor, bytes: bytes) { throw FFmpegFailure(refusal: refusal) }
+                if let refusal = Demuxer.refusalOfForeign(descriptor) { throw FFmpegFailure(refusal: refusal) }
                 return nil
             }
             return try examine(

@@ -90,6 +90,9 @@ import Testing
             ("a picture written as text (its bytes", "ffd8ffe000104a46"),
             ("a picture written as text (its bytes", "{\"type\":\"Buffer\",\"data\":[255"),
             ("a picture written as text (its bytes", "b'\\xff\\xd8\\xff\\xe0"), ("an encrypted file", "U2FsdGVkX1+abc"),
+            ("a picture, sound or video written", "_9j_4AAQSkZJRgABAQ"),
+            ("a picture written as text (its bytes", "255 216 255 224 0 16"),
+            ("a scanned drawing", "srcdocid: NONE            dstdocid: NONE"),
         ])
     func `a text is called what it is`(name: String, text: String) {
         let format = ForeignFormat(head: Array(text.utf8))
@@ -141,6 +144,10 @@ import Testing
             ("a 3D model", [0: "Kaydara FBX Binary"]),
             ("a font", [0: "ttcf"]), ("a font", [8: "\u{1}\0\u{2}\0", 34: "LP"]),
             ("a container of scientific data", [0: "PAR1"]),
+            ("a DVD's table of contents (IFO)", [0: "DVDVIDEO-VTS"]), ("a 3D model", [0: "FORM", 8: "LWO2"]),
+            ("a 3D model", [0: "LASF"]), ("a 3D model", [0: "3D Geometry File Format        60"]),
+            ("a file as old Macintoshes packed it in one piece (AppleSingle)", [1: "\u{5}\u{16}", 5: "\u{2}"]),
+            ("a record of network traffic (pcap)", [0: "\n\r\r\n"]),
             ("an encrypted file", [0: "AES\u{2}"]), ("raw AV1", [0: "\u{12}\0\n"]), ("raw H.264", [2: "\u{1}g"]),
         ] as [(String, [Int: String])])
     func `a file is called what it begins as`(name: String, signs: [Int: String]) {
@@ -154,6 +161,9 @@ import Testing
             [0xef, 0xbb, 0xbf, 0xff, 0xd8, 0xff, 0xe0], [0x0d, 0x0a, 0x89, 0x50, 0x4e, 0x47],
             [0x0a, 0xff, 0xd8, 0xff, 0xdb],
             [0x33, 0x35, 0x32, 0x0d, 0x0a, 0xff, 0xd8, 0xff, 0xe0],
+            Array("<br />\n<b>Warning</b>: Undefined index in <b>a.php</b> on line <b>3</b><br />\n".utf8) + [
+                0xff, 0xd8, 0xff, 0xe0,
+            ],
         ] as [[UInt8]])
     func `what programs print in front of a picture is told, and that it is one`(head: [UInt8]) throws {
         let format = try #require(ForeignFormat(head: head + [0, 16, 0x4a, 0x46, 0x49, 0x46]))
@@ -166,7 +176,7 @@ import Testing
             ("tgs", "application/gzip", "a sticker of Telegram's (a packed Lottie animation)"),
             ("SVGZ", "application/gzip", "an SVG drawing"), ("lottie", "application/zip", "a Lottie animation"),
             ("wbmp", "application/octet-stream", "a WBMP picture"), ("wbmp", nil, "a WBMP picture"),
-            ("gsm", nil, "sound without a word of its form, as telephony keeps it"),
+            ("palm", nil, "a Palm's picture"), ("gsm", nil, "sound without a word of its form, as telephony keeps it"),
         ] as [(String, String?, String)])
     func `what only a name tells is told by it`(ending: String, sniffed: String?, name: String) throws {
         let format = try #require(ForeignFormat(fileExtension: ending, sniffed: sniffed))
@@ -183,6 +193,19 @@ import Testing
         #expect(
             packed.message == "This is an archive, and no picture, sound or video. Unpack it, and send what is in it.")
         #expect(packed.ofFile(named: "hello.tgs", declared: nil).code == .unsupportedFeature)
+    }
+
+    @Test(
+        arguments: [
+            ("msg", "application/x-ole-storage", "a message of Outlook's"),
+            ("icloud", "application/x-bplist", "what stands for a file that iCloud hasn't downloaded"),
+            ("pages", "application/zip", "an office document or a book"),
+        ])
+    func `what is no media is told by its name where its bytes say less`(ending: String, sniffed: String, name: String)
+    {
+        let error = AttachmentError.unrecognizedType(sniffed: sniffed).ofFile(named: "a.\(ending)", declared: nil)
+        #expect(error.code == .unrecognizedType)
+        #expect(error.message.hasPrefix("This is \(name), and no picture, sound or video."), "\(error.message)")
     }
 
     @Test func `a name says nothing of what looks like something else`() {

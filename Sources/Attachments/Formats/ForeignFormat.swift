@@ -105,7 +105,7 @@ public struct ForeignFormat: Hashable, Sendable {
 }
 
 extension ForeignFormat.Kind {
-    var advice: String {
+    package var advice: String {
         switch self {
         case .picture: "Convert it to JPEG or PNG."
         case .drawing: "Export it as PNG or JPEG."
@@ -172,6 +172,9 @@ extension ForeignFormat {
         ForeignFormat(
             .picture, "a picture in a terminal's codes (Sixel)", [0x1b, 0x50, 0x71], [0x1b, 0x50, 0x30, 0x3b]),
         ForeignFormat(.picture, "a WBMP picture", named: Naming("wbmp", "wbm")),
+        ForeignFormat(.picture, "a Palm's picture", named: Naming("palm")),
+        ForeignFormat(.picture, "a Khoros picture (VIFF)", [0xab, 0x01, 0x01, 0x03]),
+        ForeignFormat(.picture, "a scanned drawing (CALS)", .text("srcdocid:"), .text("version: mil-std-1840")),
         ForeignFormat(.picture, "a bare fax", named: Naming("g3", "g4", "fax")),
         ForeignFormat(.picture, "a JNG picture", [0x8b, 0x4a, 0x4e, 0x47, 0x0d, 0x0a], types: ["video/x-jng"]),
         ForeignFormat(
@@ -230,16 +233,19 @@ extension ForeignFormat {
             advice: "Leave its first 128 bytes out, or send the picture itself."),
         ForeignFormat(
             .picture, "a picture with something in front that isn't part of it",
-            .within(16, [0x0a, 0xff, 0xd8, 0xff]), .within(16, [0x0a, 0x89, 0x50, 0x4e, 0x47]),
-            [0x20, 0xff, 0xd8, 0xff], [0xef, 0xbb, 0xbf, 0xff, 0xd8, 0xff], [0xef, 0xbb, 0xbf, 0x89, 0x50, 0x4e, 0x47],
-            advice: "Send it again without that: an empty line, or a byte order mark (BOM)."),
+            signs: [
+                [.within(16, [0x0a, 0xff, 0xd8, 0xff])], [.within(16, [0x0a, 0x89, 0x50, 0x4e, 0x47])],
+                [[0x20, 0xff, 0xd8, 0xff]], [[0xef, 0xbb, 0xbf, 0xff, 0xd8, 0xff]],
+                [[0xef, 0xbb, 0xbf, 0x89, 0x50, 0x4e, 0x47]],
+            ] + printed,
+            advice: "Send it again without that: an empty line, a byte order mark (BOM), or what a program printed."),
         // The Base64 of how JPEG, PNG, GIF, RIFF (WebP, WAV, AVI), ID3, FLAC, Ogg, Matroska, TIFF and MP4 (HEIF, too) begin.
         ForeignFormat(
             .picture, "a picture, sound or video written as text (Base64)",
             signs: [
                 ["/9j/"], ["iVBORw0KGgo"], ["R0lGOD"], ["UklGR"], ["SUQz"], ["ZkxhQ"], ["T2dnUw"], ["GkXfo"], ["SUkqA"],
                 ["TU0AK"], ["AAAA", .at(6, "Z0eX")], [.text("data:image/")], [.text("data:video/")],
-                [.text("data:audio/")],
+                [.text("data:audio/")], ["_9j_"],
                 [.text("\"data:image/")], [.text("\"data:video/")], [.text("\"data:audio/")],
             ],
             advice: "Decode it first."),
@@ -250,12 +256,21 @@ extension ForeignFormat {
             .text("00000000: ffd8"), .text("00000000: 8950"), .text("00000000  ff d8"), .text("00000000  89 50"),
             .text("{\"type\":\"buffer\""), .text("{\"type\": \"buffer\""), .text("[255,216,255"),
             .text("[255, 216, 255"),
-            .text("[137,80,78"), .text("[137, 80, 78"),
+            .text("[137,80,78"), .text("[137, 80, 78"), .text("255 216 255 "), .text("137 80 78 71 "),
+            .text("255,216,255,"), .text("137,80,78,71,"),
             advice: "Write its bytes to a file as they are."),
         ForeignFormat(
             .picture, "a file written as text (uuencode)", "begin 644 ", "begin 664 ", "begin 666 ", "begin 600 ",
             types: ["text/x-uuencode"], advice: "Decode it first."),
     ]
+
+    /// What scripts print of themselves, and then a JPEG or PNG.
+    private static let printed: [[Part]] = [
+        "<br />", "<b>warning", "<b>notice", "warning: ", "notice: ", "php warning", "php notice",
+    ]
+    .flatMap { text in
+        [[0xff, 0xd8, 0xff], [0x89, 0x50, 0x4e, 0x47]].map { [.text(text), .within(4096, $0)] }
+    }
 
     private static let drawings: [ForeignFormat] = [
         ForeignFormat(
@@ -307,6 +322,9 @@ extension ForeignFormat {
             types: ["application/mxf"]),
         // What a player loads piece by piece (ISO/IEC 14496-12, clause 8.16): how it is coded stands elsewhere.
         ForeignFormat(.video, "a segment of a stream", .at(4, "styp"), .at(4, "moof"), advice: segmentAdvice),
+        ForeignFormat(
+            .video, "a DVD's table of contents (IFO)", "DVDVIDEO-VMG", "DVDVIDEO-VTS",
+            advice: "Send the video itself: the VOB files that lie beside it."),
         ForeignFormat(.video, "RealMedia", ".RMF", types: ["application/vnd.rn-realmedia"]),
         // The first block's header, of 60 and of 50 fields a second (IEC 61834).
         ForeignFormat(.video, "raw DV", [0x1f, 0x07, 0x00, 0x3f], [0x1f, 0x07, 0x00, 0xbf], types: ["video/x-dv"]),
@@ -403,6 +421,10 @@ extension ForeignFormat {
             types: ["multipart/appledouble"],
             advice: "Send the one without '._' before its name."),
         ForeignFormat(
+            .other, "a file as old Macintoshes packed it in one piece (AppleSingle)",
+            [0, 0x05, 0x16, 0x00, 0, 2, 0, 0],
+            types: ["application/applefile"], advice: "Unpack it, and send what is in it."),
+        ForeignFormat(
             .other, "a file of nothing but zeros, as a copy or a download leaves it that was never filled",
             types: [zerosType], advice: "Send it again."),
         ForeignFormat(
@@ -422,7 +444,8 @@ extension ForeignFormat {
                 "application/vnd.openxmlformats-officedocument.presentationml.presentation",
                 "application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.spreadsheet",
                 "application/vnd.oasis.opendocument.presentation", "text/rtf", "application/epub+zip",
-            ], advice: "Send the pictures that are in it, or export its pages as JPEG or PNG."),
+            ], named: Naming("key", "pages", "numbers", of: Naming.zip),
+            advice: "Send the pictures that are in it, or export its pages as JPEG or PNG."),
         // The lowest bit of an entry's flags (APPNOTE 4.4.4); the other one says where its sizes stand.
         ForeignFormat(
             .other, "an archive with a password",
@@ -450,6 +473,10 @@ extension ForeignFormat {
                 [.text("content-type: "), .textWithin("content-transfer-encoding:")],
                 [.text("mime-version:")],
             ], types: ["message/rfc822", "application/mbox"],
+            advice: "Send what is attached to it, or shown in it."),
+        ForeignFormat(
+            .other, "a message of Outlook's", types: ["application/vnd.ms-outlook"],
+            named: Naming("msg", of: "application/x-ole-storage"),
             advice: "Send what is attached to it, or shown in it."),
         ForeignFormat(
             .other, "a form as browsers send it, with a file in it",
@@ -514,7 +541,8 @@ extension ForeignFormat {
                 [.text("solid "), .textWithin("facet ")], ["PK\u{3}\u{4}", .within(160, ".usd")], ["PXR-USDC"],
                 ["#usda "],
                 [.json, .textWithin("\"asset\""), .textWithin("\"scene")], [.root("COLLADA")], [.root("X3D")],
-            ],
+                ["3D Geometry File Format"], ["LASF"],
+            ] + Part.chunk("FORM", of: "LWOB", "LWLO", "LWO2", "LWO3"),
             types: ["model/gltf-binary", "model/stl", "model/obj"], named: Naming("obj", "mtl", of: Naming.text),
             advice: "Send a picture of it."),
         ForeignFormat(
@@ -532,6 +560,12 @@ extension ForeignFormat {
         ForeignFormat(
             .other, "what macOS notes of a folder", [0, 0, 0, 1, 0x42, 0x75, 0x64, 0x31],
             types: ["application/x-apple-ds-store"]),
+        ForeignFormat(
+            .other, "what stands for a file that iCloud hasn't downloaded", types: ["application/x-bplist (iCloud)"],
+            named: Naming("icloud", of: "application/x-bplist"), advice: "Download the file itself, and send that."),
+        ForeignFormat(
+            .other, "a record of network traffic (pcap)", [0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0xc3, 0xd4],
+            [0x4d, 0x3c, 0xb2, 0xa1], [0x0a, 0x0d, 0x0d, 0x0a], types: ["application/vnd.tcpdump.pcap"]),
         ForeignFormat(
             .other, "settings or a web archive of Apple's", "bplist0", types: ["application/x-bplist"]),
         ForeignFormat(

@@ -345,6 +345,41 @@ import Testing
                     advice: "Send the whole stream as one file, beginning with its first part."))
     }
 
+    @Test(
+        arguments: [
+            ("smjpeg", pictures + ["-c:v", "mjpeg", "-pix_fmt", "yuvj420p"], "Loki SDL MJPEG"),
+            ("film_cpk", pictures + ["-c:v", "cinepak"], "Sega FILM / CPK"),
+            ("dirac", pictures, "raw Dirac"),
+            ("ircam", audio, "Berkeley/IRCAM/CARL Sound Format"),
+            ("sox", audio, "SoX native"),
+            ("wsaud", audio + ["-c:a", "adpcm_ima_ws", "-ar", "22050"], "Westwood Studios audio"),
+            ("kvag", audio + ["-c:a", "adpcm_ima_ssi"], "Simon & Schuster Interactive VAG"),
+            ("argo_asf", audio + ["-c:a", "adpcm_argo"], "Argonaut Games ASF"),
+            ("mmf", audio + ["-ar", "22050", "-c:a", "adpcm_yamaha", "-ac", "1"], "Yamaha SMAF"),
+            ("spdif", audio + ["-c:a", "ac3"], "IEC 61937 (compressed data in S/PDIF)"),
+        ])
+    func `what libmagic doesn't know and a demuxer that isn't allowed does is called what FFmpeg calls it`(
+        muxer: String, encoding: [String], name: String
+    ) throws {
+        let source = file("source")
+        try Tool.ffmpeg(encoding + ["-f", muxer], to: source)
+        #expect(
+            try refusal(source)
+                == .unsupportedFeature(
+                    reason: "it begins like \(name), which is not taken",
+                    advice: "Convert it to MP4, or to M4A, MP3 or FLAC where it is sound."))
+    }
+
+    @Test func `bytes at random are nothing's beginning`() throws {
+        var random = SeededGenerator(seed: 1)
+        let source = file("source")
+        for _ in 0..<200 {
+            try Data((0..<4096).map { _ in UInt8.random(in: 0...255, using: &random) }).write(to: source)
+            guard case .unsupportedFeature(let reason, _) = try refusal(source) else { continue }
+            #expect(!reason.hasPrefix("it begins like"), "\(reason)")
+        }
+    }
+
     @Test(arguments: [["-c:v", "prores_ks", "-profile:v", "4", "-pix_fmt", "yuva444p10le"], ["-c:v", "libx264"]])
     func `transparency that MP4 has no place for is mentioned`(encoding: [String]) throws {
         let source = file("title.mov")
