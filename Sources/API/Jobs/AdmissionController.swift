@@ -104,7 +104,7 @@ public final class AdmissionController: Sendable {
             state.uploads -= 1
             state.underway -= bytes
             // What was received is a source that waits now, or gone: look again before long.
-            state.room?.capacity.waiting += bytes
+            state.known?.capacity.waiting += bytes
         }
     }
 
@@ -112,7 +112,7 @@ public final class AdmissionController: Sendable {
     fileprivate func grow(by bytes: Int64) throws(Problem) {
         let fits = state.withLock { state in
             state.underway += bytes
-            return (state.room?.capacity.waiting ?? 0) + state.underway <= settings.intake.spoolBytes
+            return (state.known?.capacity.waiting ?? 0) + state.underway <= settings.intake.spoolBytes
         }
         guard fits else {
             throw Problem(
@@ -152,7 +152,7 @@ public final class AdmissionController: Sendable {
 
     /// Has the next look see what there is.
     func forget() {
-        state.withLock { $0.room = nil }
+        state.withLock { $0.known = nil }
     }
 }
 
