@@ -42,14 +42,14 @@ extension Shortfall {
 }
 
 extension ProbeResult {
-    /// The findings without what could do harm in a log or on a page.
+    /// The probe result without what could do harm in a log or on a page.
     func checked(for order: WorkOrder) throws(Breach) -> ProbeResult {
         let isPicture = type.format.picture != nil
         guard isPicture == (kind == .image || kind == .animation) else {
             throw Breach("'\(type.rawValue)' is no type of \(kind.plural)")
         }
         guard size?.isPlausible ?? true, duration?.isPlausible ?? true, seconds.isPlausible, frames ?? 0 >= 0 else {
-            throw Breach("findings with impossible sizes or times")
+            throw Breach("a probe result with impossible sizes or times")
         }
         guard estimate.memory >= 0, estimate.cpuSeconds.isPlausible else { throw Breach("an impossible estimate") }
         guard Set(planned).count == planned.count else { throw Breach("a rendition is planned twice") }

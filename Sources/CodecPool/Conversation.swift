@@ -46,7 +46,7 @@ struct Conversation {
                 throw abandon(Breach("a source beyond the full decoder set"))
             }
             return nil
-        case .rendition, .finished: throw abandon(Breach("a rendition before the findings"))
+        case .rendition, .finished: throw abandon(Breach("a rendition before the probe result"))
         }
     }
 
@@ -96,7 +96,7 @@ struct Conversation {
                 }
             case .finished(let ending): return try believe { () throws(Breach) in try ending.checked() }
             case .failed(let error): throw try refusal(error)
-            case .probeResult, .beyondDecoderSet: throw abandon(Breach("findings a second time"))
+            case .probeResult, .beyondDecoderSet: throw abandon(Breach("a probe result a second time"))
             }
         }
     }

@@ -1,57 +1,5 @@
 import Attachments
 import CFFmpeg
-import StillCodecs
-
-/// Owns a packet: compressed data of one stream.
-@safe struct Packet: ~Copyable {
-    let raw: UnsafeMutablePointer<AVPacket>
-
-    init() throws(FFmpegFailure) {
-        guard let raw = unsafe av_packet_alloc() else { throw .noMemory }
-        unsafe self.raw = unsafe raw
-    }
-
-    deinit {
-        var raw: UnsafeMutablePointer<AVPacket>? = unsafe raw
-        unsafe av_packet_free(&raw)
-    }
-
-    func clear() { unsafe av_packet_unref(raw) }
-
-    /// Takes over the contents of `other`, which is empty afterwards.
-    func take(from other: borrowing Packet) {
-        clear()
-        unsafe av_packet_move_ref(raw, other.raw)
-    }
-
-    var stream: Int { unsafe Int(raw.pointee.stream_index) }
-    var bytes: Int { unsafe Int(raw.pointee.size) }
-    var isKey: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
-    /// Decoded but not shown: before the start of an edit list's segment.
-    var isDiscarded: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
-    var isCorrupt: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
-
-    var pts: Int64? { unsafe sane(raw.pointee.pts) }
-    var dts: Int64? { unsafe sane(raw.pointee.dts) }
-    var duration: Int64 { unsafe max(0, sane(raw.pointee.duration) ?? 0) }
-}
-
-/// A packet that waits in a list.
-final class HeldPacket {
-    let packet: Packet
-
-    /// Takes over the contents of `other`, which is empty afterwards.
-    init(taking other: borrowing Packet) throws(FFmpegFailure) {
-        packet = try Packet()
-        unsafe av_packet_move_ref(packet.raw, other.raw)
-    }
-
-    /// With the same contents, which are shared.
-    init(like other: borrowing Packet) throws(FFmpegFailure) {
-        packet = try Packet()
-        try checked(unsafe av_packet_ref(packet.raw, other.raw))
-    }
-}
 
 /// Owns a frame: a decoded picture, or samples.
 @safe struct Frame: ~Copyable {
@@ -120,7 +68,7 @@ final class HeldPacket {
 
     /// When it is shown, in the time base of its stream.
     var timestamp: Int64? {
-        unsafe sane(raw.pointee.best_effort_timestamp) ?? sane(raw.pointee.pts)
+        unsafe TimeBase.sane(raw.pointee.best_effort_timestamp) ?? TimeBase.sane(raw.pointee.pts)
     }
 
     /// Names the channels by their number where nothing does, as in PCM: a filter takes no nameless ones.
@@ -131,12 +79,7 @@ final class HeldPacket {
     }
 
     /// What whoever made the frame set; unlike ``timestamp`` true of a frame that was filtered.
-    var pts: Int64? { unsafe sane(raw.pointee.pts) }
+    var pts: Int64? { unsafe TimeBase.sane(raw.pointee.pts) }
 
-    var duration: Int64 { unsafe max(0, sane(satchel_frame_duration(raw)) ?? 0) }
-}
-
-/// A time, if there is one and it doesn't overflow when another is added to it.
-private func sane(_ time: Int64) -> Int64? {
-    time.magnitude < UInt64(TimeBase.saneTicks) ? time : nil
+    var duration: Int64 { unsafe max(0, TimeBase.sane(satchel_frame_duration(raw)) ?? 0) }
 }
