@@ -390,9 +390,14 @@ size_t satchel_jpeg_huffman_left_over(const struct jpeg_decompress_struct *info)
     for (size_t left = state->left / 8; left > beyond; left--, bits <<= 8, count++)
         means_something |= !is_padding((uint8_t)(bits >> 56));
     for (const uint8_t *byte = state->next; byte < state->filled; byte++, count++) means_something |= !is_padding(*byte);
-    for (const uint8_t *byte = state->at; !state->is_last && byte < state->end; byte++, count++) {
-        if (*byte == 0xff && (state->end - byte < 2 || byte[1])) break;
-        means_something |= !is_padding(*byte);
+    // Behind the window, up to the next marker as libjpeg takes them: of bytes of 255 before a zero one is data.
+    for (const uint8_t *byte = state->at; byte < state->end; byte++, count++) {
+        if (*byte != 0xff) {
+            means_something |= !is_padding(*byte);
+            continue;
+        }
+        while (byte < state->end && *byte == 0xff) byte++;
+        if (byte == state->end || *byte) break;
     }
     return means_something ? count : 0;
 }

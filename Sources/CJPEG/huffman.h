@@ -21,7 +21,8 @@ void satchel_jpeg_decode_huffman(struct jpeg_decompress_struct *info);
 /// Whether nothing odd was found, so far.
 int satchel_jpeg_huffman_is_decoding(const struct jpeg_decompress_struct *info);
 
-/// Bytes of data behind the MCUs that were decoded, where they aren't all padding; 0 where libjpeg decodes them.
+/// Bytes of data behind the MCUs that were decoded, up to the next marker and without stuffing, where they aren't all padding;
+/// 0 where libjpeg decodes them.
 size_t satchel_jpeg_huffman_left_over(const struct jpeg_decompress_struct *info);
 
 #endif

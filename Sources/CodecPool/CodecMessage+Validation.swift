@@ -42,14 +42,14 @@ extension Shortfall {
 }
 
 extension ProbeResult {
-    /// The findings without what could do harm in a log or on a page.
+    /// The probe result without what could do harm in a log or on a page.
     func checked(for order: WorkOrder) throws(ProtocolViolation) -> ProbeResult {
         let isPicture = type.format.picture != nil
         guard isPicture == (kind == .image || kind == .animation) else {
             throw ProtocolViolation("'\(type.rawValue)' is no type of \(kind.plural)")
         }
         guard size?.isPlausible ?? true, duration?.isPlausible ?? true, seconds.isPlausible, frames ?? 0 >= 0 else {
-            throw ProtocolViolation("findings with impossible sizes or times")
+            throw ProtocolViolation("a probe result with impossible sizes or times")
         }
         guard estimate.memory >= 0, estimate.cpuSeconds.isPlausible else {
             throw ProtocolViolation("an impossible estimate")

@@ -48,7 +48,7 @@ struct Conversation {
                 throw abandon(ProtocolViolation("a source beyond the full decoder set"))
             }
             return nil
-        case .rendition, .finished: throw abandon(ProtocolViolation("a rendition before the findings"))
+        case .rendition, .finished: throw abandon(ProtocolViolation("a rendition before the probe result"))
         }
     }
 
@@ -98,7 +98,7 @@ struct Conversation {
                 }
             case .finished(let ending): return try believe { () throws(ProtocolViolation) in try ending.checked() }
             case .failed(let error): throw try refusal(error)
-            case .probeResult, .beyondDecoderSet: throw abandon(ProtocolViolation("findings a second time"))
+            case .probeResult, .beyondDecoderSet: throw abandon(ProtocolViolation("a probe result a second time"))
             }
         }
     }

@@ -30,7 +30,7 @@ public protocol ConfinedCodec: ~Copyable {
     mutating func forget()
 }
 
-/// Why a codec has no findings.
+/// Why a codec has no probe result.
 public enum Unidentified: Error {
     case refused(AttachmentError)
     /// What it prepared isn't enough.

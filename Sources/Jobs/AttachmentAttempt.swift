@@ -212,7 +212,9 @@ struct AttachmentAttempt: Sendable {
             try Task.checkCancellation()
             throw failure.code == .deadlineExceeded ? timeIsUp : failure
         }
-        guard let probeResult = progress.probeResult else { throw AttachmentError.codecCrashed(reason: "no findings") }
+        guard let probeResult = progress.probeResult else {
+            throw AttachmentError.codecCrashed(reason: "no probe result")
+        }
         return probeResult
     }
 

@@ -23,7 +23,7 @@ struct StageTimes: Hashable, Sendable {
         openingSeconds += seconds
     }
 
-    /// The findings have come.
+    /// The probe result has come.
     mutating func identified(at now: ContinuousClock.Instant = .now) {
         found = now
     }

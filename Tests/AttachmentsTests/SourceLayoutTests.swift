@@ -20,6 +20,30 @@ import Testing
         #expect(Dictionary(grouping: names, by: \.self).filter { $0.value.count > 1 }.keys.sorted() == [])
     }
 
+    /// What is of our own in the place of libvips' scaling, each in a folder.
+    @Test(arguments: ["StillCodecs/Image/PlanarJPEG", "GIF"])
+    func `an own way says what it replaces, what it saves, how far it may differ, and which tests hold it to that`(
+        folder: String
+    ) throws {
+        let files = try Self.files().filter { $0.path(percentEncoded: false).contains("/Sources/\(folder)/") }
+        let heads = try files.compactMap { file -> String? in
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            let head = lines.prefix { $0.hasPrefix("// ") || $0 == "//" }.map { $0.dropFirst(3) }.joined(separator: " ")
+            return head.hasPrefix("This folder takes the place of libvips ") ? head : nil
+        }
+        try #require(heads.count == 1, "\(folder)")
+        // What it saves beside `best`, at each speed; how far it may differ.
+        for words in ["`best`", "`standard`", "`fast`", " ms ", " dB "] {
+            #expect(heads[0].contains(words), "\(words)")
+        }
+        let named = heads[0].matches(of: /`([A-Z]\w*Tests)`/).map { String($0.output.1) }
+        let tests = Repository.root.appending(path: "Tests").path(percentEncoded: false)
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: tests)
+        #expect(!named.isEmpty)
+        for name in named { #expect(paths.contains { $0.hasSuffix("/\(name).swift") }, "\(name)") }
+    }
+
     /// Files that hold a family of small things, or a function.
     private static let families = [
         "Arguments", "CodecMessage+Validation", "FileCopy", "Identifiers", "Routes", "Services", "UserNotifications",

@@ -55,7 +55,7 @@ extension Isolation {
             Fault("nonsense", "a message that is none"), Fault("oversize", "a packet of over 65536 bytes"),
             Fault("flood", "broke the protocol"), Fault("hang-up", "hung up"),
             Fault("refuse-falsely", "a refusal as 'blocked_address'"),
-            Fault("rendition-first", "a rendition before the findings"),
+            Fault("rendition-first", "a rendition before the probe result"),
             Fault("kind", "is no type of audio recordings"),
             Fault("plan", "'waveform' is planned"), Fault("plan-twice", "planned twice"),
             Fault("estimate", "an impossible estimate"),

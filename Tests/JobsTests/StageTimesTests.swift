@@ -20,7 +20,7 @@ import Testing
         times.received(report(.thumbnail, seconds: 0.040), at: at(95))
         times.received(report(.main, seconds: 0.100), at: at(205))
         times.finished(at: at(225))
-        // 25 before the findings, 20 for its memory; what the decision took is nobody's.
+        // 25 before the probe result, 20 for its memory; what the decision took is nobody's.
         #expect(abs(times.waiting(identifying: 0.005) - 0.045) < 1e-9)
         #expect(abs(times.finishing - 0.030) < 1e-9)
         let sum = times.waiting(identifying: 0.005) + 0.005 + 0.040 + 0.100 + times.finishing

@@ -6,7 +6,7 @@ import FaultInjection
 
 /// A codec that reads what to do wrong from its source: `fault: sleep`, or `fault: connect 8080`.
 ///
-/// `fault: null` does nothing wrong: its findings are an image and each rendition holds its role's name; those of
+/// `fault: null` does nothing wrong: its probe result is an image and each rendition holds its role's name; those of
 /// `fault: echo WORD` hold the word too, so that different sources have different renditions. `fault: expensive 500`
 /// announces a minute of processor time, uses so many milliseconds for each rendition and tells its nice value in them,
 /// as `fault: nice WORD` does.

@@ -68,7 +68,8 @@ int satchel_jpeg_read(
 int satchel_jpeg_has_end(satchel_jpeg_reader *reader);
 
 /// Bytes of data behind the last row's that aren't all padding; asked after `satchel_jpeg_has_end`. Codes that were changed
-/// are often codes too, and take other bits than were meant.
+/// are often codes too, and take other bits than were meant. Where libjpeg decodes the codes, the seven bytes at most that it
+/// has read ahead aren't among them, and those of stuffing are.
 size_t satchel_jpeg_left_over(const satchel_jpeg_reader *reader);
 
 /// What libjpeg said of a failure.
@@ -94,7 +95,7 @@ typedef struct {
 
 /// Decodes all of a JPEG, with any number of components, to find what is missing. Returns 0, or -1 where nothing can be
 /// decoded at all or `stops` said so.
-int satchel_jpeg_survey(
+int satchel_jpeg_find_damage(
     const unsigned char *bytes, size_t count, satchel_jpeg_stops stops, satchel_jpeg_damage *damage);
 
 /// How a JPEG is written.

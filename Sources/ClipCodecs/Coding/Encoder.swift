@@ -160,4 +160,7 @@ struct TimeBase: Hashable, Sendable {
 
     /// Times beyond it are a damaged file's, and would overflow.
     static let saneTicks = 0x1p60
+
+    /// A time, if there is one and it doesn't overflow when another is added to it.
+    static func sane(_ ticks: Int64) -> Int64? { ticks.magnitude < UInt64(saneTicks) ? ticks : nil }
 }

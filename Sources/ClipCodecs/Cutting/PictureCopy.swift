@@ -60,7 +60,7 @@ struct PictureCopy: ~Copyable {
     mutating func accept(_ packet: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
         guard !isDone, copied > 0 || (packet.isKey && packet.pts == plan.start) else { return isDone }
         let known = scan.packets[plan.packets.lowerBound + copied]
-        // As it was when it was surveyed.
+        // As the packet scan found it.
         guard packet.pts == known.pts, packet.bytes == known.bytes else {
             throw FFmpegFailure(satchel_averror_invaliddata)
         }

@@ -97,7 +97,7 @@ extension VideoRendering {
 }
 
 extension PacketScan {
-    /// Goes to the packet `index`, as it was surveyed; false where it isn't found again.
+    /// Goes to the packet `index`, as the packet scan found it; false where it isn't found again.
     fileprivate func seek(
         to index: Int, of demuxer: borrowing Demuxer, picture: PictureFacts, packet: borrowing Packet
     ) throws(FFmpegFailure) -> Bool {

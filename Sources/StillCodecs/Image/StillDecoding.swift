@@ -31,12 +31,12 @@ package struct StillDecoding {
             let warnings = DecoderWarnings()
             let picture = try run(bytes, header, end: &end)
             if !end.hasMarker { faults.warnings.append(Self.lackOfEnd) }
-            if end.leftOver > Self.oddBytes { _ = try survey(bytes, leftOver: end.leftOver, &faults) }
+            if end.leftOver > Self.oddBytes { _ = try countDamage(bytes, leftOver: end.leftOver, &faults) }
             switch warnings {
             case .some(let warnings):
                 if format == .tiff { try note(Double(warnings.damagedFaxRows), Self.damage, &faults) }
                 // libvips takes any number of libjpeg's warnings.
-                if format == .jpeg, !warnings.isEmpty, end.leftOver == 0 { _ = try survey(bytes, &faults) }
+                if format == .jpeg, !warnings.isEmpty, end.leftOver == 0 { _ = try countDamage(bytes, &faults) }
                 if warnings.isOfProfile { faults.warnings.append("its colour profile is damaged, and was left out") }
             case nil: break
             }
@@ -90,10 +90,10 @@ package struct StillDecoding {
     /// Counts what a JPEG lacks. Returns false where nothing of it can be decoded.
     ///
     /// - Parameter leftOver: Bytes behind the last row, where they are known.
-    private func survey(
+    private func countDamage(
         _ bytes: borrowing SourceBytes, leftOver: Int = 0, _ faults: inout StillFaults
     ) throws(AttachmentError) -> Bool {
-        guard let found = JPEGReader.survey(bytes) else { return false }
+        guard let found = JPEGReader.damage(of: bytes) else { return false }
         if found.is_cut != 0, found.missing == 0 { faults.warnings.append(Self.lackOfEnd) }
         let missing = Double(found.missing)
         switch (found.is_cut != 0, found.has_several_scans != 0) {
@@ -119,7 +119,7 @@ package struct StillDecoding {
         _ bytes: borrowing SourceBytes, _ header: borrowing Picture, _ refusal: AttachmentError,
         _ faults: inout StillFaults
     ) throws -> Picture {
-        guard try survey(bytes, &faults) else { throw WorkTime.isUp ? WorkTime.failure : refusal }
+        guard try countDamage(bytes, &faults) else { throw WorkTime.isUp ? WorkTime.failure : refusal }
         var end = DataEnd()
         return try run(bytes, header, isLenient: true, end: &end)
     }

@@ -101,11 +101,16 @@ import Testing
         return output
     }
 
-    @Test func `films have no more bytes than vipsthumbnail's and are as faithful`() throws {
+    @Test func `films have no more bytes than vipsthumbnail's, are as faithful, and come near to best`() throws {
         var differences: [Double] = []
         for film in try films() {
             let (own, peer) = (try ours(film), try vipsthumbnail(film))
-            #expect(own.bytes <= peer.bytes, "\(film.lastPathComponent)")
+            let (best, fast, simple) = (try ours(film, .best), try ours(film, .fast), try gifsicle(film))
+            let about = "\(film.lastPathComponent): \(own), \(fast), \(best), \(peer), \(simple)"
+            #expect(own.bytes <= peer.bytes, "\(about)")
+            #expect(own.bytes <= best.bytes && own.decibels >= best.decibels - 1, "\(about)")
+            #expect(fast.bytes <= own.bytes && fast.decibels >= best.decibels - 4, "\(about)")
+            #expect(fast.decibels > simple.decibels + 0.5, "\(about)")
             differences.append(own.decibels - peer.decibels)
         }
         differences.sort()
@@ -123,9 +128,12 @@ import Testing
         ]
         for (kind, seed, size, decibels) in Sweep.of(drawings, every: 2) {
             let drawing = try drawing(kind, seed: seed, width: size.0, height: size.1)
-            let (own, peer) = (try ours(drawing), try gifsicle(drawing))
-            #expect(Double(own.bytes) <= 1.1 * Double(peer.bytes), "\(drawing.lastPathComponent)")
-            #expect(own.decibels > peer.decibels + decibels, "\(drawing.lastPathComponent)")
+            let (own, peer, fast) = (try ours(drawing), try gifsicle(drawing), try ours(drawing, .fast))
+            let about = "\(drawing.lastPathComponent): \(own), \(fast), \(peer)"
+            #expect(Double(own.bytes) <= 1.1 * Double(peer.bytes), "\(about)")
+            #expect(own.decibels > peer.decibels + decibels, "\(about)")
+            // Nothing is simplified there.
+            #expect(fast.bytes <= 2 * peer.bytes && fast.decibels > peer.decibels + 3, "\(about)")
         }
     }
 }

@@ -123,6 +123,12 @@ import Testing
         let judged = try [made, standard].map { try AnimationJudge.compare(try $0.path(.main), with: source) }
         #expect(judged[0].frames == 9 && judged[0].delays == judged[1].delays)
         #expect(judged[0].meanLikeness >= judged[1].meanLikeness - 0.25)
+        let isByLibvips = made.report(.main)?.note.contains("by libvips") == true
+        let isTold = made.ending.notes.contains {
+            $0.hasPrefix("made at the speed standard instead of best, as libvips ")
+        }
+        #expect(isByLibvips != isTold, "\(made.ending.notes)")
+        #expect(made.report(.main)?.effort == .full && made.report(.main)?.shortfall == nil)
     }
 
     @Test func `where time is short it is made at standard, and that isn't reduced`() throws {

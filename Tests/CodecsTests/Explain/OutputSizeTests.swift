@@ -64,6 +64,40 @@ import Testing
         #expect(looked > 300)
     }
 
+    @Test func `the last line of the demo says what all samples came to, and that is little`() throws {
+        var report = ""
+        var (came, became) = (0.0, 0.0)
+        for sample in try MediaManifest.load().files where sample.expect.state == "delivered" {
+            guard let made = try? Rendered.sample(sample.path) else { continue }
+            let bytes = try sample.url.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+            let renditions = made.reports.map { #""\#($0.role.rawValue)": {"bytes": \#($0.bytes)}"# }.joined(
+                separator: ", ")
+            let kind = made.probeResult.kind.rawValue
+            report += #"{"kind": "\#(kind)", "source": {"bytes": \#(bytes)}, "renditions": {\#(renditions)}}"# + "\n"
+            guard let main = made.report(.main) else { continue }
+            (came, became) = (came + Double(bytes), became + Double(main.bytes))
+        }
+        // What fails has none.
+        report += #"{"kind": null, "source": {"bytes": 5000000}, "renditions": null}"# + "\n"
+        let directory = try TemporaryDirectory()
+        let file = directory.url.appending(path: "report.jsonl")
+        try Data(report.utf8).write(to: file)
+        let words = try Tool.text("/usr/bin/python3", [Repository.media.appending(path: "sizes.py").path, file.path])
+        let last = try #require(words.split(separator: "\n").last)
+        let told =
+            #/(.+) of media became (.+); the largest photograph, (.+), is (.+) in a notification and (.+) as its .+\./#
+        let line = try #require(try told.wholeMatch(in: last), "\(last)").output
+        func bytes(_ text: Substring) throws -> Double {
+            let parts = text.split(separator: " ")
+            let units = ["B": 1.0, "kB": 1e3, "MB": 1e6]
+            return try #require(Double(parts[0])) * #require(units[String(parts[1])])
+        }
+        let figures = try [line.1, line.2, line.3, line.4, line.5].map(bytes)
+        #expect(abs(figures[0] / came - 1) < 0.01 && abs(figures[1] / became - 1) < 0.01, "\(last)")
+        #expect(figures[1] < figures[0] * 0.8, "\(last)")
+        #expect(figures[3] < figures[2] / 4 && figures[4] < figures[2] / 20, "\(last)")
+    }
+
     @Test func `stills and GIFs that could be kept take no more than they did, whatever becomes of them`() throws {
         for sample in try MediaManifest.load().files where sample.expect.state == "delivered" {
             guard let made = try? Rendered.sample(sample.path), let report = made.report(.main),

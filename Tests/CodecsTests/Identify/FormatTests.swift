@@ -35,7 +35,7 @@ import Testing
 
     @Test func `every container has its demuxer, and what is written its muxer`() throws {
         let demuxers = try names("demuxers")
-        #expect(ContainerFormat.all.count == 14)
+        #expect(ContainerFormat.all.count >= 14)
         for format in ContainerFormat.all {
             for name in [format.demuxer] + format.otherDemuxers { #expect(demuxers.contains(name)) }
         }

@@ -1,5 +1,6 @@
 import CJPEG
 import Foundation
+import HuffmanFuzz
 import TestSupport
 import Testing
 
@@ -101,6 +102,84 @@ import Testing
             }
         }
         #expect((1..<1100).contains(failures), "\(failures) of 1,200 fail")
+    }
+
+    private func difference(_ file: [UInt8]) -> String? {
+        guard let text = unsafe huffman_difference(file, file.count) else { return nil }
+        return unsafe String(cString: text)
+    }
+
+    /// Bytes behind the last row that a reader tells of; nil where it fails.
+    private func leftOver(_ bytes: [UInt8], plainly: Bool) throws -> Int? {
+        try unsafe bytes.withUnsafeBufferPointer { bytes in
+            guard let start = bytes.baseAddress, let reader = unsafe satchel_jpeg_open(start, bytes.count, 8, { 0 })
+            else { throw CancellationError() }
+            defer { unsafe satchel_jpeg_close(reader) }
+            if plainly { unsafe satchel_jpeg_decode_plainly(reader) }
+            var planes = [satchel_jpeg_plane](repeating: satchel_jpeg_plane(), count: 3)
+            guard unsafe satchel_jpeg_read_header(reader) == 1, unsafe satchel_jpeg_start(reader, 0, &planes) == 0
+            else { return nil }
+            for _ in stride(from: 0, to: planes[0].height, by: Int(planes[0].rows)) {
+                let rows = planes.map { [UInt8](repeating: 0, count: $0.stride * Int($0.rows)) }
+                var (light, blue, red) = (rows[0], rows[1], rows[2])
+                guard unsafe satchel_jpeg_read(reader, &light, &blue, &red) == 0 else { return nil }
+            }
+            guard unsafe satchel_jpeg_has_end(reader) == 1 else { return nil }
+            return unsafe satchel_jpeg_left_over(reader)
+        }
+    }
+
+    /// What may lie between the last row's data and the end marker.
+    private struct Remains {
+        var bytes: [UInt8]
+        /// Of data, without what is stuffed; 0 of padding.
+        var count: Int
+
+        /// Nothing, and such as lies within what libjpeg reads ahead, within our window, and beyond it.
+        static let all: [Remains] = {
+            var all = [Remains(bytes: [], count: 0)]
+            for count in [1, 2, 3, 7, 8, 9, 200, 2487, 2600, 32_768, 33_000, 70_000] {
+                let stuffed = (0..<count).flatMap { _ in [0xff, 0] as [UInt8] }
+                let last = [UInt8](repeating: 0, count: count - 1) + [0x55]
+                all += [
+                    Remains(bytes: [UInt8](repeating: 0x55, count: count), count: count),
+                    Remains(bytes: [UInt8](repeating: 0, count: count), count: 0), Remains(bytes: stuffed, count: 0),
+                    Remains(bytes: stuffed + [0x55], count: count + 1), Remains(bytes: last, count: count),
+                    Remains(bytes: last.reversed(), count: count),
+                ]
+            }
+            return all
+        }()
+    }
+
+    @Test func `what is left over behind the last row is counted to the byte, and as libjpeg counts it`() throws {
+        for source in Sweep.of(try sources(), every: 8, from: 3) {
+            #expect(source.suffix(2) == [0xff, 0xd9])
+            for remains in Remains.all {
+                let bytes = remains.bytes
+                let file = Array(source.dropLast(2) + bytes + [0xff, 0xd9])
+                let about = "\(bytes.count) bytes like \(bytes.prefix(4))… behind \(source.count)"
+                #expect(try leftOver(file, plainly: false) == remains.count, "\(about)")
+                // It has read up to seven bytes ahead, and counts what is stuffed.
+                let plain = try #require(try leftOver(file, plainly: true), "\(about)")
+                let isNear = remains.count > 0 && plain <= bytes.count && plain + 14 >= bytes.count
+                #expect(plain == 0 || isNear, "\(about): \(plain)")
+                #expect(difference(file) == nil, "\(about)")
+            }
+        }
+    }
+
+    @Test func `bytes of 255 of which only the last one is stuffed are no end of what is left over`() throws {
+        for source in Sweep.of(try sources(), every: 8, from: 5) {
+            for zeros in [0, 3000, 40_000] {
+                let rest = [UInt8](repeating: 0, count: zeros) + [0xff, 0xff, 0xff, 0, 0x55, 0x55]
+                let file = Array(source.dropLast(2) + rest + [0xff, 0xd9])
+                #expect(difference(file) == nil, "\(zeros) before them")
+                let told = try leftOver(file, plainly: false)
+                // libjpeg goes on where the file seems to end soon, and counts all four.
+                #expect(try told == zeros + 3 || told == leftOver(file, plainly: true), "\(told ?? -1)")
+            }
+        }
     }
 
     /// One damage.

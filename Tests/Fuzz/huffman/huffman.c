@@ -28,10 +28,14 @@ typedef struct {
     uint64_t warnings;
     /// libjpeg's last word, where it fails.
     char failure[JMSG_LENGTH_MAX];
+    /// Bytes behind the last MCU; `unknown` of our own decoder where it left the rest to libjpeg's.
+    size_t left_over;
     unsigned count;
     /// Of the coefficients, and of the warnings so far.
     uint64_t mcus[most_mcus];
 } outcome;
+
+static const size_t unknown = SIZE_MAX;
 
 /// FNV-1a.
 static uint64_t mixed(uint64_t hash, const void *bytes, size_t count) {
@@ -53,8 +57,38 @@ static void hear(j_common_ptr info, int level) {
     result->warnings = mixed(result->warnings, text, strlen(text));
 }
 
+/// libjpeg's decoder of Huffman codes, as far as it is needed here: private to the library, and so of the version tried alone.
+typedef struct {
+    struct jpeg_entropy_decoder known;
+    size_t bits;
+    int bits_left;
+} plain_decoder;
+
+/// What lies behind the MCUs that libjpeg has decoded, up to the next marker: in its bits, then in the file.
+static size_t plainly_left_over(const struct jpeg_decompress_struct *info) {
+    const plain_decoder *state = (const plain_decoder *)info->entropy;
+    size_t count = 0;
+    int means_something = 0;
+    for (int left = state->bits_left / 8; left > 0; left--, count++) {
+        uint8_t byte = (uint8_t)(state->bits >> (8 * (left - 1)));
+        means_something |= byte != 0 && byte != 0xff;
+    }
+    const uint8_t *byte = info->src->next_input_byte, *end = byte + info->src->bytes_in_buffer;
+    // A marker that it has met already is passed.
+    while (!info->unread_marker && byte < end) {
+        int is_stuffed = *byte == 0xff;
+        while (byte < end && *byte == 0xff) byte++;
+        if (is_stuffed && (byte == end || *byte)) break;
+        means_something |= *byte != 0 && *byte != 0xff;
+        count++;
+        byte++;
+    }
+    return means_something ? count : 0;
+}
+
 static void decode_coefficients(const uint8_t *bytes, size_t count, int is_own, outcome *result) {
     memset(result, 0, sizeof *result);
+    result->left_over = unknown;
     struct jpeg_decompress_struct info = {.err = jpeg_std_error(&result->manager)};
     result->manager.error_exit = leave;
     result->manager.emit_message = hear;
@@ -74,6 +108,8 @@ static void decode_coefficients(const uint8_t *bytes, size_t count, int is_own, 
                 if (!info.entropy->decode_mcu(&info, rows)) break;
                 result->mcus[result->count++] = mixed(result->warnings, blocks, sizeof blocks);
             }
+            if (!is_own) result->left_over = plainly_left_over(&info);
+            else if (satchel_jpeg_huffman_is_decoding(&info)) result->left_over = satchel_jpeg_huffman_left_over(&info);
         }
     }
     jpeg_destroy_decompress(&info);
@@ -92,7 +128,10 @@ static const char *coefficient_difference(const uint8_t *bytes, size_t count) {
         snprintf(text, sizeof text, "coefficients or warnings differ from MCU %u on", i);
         return text;
     }
-    return own.warnings == plain.warnings ? NULL : "the last warnings differ";
+    if (own.warnings != plain.warnings) return "the last warnings differ";
+    if (own.left_over == unknown || own.left_over == plain.left_over) return NULL;
+    snprintf(text, sizeof text, "%zu bytes are left over, and %zu by libjpeg", own.left_over, plain.left_over);
+    return text;
 }
 
 // MARK: Planes
@@ -101,6 +140,8 @@ static int goes_on(void) { return 0; }
 
 typedef struct {
     int result, has_end;
+    /// Where it has all rows.
+    size_t left_over;
     char message[JMSG_LENGTH_MAX];
     /// Of all planes' rows.
     uint64_t samples;
@@ -127,7 +168,10 @@ static rendered decode_planes(const uint8_t *bytes, size_t count, int is_own, in
             result.rows += planes[0].rows;
         }
         for (int i = 0; i < 3; i++) free(rows[i]);
-        if (result.result == 0) result.has_end = satchel_jpeg_has_end(reader);
+        if (result.result == 0) {
+            result.has_end = satchel_jpeg_has_end(reader);
+            result.left_over = satchel_jpeg_left_over(reader);
+        }
     }
     if (result.result < 0) strcpy(result.message, satchel_jpeg_message(reader));
     satchel_jpeg_close(reader);
@@ -141,7 +185,12 @@ static const char *plane_difference(const uint8_t *bytes, size_t count) {
     if (own.result != plain.result || strcmp(own.message, plain.message)) return "planes fail differently";
     if (own.rows != plain.rows) return "one has more rows than the other";
     if (own.samples != plain.samples) return "samples differ";
-    return own.has_end == plain.has_end ? NULL : "one finds the end, and one doesn't";
+    if (own.has_end != plain.has_end) return "one finds the end, and one doesn't";
+    // libjpeg doesn't tell what it has read ahead, and counts what is stuffed.
+    enum { read_ahead = 7 };
+    if (!plain.left_over) return NULL;
+    int is_less = !own.left_over || own.left_over < plain.left_over / 2;
+    return is_less || own.left_over > plain.left_over + read_ahead ? "what is left over differs" : NULL;
 }
 
 const char *huffman_difference(const uint8_t *bytes, size_t count) {

@@ -190,6 +190,32 @@ private struct ProcessedSamples: Sendable {
         #expect(looked > 150)
     }
 
+    @Test func `a record says what was kept, which is no larger than it was, and else why not`() async throws {
+        let samples = try processed.get()
+        let store = try Store.open(
+            at: samples.home.appending(path: "store").path, keys: samples.home.appending(path: "access.keys").path)
+        var kept: [MediaType: Int] = [:]
+        for (line, role, file, _) in samples.renditions where role == "main" {
+            guard line.kind == .image || line.kind == .animation, let id = line.attachmentId else { continue }
+            let record = try #require(
+                try await store.records.attachment(AttachmentID(rawValue: id), of: .local), "\(line.path)")
+            let note = try #require(record.steps.first { $0.name == role }?.note, "\(line.path)")
+            guard note.hasPrefix("kept: ") else {
+                // Where it became smaller or a part of it was left out, its shape says it.
+                let words = ["; not kept: ", " because the longest side may be ", "cropped"]
+                #expect(words.contains(where: note.contains), "\(line.path): \(note)")
+                continue
+            }
+            kept[file.mediaType, default: 0] += 1
+            #expect(line.source.mediaType == file.mediaType.rawValue, "\(line.path)")
+            let source = Repository.media.appending(path: line.path)
+            let bytes = Int64(try source.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0)
+            #expect(file.bytes <= bytes + bytes / 33 + 64, "\(line.path): \(file.bytes)")
+        }
+        for type in [MediaType.jpeg, .png, .gif] { #expect(kept[type, default: 0] > 0, "\(type)") }
+        #expect(kept.count == 3)
+    }
+
     /// One of these is in the note of a rendition: why it is as it is.
     private static let reasons = [
         "because", "as it is", "as its profile", "square by its profile", "copied", "on a keyframe",

@@ -130,11 +130,11 @@ struct JPEGReader: ~Copyable {
     }
 
     /// Decodes all of a JPEG to find what is missing; nil where nothing of it can be decoded.
-    static func survey(_ bytes: borrowing SourceBytes) -> satchel_jpeg_damage? {
+    static func damage(of bytes: borrowing SourceBytes) -> satchel_jpeg_damage? {
         unsafe bytes.withBytes { bytes in
             var damage = satchel_jpeg_damage()
             guard let start = unsafe bytes.bindMemory(to: UInt8.self).baseAddress,
-                unsafe satchel_jpeg_survey(start, bytes.count, WorkTime.stops, &damage) == 0
+                unsafe satchel_jpeg_find_damage(start, bytes.count, WorkTime.stops, &damage) == 0
             else { return nil }
             return damage
         }

@@ -19,10 +19,10 @@ typedef struct {
     /// Of each of the largest MCUs, whether any scan lacks something of it.
     size_t columns, rows;
     unsigned char damaged[];
-} survey;
+} damage_search;
 
 /// Takes note that `count` MCUs from `first` on are damaged.
-static void note(survey *state, const struct jpeg_decompress_struct *info, size_t first, size_t count) {
+static void note(damage_search *state, const struct jpeg_decompress_struct *info, size_t first, size_t count) {
     for (size_t at = first; at < first + count; at++) {
         size_t row = at / info->MCUs_per_row, column = at % info->MCUs_per_row;
         // A component alone has blocks for MCUs, as many of them in one of the largest MCUs as its share.
@@ -48,7 +48,7 @@ static int is_impossible(const struct jpeg_decompress_struct *info, const JBLOCK
 }
 
 static boolean decode_mcu(j_decompress_ptr info, JBLOCKROW *blocks) {
-    survey *state = info->client_data;
+    damage_search *state = info->client_data;
     unsigned interval = info->restart_interval;
     int restarts = interval && state->done && state->done % interval == 0;
     int was_damaged = state->is_damaged;
@@ -69,7 +69,7 @@ static boolean decode_mcu(j_decompress_ptr info, JBLOCKROW *blocks) {
 
 /// Of the scan that libjpeg has set up.
 static void begin_scan(j_decompress_ptr info) {
-    survey *state = info->client_data;
+    damage_search *state = info->client_data;
     state->decode_mcu = info->entropy->decode_mcu;
     info->entropy->decode_mcu = decode_mcu;
     state->done = 0;
@@ -78,7 +78,7 @@ static void begin_scan(j_decompress_ptr info) {
 }
 
 static void start_pass(j_decompress_ptr info) {
-    ((survey *)info->client_data)->start_pass(info);
+    ((damage_search *)info->client_data)->start_pass(info);
     begin_scan(info);
 }
 
@@ -87,8 +87,8 @@ static void began(j_common_ptr common) {
     size_t width = (size_t)info->max_h_samp_factor * DCTSIZE;
     size_t columns = (info->image_width + width - 1) / width, rows = info->total_iMCU_rows;
     // At most a byte for 64 pixels. It is read when the picture is finished, and what is the image's is gone.
-    survey *state = info->mem->alloc_large(common, JPOOL_PERMANENT, sizeof(survey) + columns * rows);
-    *state = (survey){.start_pass = info->entropy->start_pass, .columns = columns, .rows = rows};
+    damage_search *state = info->mem->alloc_large(common, JPOOL_PERMANENT, sizeof(damage_search) + columns * rows);
+    *state = (damage_search){.start_pass = info->entropy->start_pass, .columns = columns, .rows = rows};
     memset(state->damaged, 0, columns * rows);
     info->client_data = state;
     info->entropy->start_pass = start_pass;
@@ -97,7 +97,7 @@ static void began(j_common_ptr common) {
 
 /// Whether the scans up to the end of the file hold all that scans can: of a file that was cut, there may have been more.
 static int has_all_scans(const struct jpeg_decompress_struct *info) {
-    const survey *state = info->client_data;
+    const damage_search *state = info->client_data;
     for (int i = 0; i < info->num_components; i++) {
         if (!state->seen[i]) return 0;
         for (int at = 0; info->coef_bits && at < DCTSIZE2; at++)
@@ -107,7 +107,7 @@ static int has_all_scans(const struct jpeg_decompress_struct *info) {
 }
 
 static int missing_rows(const struct jpeg_decompress_struct *info) {
-    const survey *state = info->client_data;
+    const damage_search *state = info->client_data;
     unsigned long long missing = 0;
     size_t width = (size_t)info->max_h_samp_factor * DCTSIZE, height = (size_t)info->max_v_samp_factor * DCTSIZE;
     for (size_t row = 0; row < state->rows; row++) {
@@ -143,7 +143,7 @@ static int is_stray(const unsigned char *bytes, size_t count, int restarts) {
     return 0;
 }
 
-int satchel_jpeg_survey(
+int satchel_jpeg_find_damage(
     const unsigned char *bytes, size_t count, satchel_jpeg_stops stops, satchel_jpeg_damage *damage) {
     struct jpeg_decompress_struct info = {0};
     satchel_jpeg_failure failure;
