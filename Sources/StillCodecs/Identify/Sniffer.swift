@@ -25,6 +25,11 @@ struct Sniffer: ~Copyable {
     /// So many equal bytes are no text or number, and what is left unwritten comes in blocks.
     private static let leastFiller = 64
 
+    // Archives, documents and text are refused whatever they are: what would parse them deeper stays off.
+    private static let flags =
+        MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS | MAGIC_NO_CHECK_TAR | MAGIC_NO_CHECK_APPTYPE
+        | MAGIC_NO_CHECK_ELF | MAGIC_NO_CHECK_CDF | MAGIC_NO_CHECK_TOKENS | MAGIC_NO_CHECK_CSV | MAGIC_NO_CHECK_JSON
+
     private let cookie: magic_t
 
     private static let shared = Mutex<Sniffer?>(nil)
@@ -35,10 +40,6 @@ struct Sniffer: ~Copyable {
     }
 
     private static func open() throws(AttachmentError) -> Sniffer {
-        // Archives, documents and text are refused whatever they are: what would parse them deeper stays off.
-        let flags =
-            MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS | MAGIC_NO_CHECK_TAR | MAGIC_NO_CHECK_APPTYPE
-            | MAGIC_NO_CHECK_ELF | MAGIC_NO_CHECK_CDF | MAGIC_NO_CHECK_TOKENS | MAGIC_NO_CHECK_CSV | MAGIC_NO_CHECK_JSON
         guard let cookie = unsafe magic_open(flags) else {
             throw .codecCrashed(reason: "libmagic does not start")
         }
@@ -72,7 +73,7 @@ struct Sniffer: ~Copyable {
         if let filler = head.first, filler == 0 || head.count >= leastFiller, head.allSatisfy({ $0 == filler }) {
             return Sniffed(type: filler == 0 ? ForeignFormat.zerosType : ForeignFormat.fillerType, head: head)
         }
-        var type = shared.withLock { sniffer in sniffer?.type(of: head) } ?? "application/octet-stream"
+        var type = Self.type(of: head, asText: mayBeText(head)) ?? "application/octet-stream"
         if type == "application/pdf", try isLockedDocument(descriptor, head: head) {
             type = ForeignFormat.lockedDocumentType
         }
@@ -89,8 +90,23 @@ struct Sniffer: ~Copyable {
         return [head, tail].contains { $0.firstRange(of: mark) != nil }
     }
 
-    private func type(of head: [UInt8]) -> String? {
-        unsafe head.withUnsafeBytes { bytes in
+    /// Whether libmagic may find an encoding of text: it finds none in bytes of which one is zero, but of UTF-16 and UTF-32 with
+    /// their mark.
+    ///
+    /// Looking for one takes nine bytes of cleared memory for each byte of the head, of every source.
+    static func mayBeText(_ head: [UInt8]) -> Bool {
+        let marks: [[UInt8]] = [[0xff, 0xfe], [0xfe, 0xff], [0, 0, 0xfe, 0xff]]
+        return marks.contains(where: head.starts) || !head.contains(0)
+    }
+
+    /// libmagic's media type.
+    static func type(of head: [UInt8], asText: Bool) -> String? {
+        shared.withLock { sniffer in sniffer?.type(of: head, flags: flags | (asText ? 0 : MAGIC_NO_CHECK_ENCODING)) }
+    }
+
+    private func type(of head: [UInt8], flags: Int32) -> String? {
+        unsafe magic_setflags(cookie, flags)
+        return unsafe head.withUnsafeBytes { bytes in
             unsafe magic_buffer(cookie, bytes.baseAddress, bytes.count).map { unsafe String(cString: $0) }
         }
     }
