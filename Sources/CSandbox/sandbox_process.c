@@ -82,6 +82,10 @@ void sandbox_plain_signals(void) {
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    sandbox_unblock_signals();
+}
+
+void sandbox_unblock_signals(void) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -31,6 +32,20 @@ void sandbox_close_all_but(const int *kept, size_t count) {
     close_range(next, ~0U, 0);
 }
 
+bool sandbox_has_descriptors_beside(int kept, int end) {
+    struct pollfd asked[64];
+    nfds_t count = 0;
+    for (int descriptor = 3; descriptor < end; descriptor++) {
+        if (descriptor != kept) asked[count++] = (struct pollfd){.fd = descriptor};
+        if (count < sizeof asked / sizeof *asked && descriptor + 1 < end) continue;
+        if (poll(asked, count, 0) < 0) return true;
+        for (nfds_t index = 0; index < count; index++)
+            if (!(asked[index].revents & POLLNVAL)) return true;
+        count = 0;
+    }
+    return false;
+}
+
 size_t sandbox_environment_size(void) {
     size_t count = 0;
     while (environ && environ[count]) count++;
@@ -45,8 +60,9 @@ int sandbox_change_user(uint32_t id) {
 }
 
 int sandbox_drop_bounding_set(void) {
-    for (int capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; capability++)
-        if (prctl(PR_CAPBSET_DROP, capability) != 0) return errno;
+    int is_in;
+    for (int capability = 0; (is_in = prctl(PR_CAPBSET_READ, capability)) >= 0; capability++)
+        if (is_in != 0 && prctl(PR_CAPBSET_DROP, capability) != 0) return errno;
     return 0;
 }
 

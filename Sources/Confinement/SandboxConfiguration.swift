@@ -51,9 +51,9 @@ extension SandboxConfiguration {
             unsafe sandbox_close_all_but([socket], 1)
             return 0
         }
-        let isAlone = (3..<Int32(Self.descriptors)).allSatisfy { $0 == socket || fcntl($0, F_GETFD) < 0 }
-        note(.descriptors, 0, holds: isAlone)
-        sandbox_plain_signals()
+        note(.descriptors, 0, holds: !sandbox_has_descriptors_beside(socket, Int32(Self.descriptors)))
+        // The zygote has plain ones.
+        sandbox_unblock_signals()
 
         // The bounding set first: afterwards there is no capability left to empty it with.
         var userCode: Int32 = 0
@@ -155,6 +155,9 @@ extension SandboxConfiguration {
         note(.mountNamespace, entered.mount, entered.empty_root ? "empty root" : "the root stays as it was")
         note(.ipcNamespace, entered.ipc)
         note(.processNamespace, entered.process)
+        // No fork needs it, and taking it from each would change its rights forty times. Where it can't be had, the others' layers
+        // say so.
+        if root, !withheld.contains(.capabilities) { _ = sandbox_drop_bounding_set() }
         let sandbox = SandboxConfiguration(policy: policy, withheld: withheld, zygote: reports, startedAsRoot: root)
         return (sandbox, users)
     }

@@ -50,6 +50,8 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         if prepared != 0 {
             throw Self.fail(control, SystemError("prepare the system call filter", code: prepared).description)
         }
+        // Whatever a library made of them meanwhile: every fork has them from here.
+        sandbox_plain_signals()
         Prewarming.run()
         let addressSpace = sandbox_address_space_used()
         let (sandbox, users) = SandboxConfiguration.enter(

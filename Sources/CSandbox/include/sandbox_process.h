@@ -42,6 +42,9 @@ bool sandbox_reap(pid_t process, struct sandbox_remains *_Nonnull remains);
 /// signal for a broken pipe or a file that is too large.
 void sandbox_plain_signals(void);
 
+/// Blocks no signal; what becomes of each stays as it is.
+void sandbox_unblock_signals(void);
+
 /// Ends the process with `exit_code` when it is about to die of a refused allocation: a fatal signal while the address
 /// space is used up, or right after an allocation failed.
 void sandbox_exit_when_out_of_memory(int exit_code);

@@ -11,6 +11,9 @@
 /// takes the number of the standard error.
 void sandbox_close_all_but(const int *_Nonnull kept, size_t count);
 
+/// Whether a descriptor from 3 on and below `end` is open, beside `kept`.
+bool sandbox_has_descriptors_beside(int kept, int end);
+
 /// The number of variables in the environment.
 size_t sandbox_environment_size(void);
 
