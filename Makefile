@@ -16,12 +16,14 @@ dependencies:
 .PHONY: build
 build: dependencies ## Build a debug version of everything.
 	$(SWIFT) build
+	./Packaging/stand-ins.sh .build/debug
 
 .PHONY: release
 release: dependencies ## Build satchel and its codecs for use.
 	$(SWIFT) build -c release --product satchel-codec
 	$(SWIFT) build -c release --product satchel-stills
 	$(SWIFT) build -c release --product satchel
+	./Packaging/stand-ins.sh $(RELEASE)
 
 .PHONY: demo
 demo: release ## Prepare the sample files, and show what came of it.
@@ -38,12 +40,14 @@ demo-scaled: release ## Show two nodes on PostgreSQL and a bucket, one of which 
 .PHONY: test
 test: dependencies lint ## Run the tests that a contributor runs.
 	$(SWIFT) build --build-tests
+	./Packaging/stand-ins.sh .build/debug
 	./Tests/check-imports.sh .build/debug
 	./Tests/run.sh test
 
 .PHONY: check
 check: dependencies ## Run what takes longer: power cuts, the description, the deployment, the image, counts of instructions.
 	$(SWIFT) build --build-tests
+	./Packaging/stand-ins.sh .build/debug
 	$(MAKE) documentation
 	@# The release build has the processor that these leave idle.
 	$(MAKE) --jobs 2 check-parts inner-bench

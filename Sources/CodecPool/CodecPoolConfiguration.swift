@@ -68,6 +68,15 @@ public struct CodecPoolConfiguration: Sendable {
         }
     }
 
+    /// The directory of stand-ins for libraries that a program is linked with and never calls: beside it, under its name. Nil where
+    /// it has none.
+    func standIns(for decoderSet: DecoderSet) -> String? {
+        let path = executable(for: decoderSet).path(percentEncoded: false) + ".stand-ins"
+        // The linker takes a colon for the end of a directory's name.
+        guard !path.contains(":"), unsafe access(path, X_OK) == 0 else { return nil }
+        return path
+    }
+
     /// Costly sources that are worked on at once, at most: two places stay free for others where there are more. On one
     /// processor that is one of two.
     var costlyCodecs: Int { max(1, codecs - 2) }

@@ -50,8 +50,23 @@ final class RunningZygote: Sendable {
     // MARK: Start
 
     /// Starts the executable and waits until it says what holds.
+    ///
+    /// Where it has stand-ins and isn't ready with them, because a library was replaced since, it is started without.
     static func start(
         _ configuration: CodecPoolConfiguration, _ decoderSet: DecoderSet
+    ) async throws(CodecPoolError) -> RunningZygote {
+        if let standIns = configuration.standIns(for: decoderSet) {
+            do {
+                return try await start(configuration, decoderSet, standIns: standIns)
+            } catch .unconfined(let missing, let policy) {
+                throw .unconfined(missing, policy)
+            } catch {}
+        }
+        return try await start(configuration, decoderSet, standIns: "")
+    }
+
+    private static func start(
+        _ configuration: CodecPoolConfiguration, _ decoderSet: DecoderSet, standIns: String
     ) async throws(CodecPoolError) -> RunningZygote {
         let path = configuration.executable(for: decoderSet).path(percentEncoded: false)
         func failure(_ reason: String) -> CodecPoolError { .cannotStart(path: path, reason: reason) }
@@ -60,7 +75,7 @@ final class RunningZygote: Sendable {
         let code = unsafe sandbox_packet_pair(&sockets)
         guard code == 0 else { throw failure(SystemError("make a pair of sockets", code: code).description) }
         let control = PacketEnd(Descriptor(owning: sockets[0]))
-        let process = spawn(path, configuration, socket: Descriptor(owning: sockets[1]))
+        let process = spawn(path, configuration, standIns: standIns, socket: Descriptor(owning: sockets[1]))
         guard process > 0 else { throw failure(SystemError("run it", code: -process).reason) }
         let number = sandbox_pidfd(process)
         guard number >= 0 else { throw failure(SystemError("watch it", code: -number).description) }
@@ -90,15 +105,14 @@ final class RunningZygote: Sendable {
     }
 
     private static func spawn(
-        _ path: String, _ configuration: CodecPoolConfiguration, socket: consuming Descriptor
+        _ path: String, _ configuration: CodecPoolConfiguration, standIns: String, socket: consuming Descriptor
     ) -> pid_t {
         let invocation = CodecInvocation(
             policy: configuration.sandbox, sourcesPerProcess: configuration.sourcesPerProcess,
-            fastHuffman: configuration.fastHuffman,
-            rest: configuration.arguments)
+            fastHuffman: configuration.fastHuffman, standIns: standIns, rest: configuration.arguments)
         func block(_ strings: [String]) -> [CChar] { strings.flatMap { Array($0.utf8CString) } }
         let arguments = block([path] + invocation.arguments)
-        let environment = block(CodecInvocation.environment)
+        let environment = block(invocation.environment)
         return unsafe sandbox_spawn(
             path, arguments, arguments.count, environment, environment.count, socket.number)
     }

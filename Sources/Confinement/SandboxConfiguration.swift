@@ -163,9 +163,9 @@ extension SandboxConfiguration {
     }
 
     /// Whether the environment is what the service gives; libraries set variables of their own later.
-    static var environmentIsFixed: Bool {
-        guard sandbox_environment_size() == CodecInvocation.environment.count else { return false }
-        return CodecInvocation.environment.allSatisfy { variable in
+    static func environmentIsFixed(for invocation: CodecInvocation) -> Bool {
+        guard sandbox_environment_size() == invocation.environment.count else { return false }
+        return invocation.environment.allSatisfy { variable in
             let parts = variable.split(separator: "=", maxSplits: 1).map(String.init)
             guard let value = unsafe getenv(parts[0]) else { return false }
             return unsafe String(cString: value) == parts[1]

@@ -40,7 +40,7 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         _ codec: consuming Codec, invocation: CodecInvocation, withholding withheld: Set<SandboxLayer>
     ) throws(StartFailure) -> Zygote {
         let control = Packets(Descriptor(owning: CodecInvocation.controlSocket))
-        let environmentIsFixed = SandboxConfiguration.environmentIsFixed
+        let environmentIsFixed = SandboxConfiguration.environmentIsFixed(for: invocation)
         do {
             try codec.prepare(invocation)
         } catch {

@@ -4,22 +4,31 @@ public struct CodecInvocation: Hashable, Sendable {
     public var sourcesPerProcess: Int
     /// Whether baseline JPEGs may be decoded by Satchel's own decoder of Huffman codes.
     public var fastHuffman: Bool
+    /// The directory of what stands in for libraries that nothing calls; empty for none.
+    public var standIns: String
     /// For the executable itself; the fault codec takes orders there.
     public var rest: [String]
 
     public init(
-        policy: SandboxPolicy, sourcesPerProcess: Int = 1, fastHuffman: Bool = true, rest: [String] = []
+        policy: SandboxPolicy, sourcesPerProcess: Int = 1, fastHuffman: Bool = true, standIns: String = "",
+        rest: [String] = []
     ) {
         self.policy = policy
         self.sourcesPerProcess = sourcesPerProcess
         self.fastHuffman = fastHuffman
+        self.standIns = standIns
         self.rest = rest
     }
 
     /// The number of the zygote's control socket.
     public static let controlSocket: Int32 = 3
 
-    /// All that a zygote's environment holds, as `NAME=value`.
+    /// All that this zygote's environment holds, as `NAME=value`.
+    public var environment: [String] {
+        Self.environment + (standIns.isEmpty ? [] : ["LD_LIBRARY_PATH=" + standIns])
+    }
+
+    /// What every zygote's environment holds, as `NAME=value`.
     ///
     /// Swift's backtracer would start a process; glibc's arenas reserve 64 MiB each; what the linker binds in a zygote
     /// no fork has to bind for itself; the rest keep libraries from starting threads of their own or looking for files.
@@ -44,20 +53,22 @@ public struct CodecInvocation: Hashable, Sendable {
     public var arguments: [String] {
         [
             "--zygote", "--sandbox=\(policy.rawValue)", "--sources-per-process=\(sourcesPerProcess)",
-            "--fast-huffman=\(fastHuffman)",
+            "--fast-huffman=\(fastHuffman)", "--stand-ins=\(standIns)",
         ] + rest
     }
 
     /// Reads what ``arguments`` writes; nil for anything else, such as a person's attempt.
     public init?(arguments: some Collection<String>) {
         let list = Array(arguments)
-        guard list.count >= 4, list[0] == "--zygote",
+        guard list.count >= 5, list[0] == "--zygote",
             let policy = Self.value(of: "--sandbox", in: list[1]).flatMap(SandboxPolicy.init(rawValue:)),
             let sources = Self.value(of: "--sources-per-process", in: list[2]).flatMap({ Int($0) }), sources > 0,
-            let fastHuffman = Self.value(of: "--fast-huffman", in: list[3]).flatMap({ Bool($0) })
+            let fastHuffman = Self.value(of: "--fast-huffman", in: list[3]).flatMap({ Bool($0) }),
+            let standIns = Self.value(of: "--stand-ins", in: list[4])
         else { return nil }
         self.init(
-            policy: policy, sourcesPerProcess: sources, fastHuffman: fastHuffman, rest: Array(list.dropFirst(4)))
+            policy: policy, sourcesPerProcess: sources, fastHuffman: fastHuffman, standIns: standIns,
+            rest: Array(list.dropFirst(5)))
     }
 
     private static func value(of name: String, in argument: String) -> String? {

@@ -19,7 +19,14 @@ import Testing
     @Test(arguments: [false, true])
     func `an invocation is read as it was written`(fastHuffman: Bool) {
         let invocation = CodecInvocation(
-            policy: .full, sourcesPerProcess: 7, fastHuffman: fastHuffman, rest: ["--withhold=user"])
+            policy: .full, sourcesPerProcess: 7, fastHuffman: fastHuffman, standIns: "/usr/lib/a b",
+            rest: ["--withhold=user"])
         #expect(CodecInvocation(arguments: invocation.arguments) == invocation)
+    }
+
+    @Test func `a zygote's environment has its stand-ins' directory, and nothing of it where there is none`() {
+        #expect(CodecInvocation(policy: .standard).environment == CodecInvocation.environment)
+        let invocation = CodecInvocation(policy: .standard, standIns: "/stand-ins")
+        #expect(invocation.environment == CodecInvocation.environment + ["LD_LIBRARY_PATH=/stand-ins"])
     }
 }
