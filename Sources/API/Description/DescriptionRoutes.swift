@@ -6,12 +6,14 @@ import NIOCore
 struct DescriptionRoutes: Sendable {
     let service: Service
 
+    /// In memory once somebody asks for it.
+    private static let document = ByteBuffer(bytes: OpenAPIDocument.bytes)
+
     func add(to table: RouteTable) {
-        let document = ByteBuffer(bytes: OpenAPIDocument.bytes)
         table.on(.description) { _, _ in
             Response(
                 status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-cache"],
-                body: ResponseBody(byteBuffer: document))
+                body: ResponseBody(byteBuffer: Self.document))
         }
         table.on(.documentation) { _, _ in
             let headers: HTTPFields = [

@@ -87,7 +87,7 @@ struct ServiceComposition: Sendable {
         let executables = try CodecExecutables.located()
         var pool = CodecPoolConfiguration(
             executable: executables.codec, stills: executables.stills, codecs: configuration.codecs,
-            memory: configuration.memory)
+            sourcesBeforeReserve: 100, memory: configuration.memory)
         pool.fastHuffman = configuration.fastHuffman
         switch configuration.sandbox {
         case .standard: break
