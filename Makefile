@@ -211,6 +211,7 @@ install: release man ## Install under PREFIX (/usr/local), with completions and 
 	install -D -s -m 755 $(RELEASE)/satchel $(TARGET)/bin/satchel
 	install -D -s -m 755 $(RELEASE)/satchel-codec $(TARGET)/libexec/satchel-codec
 	install -D -s -m 755 $(RELEASE)/satchel-stills $(TARGET)/libexec/satchel-stills
+	./Packaging/stand-ins.sh $(TARGET)/libexec
 	install -d $(TARGET)/share/man/man1 $(TARGET)/share/bash-completion/completions \
 	    $(TARGET)/share/zsh/site-functions $(TARGET)/share/fish/vendor_completions.d
 	install -m 644 .build/man/*.1 $(TARGET)/share/man/man1/
