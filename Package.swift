@@ -300,8 +300,8 @@ var targets: [Target] = [
     .testTarget(
         name: "JobsTests",
         dependencies: [
-            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "TestSupport", "ServiceTestSupport",
-            "satchel-codec", "satchel-stills", "fault-codec",
+            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Postgres", "Stores", "TestSupport",
+            "PostgresTestSupport", "ServiceTestSupport", "satchel-codec", "satchel-stills", "fault-codec",
         ]),
     .testTarget(
         name: "FuzzTests",

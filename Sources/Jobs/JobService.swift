@@ -2,6 +2,7 @@ public import Attachments
 import CodecPool
 public import Ingest
 import Platform
+import Synchronization
 
 /// Carries out the service's jobs, lane by lane, until it is cancelled or drained.
 ///
@@ -67,6 +68,7 @@ public final class JobService: Sendable {
     private let deadlines = AsyncSignal()
     /// Nil where whoever waits looks for himself.
     private let ends: EndWatch?
+    private let due = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// Between two looks at a record that somebody waits for, where nothing happens here: what another process did.
     private static let interval: Duration = .seconds(1)
@@ -114,6 +116,7 @@ public final class JobService: Sendable {
             switch event {
             case .work: self?.submitted()
             case .ended: self?.ends?.look()
+            case .due: self?.due.withLock(\.self)?()
             }
         }
     }
@@ -177,6 +180,11 @@ public final class JobService: Sendable {
     /// Jobs were submitted, here or by another process: looks for them at once.
     public func submitted() {
         for worker in workers.values { worker.added() }
+    }
+
+    /// Has `heed` called where another process put a notification that is due soon: one process hears for all that works in it.
+    func whenDue(_ heed: @escaping @Sendable () -> Void) {
+        due.withLock { $0 = heed }
     }
 
     /// A job was cancelled: what is underway for it ends now, not at its next heartbeat, and its followers and the log

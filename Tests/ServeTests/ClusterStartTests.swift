@@ -141,9 +141,15 @@ import Testing
         let second = try await harness.serve("--role", "worker", key: key)
         try await eventually("the doctor says so") {
             try await harness.run("doctor").outputText
-                .contains(/-- +database +of 2 nodes that live, .* doesn't say .*cluster\.advertise/)
+                .contains(/-- +database +of 2 nodes that work, .* doesn't say .*cluster\.advertise/)
         }
-        withExtendedLifetime(second) {}
+        let told = try await harness.run("doctor").outputText
+        #expect(told.contains(/ok +nodes +living by role: 1 api, 2 worker\n/), "\(told)")
+        #expect(try await second.stop().status == 0)
+        // It is one no longer, however long its last heartbeat stands.
+        let rest = try await harness.run("doctor").outputText
+        #expect(
+            rest.contains(/ok +nodes +living by role: 1 api, 1 worker\n/) || rest.contains("; 1 is ending"), "\(rest)")
         let attachments = try #require(job["attachments"] as? [[String: Any]])
         let renditions = try #require(attachments.first?["renditions"] as? [String: [String: Any]])
         let path = (renditions["main"]?["url"] as? String).flatMap { URL(string: $0)?.path() }

@@ -100,6 +100,8 @@ public enum QueueEvent: Hashable, Sendable {
     case work
     /// A job came to its end.
     case ended
+    /// A notification is due sooner than whoever fires it would look.
+    case due
 }
 
 /// Why a write under a claim did not count.

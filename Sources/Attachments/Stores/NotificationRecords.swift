@@ -61,6 +61,9 @@ public protocol NotificationRecords: Sendable {
     /// Notifications of all tenants whose next instant has come, soonest first: by the clock itself, not by the latest instant
     /// of the records, which orders these and stays ahead of a clock that was set back.
     ///
+    /// Where several processes work (``NodeCounting/join(as:)``) each finds its own share, and of another's what that one has left
+    /// for a while: as a rule each is found by one.
+    ///
     /// - Parameters:
     ///   - others: Are left out.
     ///   - known: A notification in this revision, where it was read before; it isn't read again.
@@ -68,7 +71,8 @@ public protocol NotificationRecords: Sendable {
         limit: Int, besides others: Set<NotificationName>, known: @escaping KnownNotifications
     ) async throws(AttachmentError) -> DueNotifications
 
-    /// Notifications of all tenants whose next instant comes within a time, soonest first.
+    /// Notifications of all tenants whose next instant comes within a time, soonest first. Where several processes work each
+    /// finds its own share, and begins from the start when that has become another.
     ///
     /// - Parameter cursor: Where a part before ended; nil for the first one.
     /// - Returns: One part, and where it ends also if nothing follows yet; nil for both where it is empty.

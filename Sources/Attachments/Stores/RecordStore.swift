@@ -26,11 +26,17 @@ public protocol RecordStore: JobQueue, JobRecords, AccessRecords, APIKeyRecords,
     func collectGarbage() async throws(AttachmentError) -> Int
 }
 
-/// Knows how many use a store.
+/// Knows who uses a store, and tells them of each other.
 public protocol NodeCounting: Sendable {
-    /// Processes that use the store now, this one among them, as far as it knows. Rates that each process counts for itself are
-    /// divided by it.
+    /// Processes that take requests on the store now, this one among them where it does, as far as it knows. Rates that each
+    /// counts for itself are divided by it.
     var nodes: Int { get }
+
+    /// Has others know what this process does from now on, and count it. Where they can't be told now, they are before long.
+    func join(as role: NodeRole) async
+
+    /// Has others take over what this process shares with them: it takes on nothing new.
+    func retire() async
 }
 
 /// What one process does for all that use a store.
@@ -44,6 +50,10 @@ public enum UpkeepTask: String, Hashable, Sendable, CaseIterable {
 /// As a store has it that removes at once what a commit made superfluous, and whose processes don't mind doing the same.
 extension RecordStore {
     public var nodes: Int { 1 }
+
+    public func join(as role: NodeRole) async {}
+
+    public func retire() async {}
 
     public var notesGarbage: Bool { false }
 

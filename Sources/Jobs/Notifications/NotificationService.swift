@@ -34,7 +34,8 @@ public protocol FiringRenderer: Sendable {
 ///
 /// A firing is one transaction where its media are ready: the firing and the next instant of its notification, its payload,
 /// its links and its call. Else the payload, with what leaves with it, is a second one. What a crash leaves between the two is
-/// completed by whoever looks next. Several processes may serve the same store: of two that fire the same instant one does.
+/// completed by whoever looks next. Several processes may serve the same store, which shares out what is due among them
+/// (``NotificationRecords``); of two that fire the same instant one does.
 ///
 /// Payloads whose media are ready are made before their instants, one after the other and while nothing is due, so that many of
 /// one instant leave sooner: see ``FiringDrafts``.
@@ -72,9 +73,10 @@ public final class NotificationService: Sendable {
         self.jobs = jobs
         self.quotas = quotas
         self.zones = zones
+        jobs.whenDue { [weak self] in self?.changed() }
     }
 
-    /// A notification was put here: it may be due before the next look.
+    /// A notification was put: it may be due before the next look.
     public func changed() {
         signal.give()
     }
@@ -253,8 +255,10 @@ public final class NotificationService: Sendable {
         let upcoming = try await records.upcomingNotifications(
             within: Self.ahead, after: drafts.place, limit: Self.group)
         guard let place = upcoming.next else { return false }
-        let materials = try await materials(for: upcoming.elements)
-        for record in upcoming.elements {
+        // Where it was begun from the start again, some are there.
+        let missing = upcoming.elements.filter { drafts.notification(.init($0), $0.revision) == nil }
+        let materials = try await materials(for: missing)
+        for record in missing {
             let materials = materials[record.tenant] ?? FiringMaterials()
             let id = FiringID.generate()
             guard let instant = record.next?.at, let request = request(for: record, id, by: renderer, at: instant),

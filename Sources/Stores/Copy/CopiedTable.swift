@@ -306,6 +306,8 @@ struct CopiedTable: Sendable {
             name: "counters", source: "holdings", key: [.number("only")],
             columns: [
                 CopiedColumn("slot", .int, from: "0", reading: []), CopiedColumn("leases_left_to_expire", .int),
+                CopiedColumn(
+                    "unfinished_jobs", .int, from: "(SELECT coalesce(sum(unfinished_jobs), 0) FROM usage)", reading: []),
             ]),
         CopiedTable(
             name: "virtual_time", source: "lines", key: [.text("lane"), .number("priority")],

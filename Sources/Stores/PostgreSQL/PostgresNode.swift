@@ -13,8 +13,11 @@ final class PostgresNode: Sendable {
         var deadAfter: Duration = .seconds(10)
         /// Only who has had all its own heartbeats for so long takes others' jobs: after an outage theirs come first.
         var steadiness: Duration = .seconds(10)
-        /// Between two looks at a queue for jobs whose claims are to be taken away.
-        var rescue: Duration = .seconds(1)
+        /// Between two looks at a queue for jobs whose claims are to be taken away, while no node goes: each walks over all that
+        /// was ever carried out while something holds back the vacuum.
+        var rescue: Duration = .seconds(5)
+        /// After so long anybody fires what the node whose share it is has left: it may be dead, and nobody knows yet.
+        var firing: Duration = .seconds(2)
         /// Between two looks at the node's own claims, for those that nobody here has.
         var look: Duration = .seconds(10)
         /// Where claims begin to look, and when from the start.
@@ -28,12 +31,19 @@ final class PostgresNode: Sendable {
     /// Where others reach it, as ``StoreDatabase/advertises`` has it.
     private let url: String?
     private let pool: PostgresPool
-    /// Told how many nodes live, at each heartbeat.
+    /// Told how many nodes and commands live, at each heartbeat.
     private let tell: @Sendable (Int) -> Void
     private let state: Mutex<State>
     private let beating = Mutex<Task<Void, Never>?>(nil)
 
     private struct State {
+        /// Nil for a command.
+        var role: NodeRole?
+        var isDraining = false
+        var census = NodeCensus()
+        var share = FiringShare.whole
+        /// Counts the shares that it had.
+        var shares: Int64 = 0
         /// Since when no heartbeat was late; nil before the first.
         var steadySince: ContinuousClock.Instant?
         var last: ContinuousClock.Instant?
@@ -42,9 +52,17 @@ final class PostgresNode: Sendable {
         var hadGap = false
         /// Claims that are asked for, or that somebody here has.
         var claims: [ClaimID: Held] = [:]
-        var rescuedAt: [String: ContinuousClock.Instant] = [:]
+        /// How often nodes were gone that had been there.
+        var departures = 0
+        var rescues: [String: Rescue] = [:]
         var lookedAt = ContinuousClock.now
         var lows: ClaimLows
+    }
+
+    /// A look at a queue for jobs of others.
+    private struct Rescue {
+        var at: ContinuousClock.Instant
+        var departures: Int
     }
 
     private struct Held {
@@ -86,6 +104,23 @@ final class PostgresNode: Sendable {
     func live() async throws(PostgresError) {
         if state.withLock({ $0.last != nil }) { return }
         try await beat()
+        goOn()
+    }
+
+    /// Lives from now on, as a node that does this. Others count it before long where they can't be told now.
+    func join(as role: NodeRole) async {
+        state.withLock { $0.role = role }
+        try? await beat()
+        goOn()
+    }
+
+    /// Takes on nothing new: others have its share.
+    func retire() async {
+        state.withLock { $0.isDraining = true }
+        try? await beat()
+    }
+
+    private func goOn() {
         beating.withLock { task in
             guard task == nil else { return }
             let interval = timing.heartbeat
@@ -102,20 +137,24 @@ final class PostgresNode: Sendable {
 
     private func beat() async throws(PostgresError) {
         let now = ContinuousClock.now
+        let (role, isDraining) = state.withLock { ($0.role, $0.isDraining) }
         let rows = try await pool.batch([
             PostgresStatement(
                 """
-                INSERT INTO nodes (id, name, version, slot, url, started_at, heartbeat_at)
-                VALUES ($1, $2, $3, $4, $5, \(PostgresClock.sql), \(PostgresClock.sql))
-                ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at RETURNING heartbeat_at
+                INSERT INTO nodes (id, name, version, slot, url, role, draining, started_at, heartbeat_at)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, \(PostgresClock.sql), \(PostgresClock.sql))
+                ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at, role = excluded.role,
+                    draining = excluded.draining
+                RETURNING heartbeat_at
                 """,
                 [
                     .uuid(id), .text(ProcessInfo.processInfo.hostName), .text("\(PostgresSchema.version)"), .int(slot),
-                    .text(url),
+                    .text(url), .text(role?.rawValue ?? NodeCensus.command), .bool(isDraining),
                 ]),
-            PostgresStatement("SELECT count(*) AS n FROM nodes WHERE \(isAlive)"),
+            PostgresStatement("SELECT id, role, draining FROM nodes WHERE \(isAlive)"),
         ])
-        tell(try rows[1].first?.int("n") ?? 1)
+        let census = try NodeCensus(rows[1])
+        tell(census.ids.count)
         let time = try rows[0].first?.instant("heartbeat_at")
         state.withLock { state in
             if let time, state.server.note(time, at: now, tolerance: mostDrift), state.steadySince != nil {
@@ -126,10 +165,23 @@ final class PostgresNode: Sendable {
             if isLate ?? true { state.steadySince = now }
             if isLate ?? false { state.hadGap = true }
             state.last = max(state.last ?? now, now)
+            if census.firing != state.census.firing {
+                state.share = FiringShare(of: id, among: census.firing)
+                state.shares += 1
+            }
+            if !state.census.ids.isSubset(of: census.ids) { state.departures += 1 }
+            state.census = census
         }
     }
 
-    /// Whether it may take others' jobs of a queue now: once in a while, and only after enough heartbeats of its own.
+    /// Who lives, as of the last heartbeat.
+    var census: NodeCensus { state.withLock(\.census) }
+
+    /// What this node fires before others do, and a number that tells it from the share that it had before.
+    var share: (share: FiringShare, number: Int64) { state.withLock { ($0.share, $0.shares) } }
+
+    /// Whether it may take others' jobs of a queue now: once in a while, and when a node has gone, and only after enough heartbeats
+    /// of its own.
     ///
     /// - Returns: When it has to be now by the server's clock; where that was set since, it may not. Nil where it may not anyway.
     func mayRescue(in run: String) -> ClosedRange<Instant>? {
@@ -137,10 +189,10 @@ final class PostgresNode: Sendable {
             guard let since = state.steadySince, let last = state.last else { return nil }
             let now = ContinuousClock.now
             guard now - last <= timing.deadAfter, now - since >= timing.steadiness,
-                state.rescuedAt[run].map({ now - $0 >= timing.rescue }) ?? true,
+                state.rescues[run].map({ now - $0.at >= timing.rescue || $0.departures != state.departures }) ?? true,
                 let expected = state.server.expected(at: now)
             else { return nil }
-            state.rescuedAt[run] = now
+            state.rescues[run] = Rescue(at: now, departures: state.departures)
             return expected - mostDrift...expected + mostDrift
         }
     }

@@ -197,10 +197,12 @@ extension PostgresWork {
         try await run(PostgresNode.handBack, [.uuids(ids.map(\.rawValue))])
     }
 
-    /// - Parameter lane: A condition of equality, as it is planned once for all values and an index gives the order that way alone.
+    /// As it is planned once for all values, an index gives the order only where it is this very condition's: one of a lane by
+    /// equality, and one of runs, whose jobs are in all lanes.
     private static func isWaiting(_ priority: Int, in lane: JobLane?) -> String {
         """
-        queue.run = $1 AND \(lane == nil ? "$2::text IS NULL" : "queue.lane = $2") AND queue.priority = \(priority)
+        queue.run = $1 AND \(lane == nil ? "queue.run <> '' AND $2::text IS NULL" : "queue.lane = $2")
+            AND queue.priority = \(priority)
             AND queue.state = 'pending' AND queue.rank >= \(priority == 0 ? "$11" : "$12")::bigint
             AND (queue.due_at <= $3 OR queue.due_at > $3 + \(PostgresRecordStore.longestPause.wholeMilliseconds))
         """

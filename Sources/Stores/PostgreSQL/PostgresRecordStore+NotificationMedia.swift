@@ -5,9 +5,13 @@ internal import Postgres
 extension PostgresRecordStore {
     public func dueMedia(limit: Int) async throws(AttachmentError) -> [NotificationRecord] {
         try await read { work in
-            try await work.run(PostgresWork.dueMedia, [.int(work.now.milliseconds), .int(limit)]).map {
-                try Column.value(NotificationRecord.self, from: try $0.text("record"))
-            }
+            try await work.run(
+                PostgresWork.dueMedia,
+                [
+                    .int(work.now.milliseconds), .int(limit), .bytes(node.share.share.bits),
+                    .int(node.timing.firing.wholeMilliseconds),
+                ]
+            ).map { try Column.value(NotificationRecord.self, from: try $0.text("record")) }
         }
     }
 
@@ -28,11 +32,22 @@ extension PostgresRecordStore {
 }
 
 extension PostgresWork {
+    /// Shared like those that are due to fire.
     fileprivate static let dueMedia = """
-        SELECT record FROM notifications
-            LEFT JOIN jobs ON jobs.tenant = notifications.tenant AND jobs.id = notifications.media_job
-        WHERE media_at <= $1 AND (media_job IS NULL OR jobs.key IS NULL OR jobs.state <> 'pending')
-        ORDER BY media_at LIMIT $2
+        WITH own AS MATERIALIZED (
+            SELECT media_at, record FROM \(waitingForMedia)
+                AND media_at <= $1 AND \(isOwn("notifications.key", in: "$3"))
+            ORDER BY media_at LIMIT $2),
+        others AS MATERIALIZED (
+            SELECT media_at, record FROM \(waitingForMedia)
+                AND media_at <= $1 - $4::bigint AND \(isOthers("notifications.key", in: "$3"))
+            ORDER BY media_at DESC LIMIT greatest(0, $2 - (SELECT count(*) FROM own)))
+        SELECT * FROM own UNION ALL SELECT * FROM others ORDER BY media_at
+        """
+
+    private static let waitingForMedia = """
+        notifications LEFT JOIN jobs ON jobs.tenant = notifications.tenant AND jobs.id = notifications.media_job
+        WHERE (media_job IS NULL OR jobs.key IS NULL OR jobs.state <> 'pending')
         """
 
     fileprivate func mediaSources(

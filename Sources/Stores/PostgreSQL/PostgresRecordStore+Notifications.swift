@@ -15,9 +15,13 @@ extension PostgresRecordStore {
             }
             try await work.apply(changes)
             if !changes.isEmpty { try await work.keep(new.sources, of: new, keys) }
+            if !changes.isEmpty, let at = new.next?.at, at < work.now + Self.soon { work.wakes.insert(.due) }
             return answer
         }
     }
+
+    /// As often whoever fires looks without being told.
+    private static let soon: Duration = .seconds(1)
 
     public func notification(
         _ id: NotificationID, of tenant: TenantID
@@ -77,13 +81,10 @@ extension PostgresRecordStore {
             let rows = try await work.transaction.send([
                 PostgresStatement("SELECT min(next_at) AS at FROM notifications WHERE next_at > $1", [now]),
                 PostgresStatement(
-                    """
-                    SELECT tenant, id, revision, record FROM notifications
-                    WHERE next_at <= $1 AND (tenant, id) NOT IN (SELECT * FROM unnest($3::text[], $4::text[]))
-                    ORDER BY next_at LIMIT $2
-                    """,
+                    PostgresWork.dueNotifications,
                     [
                         now, .int(limit), .texts(others.map(\.tenant.rawValue)), .texts(others.map(\.id.rawValue)),
+                        .bytes(node.share.share.bits), .int(node.timing.firing.wholeMilliseconds),
                     ]),
             ])
             let next = try rows[0].first?.optionalInstant("at")
@@ -102,18 +103,24 @@ extension PostgresRecordStore {
         within time: Duration, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<NotificationRecord> {
         try await read { work in
-            let start = NotificationPlace(cursor) ?? NotificationPlace(at: .min, key: .min)
+            let (share, number) = node.share
+            let known = cursor?.split(separator: "/").map(String.init) ?? []
+            // Of a share that isn't this one, the rest of this one may lie before.
+            let isOfShare = known.count == 2 && known[1] == "\(number)"
+            let start = (isOfShare ? NotificationPlace(known[0]) : nil) ?? NotificationPlace(at: .min, key: .min)
             let rows = try await work.run(
                 """
                 SELECT next_at, key, record FROM notifications
-                WHERE next_at > $1 AND next_at <= $2 AND (next_at, key) > ($3, $4) ORDER BY next_at, key LIMIT $5
+                WHERE next_at > $1 AND next_at <= $2 AND (next_at, key) > ($3, $4)
+                    AND \(PostgresWork.isOwn("notifications.key", in: "$6"))
+                ORDER BY next_at, key LIMIT $5
                 """,
                 [
                     .int(work.now.milliseconds), .int((work.now + time).milliseconds), .int(start.at), .int(start.key),
-                    .int(limit),
+                    .int(limit), .bytes(share.bits),
                 ])
             let end = try rows.last.map { NotificationPlace(at: try $0.int64("next_at"), key: try $0.int64("key")) }
-            return Page(elements: try rows.map { try $0.notification() }, next: end?.cursor)
+            return Page(elements: try rows.map { try $0.notification() }, next: end.map { "\($0.cursor)/\(number)" })
         }
     }
 
@@ -259,6 +266,32 @@ extension PostgresRecordStore {
 }
 
 extension PostgresWork {
+    /// Whether a notification is in a share, as ``FiringShare`` has it; all are where that is NULL.
+    static func isOwn(_ key: String, in share: String) -> String {
+        "(\(share)::bytea IS NULL OR get_bit(\(share)::bytea, \(key) & \(FiringShare.parts - 1)) = 1)"
+    }
+
+    /// The same for those that aren't.
+    static func isOthers(_ key: String, in share: String) -> String {
+        "\(share)::bytea IS NOT NULL AND get_bit(\(share)::bytea, \(key) & \(FiringShare.parts - 1)) = 0"
+    }
+
+    /// The share's own; in what is left of the limit others' that are overdue, from the latest on: whose they are begins with the
+    /// soonest, if it lives.
+    fileprivate static let dueNotifications = """
+        WITH own AS MATERIALIZED (
+            SELECT next_at, tenant, id, revision, record FROM notifications
+            WHERE next_at <= $1 AND \(isOwn("notifications.key", in: "$5")) AND \(isntUnderWay)
+            ORDER BY next_at LIMIT $2),
+        others AS MATERIALIZED (
+            SELECT next_at, tenant, id, revision, record FROM notifications
+            WHERE next_at <= $1 - $6::bigint AND \(isOthers("notifications.key", in: "$5")) AND \(isntUnderWay)
+            ORDER BY next_at DESC LIMIT greatest(0, $2 - (SELECT count(*) FROM own)))
+        SELECT * FROM own UNION ALL SELECT * FROM others ORDER BY next_at
+        """
+
+    private static let isntUnderWay = "(tenant, id) NOT IN (SELECT * FROM unnest($3::text[], $4::text[]))"
+
     /// The row of a notification.
     struct FoundNotification {
         var key: Int64

@@ -117,9 +117,26 @@ extension PostgresRecordStore {
                         AND NOT EXISTS (SELECT 1 FROM runs WHERE id = run_nodes.run AND ended_at IS NULL)
                     """),
             ])
+            if try await leads("counts") { try await recount() }
         } catch {
             throw AttachmentError(postgres: error)
         }
+    }
+
+    /// Makes up for what nodes of an older version changed, which count the jobs of each tenant, but not those of all. Nobody else
+    /// writes this row, so what is missing is added once.
+    private func recount() async throws(PostgresError) {
+        _ = try await pool.batch([
+            PostgresStatement(
+                """
+                INSERT INTO counters (slot, leases_left_to_expire, unfinished_jobs)
+                SELECT -1, 0, missing FROM (
+                    SELECT coalesce((SELECT sum(unfinished_jobs) FROM usage), 0)
+                        - coalesce((SELECT sum(unfinished_jobs) FROM counters), 0) AS missing) AS difference
+                WHERE missing <> 0
+                ON CONFLICT (slot) DO UPDATE SET unfinished_jobs = counters.unfinished_jobs + excluded.unfinished_jobs
+                """)
+        ])
     }
 
     public func acknowledge(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) {
@@ -250,10 +267,8 @@ extension PostgresWork {
         }
         let used = try await total(of: tenant)
         var waiting = 0
-        if options.queueLimit != nil {
-            waiting =
-                try await run("SELECT count(*) AS n FROM queue WHERE run = '' AND state = 'pending'").first?.int("n")
-                ?? 0
+        if let limit = options.queueLimit {
+            waiting = try await transaction.send([self.waiting(under: limit)])[0].first?.int("n") ?? 0
         }
         try options.admit(used, replacing: state) { waiting }
     }

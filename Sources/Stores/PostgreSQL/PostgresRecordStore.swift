@@ -46,8 +46,12 @@ public struct PostgresRecordStore: RecordStore {
         node = PostgresNode(pool, at: url, timing) { wakeups.divide(among: $0) }
     }
 
-    /// As of the last heartbeat; a command counts while it runs.
-    public var nodes: Int { wakeups.nodes }
+    /// As of the last heartbeat.
+    public var nodes: Int { node.census.takingRequests }
+
+    public func join(as role: NodeRole) async { await node.join(as: role) }
+
+    public func retire() async { await node.retire() }
 
     public func now() async throws(AttachmentError) -> Instant {
         do { return try await instant() } catch { throw AttachmentError(postgres: error) }

@@ -24,7 +24,7 @@ extension PostgresSchema {
     static let migrations = [
         Migration(version: 1, leastNode: 1, steps: [.together(first)]), calls, categories, notifications,
         responses, search, uploads, console, uploadParts, tenants, callAnswers, encryption, upcoming,
-        cluster,
+        cluster, sharing,
     ]
 
     /// For a lock that others' statements would have to wait behind; then it is tried again.

@@ -8,7 +8,7 @@ internal import Postgres
 /// changes often: what is claimed, by whom, and how often it was tried stands there alone.
 enum PostgresSchema {
     /// Of this program. A server with a later one is left alone, unless that says that this program may use it.
-    static let version = 14
+    static let version = 15
 
     /// Looks whether a program of this version may use what is there, and whether it can write there.
     ///

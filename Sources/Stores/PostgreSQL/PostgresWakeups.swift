@@ -9,11 +9,13 @@ final class PostgresWakeups: Sendable {
     enum Channel: String, Hashable, CaseIterable {
         case work = "satchel_work"
         case ended = "satchel_ended"
+        case due = "satchel_due"
 
         var event: QueueEvent {
             switch self {
             case .work: .work
             case .ended: .ended
+            case .due: .due
             }
         }
     }
@@ -43,7 +45,7 @@ final class PostgresWakeups: Sendable {
         count.store(max(nodes, 1), ordering: .relaxed)
     }
 
-    var nodes: Int { count.load(ordering: .relaxed) }
+    private var nodes: Int { count.load(ordering: .relaxed) }
 
     /// Whether this node hears the others': found out, as a pooler between needn't be known.
     var status: PostgresListener.Status { state.withLock { $0.listener?.status ?? .unknown } }

@@ -41,7 +41,7 @@ private struct Standing {
     /// Of the submissions, those that aren't the first of their kind.
     var known: [Int: Int64] = [:]
     var usage: [TenantID: TenantUsage] = [:]
-    /// Jobs of all tenants.
+    /// Jobs of all tenants, and maybe some that are being carried out: who would be refused for these asks again alone.
     var waiting = 0
     /// By their digests.
     var profiles: [String: Int64] = [:]
@@ -204,8 +204,7 @@ extension PostgresWork {
                         .ints(places.map { Int64($0.line.priority.rank) }),
                     ]),
             ]
-                + (usual.contains { jobs[$0].options.queueLimit != nil }
-                    ? [PostgresStatement("SELECT count(*) AS n FROM queue WHERE run = '' AND state = 'pending'")] : []))
+                + (usual.compactMap { jobs[$0].options.queueLimit }.min().map { [waiting(under: $0)] } ?? []))
         var standing = Standing()
         standing.lows = Dictionary(uniqueKeysWithValues: zip(lines, lows))
         for row in rows[0] {

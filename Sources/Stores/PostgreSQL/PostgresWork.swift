@@ -58,21 +58,8 @@ final class PostgresWork {
             waste.sources = unneeded
         }
         waste.blobs = Array(superfluous)
-        for (tenant, change) in usage.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where change != TenantUsage() {
-            try await run(
-                """
-                INSERT INTO usage VALUES ($1, $2, $3, $4, $5)
-                ON CONFLICT (tenant, slot) DO UPDATE SET stored_bytes = usage.stored_bytes + excluded.stored_bytes,
-                    unfinished_jobs = usage.unfinished_jobs + excluded.unfinished_jobs,
-                    open_leases = usage.open_leases + excluded.open_leases
-                """,
-                [
-                    .text(tenant.rawValue), .int(store.node.slot), .int(change.storedBytes), .int(change.pendingJobs),
-                    .int(change.liveLeases),
-                ])
-        }
         try await writeNotes()
-        _ = try await transaction.send(statements(adding: tallies))
+        _ = try await transaction.send(counting() + statements(adding: tallies) + counting(jobs: unfinishedJobs))
         guard !waste.blobs.isEmpty || !waste.sources.isEmpty else { return waste }
         let rows = try await run(
             """
@@ -87,6 +74,50 @@ final class PostgresWork {
             ])
         waste.rows = try rows.map { try $0.int64("id") }
         return waste
+    }
+
+    /// Of each tenant.
+    private func counting() -> [PostgresStatement] {
+        usage.sorted { $0.key.rawValue < $1.key.rawValue }.filter { $0.value != TenantUsage() }.map { tenant, change in
+            PostgresStatement(
+                """
+                INSERT INTO usage VALUES ($1, $2, $3, $4, $5)
+                ON CONFLICT (tenant, slot) DO UPDATE SET stored_bytes = usage.stored_bytes + excluded.stored_bytes,
+                    unfinished_jobs = usage.unfinished_jobs + excluded.unfinished_jobs,
+                    open_leases = usage.open_leases + excluded.open_leases
+                """,
+                [
+                    .text(tenant.rawValue), .int(store.node.slot), .int(change.storedBytes), .int(change.pendingJobs),
+                    .int(change.liveLeases),
+                ])
+        }
+    }
+
+    /// By how many jobs this transaction changes the number of all tenants'.
+    private var unfinishedJobs: Int { usage.values.reduce(0) { $0 + $1.pendingJobs } }
+
+    private func counting(jobs: Int) -> [PostgresStatement] {
+        guard jobs != 0 else { return [] }
+        // Jobs come and go in transactions that are side by side: neither is to wait for the other.
+        let slot = PostgresNode.slots * (jobs > 0 ? 1 : 2) + store.node.slot
+        return [
+            PostgresStatement(
+                """
+                INSERT INTO counters (slot, leases_left_to_expire, unfinished_jobs) VALUES ($1, 0, $2)
+                ON CONFLICT (slot) DO UPDATE SET unfinished_jobs = counters.unfinished_jobs + excluded.unfinished_jobs
+                """, [.int(slot), .int(jobs)])
+        ]
+    }
+
+    /// Jobs of all tenants that wait for the service, with those of this transaction; where they are surely fewer than `limit`,
+    /// maybe some that are being carried out as well. Those are few and counted, what waits never is.
+    func waiting(under limit: Int) -> PostgresStatement {
+        PostgresStatement(
+            """
+            SELECT CASE WHEN jobs < $1 THEN jobs
+                ELSE jobs - (SELECT count(*) FROM queue WHERE run = '' AND state = 'running') END AS n
+            FROM (SELECT coalesce(sum(unfinished_jobs), 0)::bigint + $2::bigint AS jobs FROM counters) AS unfinished
+            """, [.int(limit), .int(unfinishedJobs)])
     }
 
     func unneeded(among names: [SourceName]) async throws -> [SourceName] {

@@ -1,4 +1,4 @@
-internal import Attachments
+public import Attachments
 internal import Postgres
 
 /// What a node finds of its database, for whoever runs it.
@@ -27,9 +27,18 @@ public struct DatabaseExamination: Hashable, Sendable {
     /// Whether nodes hear each other's wake-ups; nil where they don't try.
     public var hearsWakeups: Bool?
     /// Nodes and commands that live.
-    public var livingNodes: Int
-    /// Of those, the names of nodes at work that don't say how others reach them.
-    public var unreachableNodes: [String]
+    public var nodes: [LivingNode]
+
+    /// One that had its heartbeats.
+    public struct LivingNode: Hashable, Sendable {
+        public var name: String
+        /// What it does; nil for a command, and for a node of an older version.
+        public var role: NodeRole?
+        /// Whether it is about to end.
+        public var isDraining: Bool
+        /// Where others reach it, empty where none wants to; nil where it doesn't say.
+        public var url: String?
+    }
 }
 
 extension StoreDatabase {
@@ -77,8 +86,7 @@ extension StoreDatabase {
             version: try row.text("version"), schema: nil, roundTrip: trips.sorted()[trips.count / 2],
             clockOffset: offset, hasSynchronousStandby: try row.bool("synchronous"), standbys: try row.int("standbys"),
             risks: [], forbidden: [], ownsSchema: false, connectionLimit: try row.int("most"),
-            connections: try row.int("connections"), hearsWakeups: try await hearsWakeups, livingNodes: 0,
-            unreachableNodes: [])
+            connections: try row.int("connections"), hearsWakeups: try await hearsWakeups, nodes: [])
         for setting in ["synchronous_commit", "fsync", "full_page_writes"] where try row.text(setting) == "off" {
             examination.risks.append("\(setting)=off")
         }
@@ -104,10 +112,13 @@ extension StoreDatabase {
         // An older schema's nodes say nothing of it.
         guard examination.schema == PostgresSchema.version else { return examination }
         let nodes = try await pool.rows(
-            "SELECT name, url FROM nodes WHERE \(PostgresNode.isAlive(within: deadAfter)) ORDER BY name", on: .write)
+            "SELECT name, role, draining, url FROM nodes WHERE \(PostgresNode.isAlive(within: deadAfter)) ORDER BY name",
+            on: .write)
         for node in nodes {
-            examination.livingNodes += 1
-            if try node.optionalText("url") == nil { examination.unreachableNodes.append(try node.text("name")) }
+            examination.nodes.append(
+                DatabaseExamination.LivingNode(
+                    name: try node.text("name"), role: try node.optionalText("role").flatMap(NodeRole.init(rawValue:)),
+                    isDraining: try node.bool("draining"), url: try node.optionalText("url")))
         }
         return examination
     }

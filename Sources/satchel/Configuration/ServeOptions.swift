@@ -1,5 +1,6 @@
 import API
 import ArgumentParser
+import Attachments
 import Foundation
 import Logging
 

@@ -53,10 +53,12 @@ struct ClusterFindings {
             }
             if let sentence = wakeups(found.hearsWakeups) { add(.extra, sentence) }
             // Alone, a node tells whoever follows a job all of it.
-            if found.livingNodes > 1, !found.unreachableNodes.isEmpty {
-                add(.extra, Self.reach(of: Set(found.unreachableNodes).sorted(), of: found.livingNodes))
+            let working = found.nodes.filter { $0.role?.works ?? false }
+            let unreachable = working.filter { $0.url == nil }.map(\.name)
+            if found.nodes.count(where: { $0.role != nil }) > 1, !unreachable.isEmpty {
+                add(.extra, Self.reach(of: Set(unreachable).sorted(), of: working.count))
             }
-            return findings + Self.clock("database", found.clockOffset)
+            return findings + Self.clock("database", found.clockOffset) + Self.nodes(found.nodes)
         }
     }
 
@@ -73,8 +75,22 @@ struct ClusterFindings {
         }
     }
 
+    /// Who lives, by what they do.
+    private static func nodes(_ nodes: [DatabaseExamination.LivingNode]) -> [Finding] {
+        guard !nodes.isEmpty else { return [] }
+        let roles = NodeRole.allCases.map { role in (role.rawValue, nodes.count { $0.role == role }) }
+            .filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+        let (commands, ending) = (nodes.count { $0.role == nil }, nodes.count(where: \.isDraining))
+        var words = roles.isEmpty ? [] : ["living by role: " + roles.joined(separator: ", ")]
+        if commands > 0 { words.append(commands == 1 ? "1 command runs" : "\(commands) commands run") }
+        if ending > 0 { words.append(ending == 1 ? "1 is ending" : "\(ending) are ending") }
+        return [Finding(grade: .good, subject: "nodes", detail: words.joined(separator: "; "))]
+    }
+
     private static func reach(of names: [String], of count: Int) -> String {
-        "of \(count) nodes that live, \(names.joined(separator: ", ")) \(names.count == 1 ? "doesn't" : "don't") say how others reach \(names.count == 1 ? "it" : "them"): whoever follows a job there from another node hears only that it begins and ends. Set cluster.advertise on each that works, to http://{host}:8080"
+        let among = count == 1 ? "" : "of \(count) nodes that work, "
+        return
+            "\(among)\(names.joined(separator: ", ")) \(names.count == 1 ? "doesn't" : "don't") say how others reach \(names.count == 1 ? "it" : "them"): whoever follows a job there from another node hears only that it begins and ends. Set cluster.advertise on each that works, to http://{host}:8080"
     }
 
     private var bucket: [Finding] {

@@ -135,6 +135,7 @@ struct ServiceComposition: Sendable {
     /// Serves until the process is told to end.
     func run() async throws {
         let grace = configuration.grace
+        await store.records.join(as: configuration.settings.role)
         // They are shut down from the last to the first, each when those after it have ended: work first, while those
         // who wait for it still get their answers.
         var services: [any ServiceLifecycle.Service] = []
@@ -155,8 +156,9 @@ struct ServiceComposition: Sendable {
         var lifecycle = ServiceGroupConfiguration(services: services, logger: quietLogger)
         lifecycle.maximumGracefulShutdownDuration = grace
         let group = ServiceGroup(configuration: lifecycle)
-        Interruption.responding { [health, logger, manager] in
+        Interruption.responding { [health, logger, manager, store] in
             health.drain()
+            Task { await store.records.retire() }
             // A little more than after what it ends by itself.
             manager?.notify(.stopping(within: grace + .seconds(5)))
             logger.notice("stopping", metadata: ["grace_seconds": .stringConvertible(grace.inSeconds)])

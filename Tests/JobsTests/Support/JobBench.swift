@@ -70,6 +70,19 @@ struct JobBench: Sendable {
         }
     }
 
+    /// Jobs on another store, which nobody carries out.
+    func jobs(in other: Store) throws -> JobService {
+        let fetcher = Fetcher(
+            guardedBy: FetchGuard(allowing: try FetchAllowance.list([])), into: spool, userAgent: "Satchel/test")
+        return JobService(
+            records: other.records,
+            pipeline: Pipeline(
+                records: other.records, blobs: other.blobs, staging: other.staging, codecs: pool,
+                sources: SourceOpener(sources: other.sources, fetcher: fetcher),
+                configuration: Pipeline.Configuration()),
+            events: JobEvents(), worker: WorkerID(rawValue: UUID().uuidString), widths: .init(quick: 1, expensive: 1))
+    }
+
     /// An upload that holds `text`.
     func upload(_ text: String) async throws -> AttachmentSubmission {
         var file = try spool.create(hashing: true)

@@ -385,6 +385,7 @@ import Testing
         _ = try await place.copy().run()
         let target = try place.target()
         let records = target.records
+        try await records.expectTrueCounts()
         guard case .accepted = try await records.retry(JobID(rawValue: "failed"), of: Self.bob) else {
             Issue.record("it can't be tried again")
             return

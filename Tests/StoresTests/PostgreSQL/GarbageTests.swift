@@ -106,6 +106,30 @@ import Testing
         #expect(try await !first.records.leads(.sources))
     }
 
+    @Test func `of many who ask at once one collects, and another when that one is gone`() async throws {
+        var stores: [Store] = []
+        for _ in 0..<3 { stores.append(try open()) }
+        func leaders() async throws -> Set<Int> {
+            try await withThrowingTaskGroup(of: Int?.self) { group in
+                for _ in 0..<4 {
+                    for (index, store) in stores.enumerated() {
+                        group.addTask { try await store.records.leads(.garbage) ? index : nil }
+                    }
+                }
+                return try await group.reduce(into: []) { if let index = $1 { $0.insert(index) } }
+            }
+        }
+        while !stores.isEmpty {
+            let found = try await leaders()
+            let leader = try #require(found.first)
+            #expect(found.count == 1)
+            #expect(try await leaders() == [leader])
+            // It asks no more, and its ten seconds pass.
+            stores.remove(at: leader)
+            try database.server.execute("UPDATE leaders SET until = 0", in: database.name)
+        }
+    }
+
     @Test func `what can't be removed is tried again, later each time`() async throws {
         struct Broken: GarbageCollector {
             let works: Mended

@@ -54,6 +54,24 @@ import Testing
         }
     }
 
+    @Test func `a queue is looked through for jobs of a node that has gone when it has, and else once in a while`()
+        async throws
+    {
+        let gone = try open(Self.silent(deadAfter: .seconds(300)))
+        let steady = try open(
+            PostgresNode.Timing(
+                heartbeat: .milliseconds(20), deadAfter: .seconds(300), steadiness: .zero, rescue: .seconds(3600)))
+        let (left, over) = (try #require(try await gone.claim()), try #require(try await steady.claim()))
+        // The first look was before: what runs out since is not found.
+        clock.advance(.seconds(61))
+        #expect(try await steady.claimNext() == nil)
+        let id = try #require(gone.records as? PostgresRecordStore).node.id
+        try database.server.execute("DELETE FROM nodes WHERE id = '\(id)'", in: database.name)
+        let rescued = try await whenFound("the jobs", within: .seconds(300)) { try await steady.claimNext() }
+        let other = try #require(try await steady.claimNext())
+        #expect(Set([rescued.job, other.job]) == [left.job, over.job])
+    }
+
     @Test func `what the record says that a node has, and nobody there knows of, it hands back`() async throws {
         let store = try open(
             PostgresNode.Timing(heartbeat: .milliseconds(20), deadAfter: .seconds(300), look: .milliseconds(20)))
@@ -105,19 +123,55 @@ import Testing
         #expect(try await silent.blobNames() == [kept.name])
     }
 
-    @Test func `each node knows how many there are, by whom rates are divided`() async throws {
+    @Test func `each node knows how many take requests, among whom rates are divided`() async throws {
         let timing = PostgresNode.Timing(heartbeat: .milliseconds(20), deadAfter: .seconds(300))
-        let one = try open(timing)
+        let (one, worker, command) = (try open(timing), try open(timing), try open(timing))
         #expect(one.records.nodes == 1)
-        #expect(try await one.claimNext() == nil)
+        await one.records.join(as: .all)
+        await worker.records.join(as: .worker)
+        #expect(try await command.claimNext() == nil)
+        #expect([one, worker, command].map(\.records.nodes) == [1, 1, 1])
         do {
+            // It claims nothing, and is counted all the same.
             let other = try open(timing)
-            #expect(try await other.claimNext() == nil)
+            await other.records.join(as: .api)
             try await eventually("two nodes", within: .seconds(300)) {
-                one.records.nodes == 2 && other.records.nodes == 2
+                [one, worker, command, other].allSatisfy { $0.records.nodes == 2 }
             }
+            await other.records.retire()
+            try await eventually("one that is about to end", within: .seconds(300)) { one.records.nodes == 1 }
+            #expect(try number("SELECT count(*) FROM nodes") == 4)
         }
-        try await eventually("one node", within: .seconds(300)) { one.records.nodes == 1 }
+        let ending = try open(timing)
+        await ending.records.join(as: .all)
+        try await eventually("two nodes", within: .seconds(300)) { one.records.nodes == 2 }
+        // Of an older version's nobody knows what it does.
+        try database.server.execute(
+            """
+            INSERT INTO nodes (id, name, version, slot, started_at, heartbeat_at)
+            SELECT gen_random_uuid(), name, 14, 0, heartbeat_at, heartbeat_at + 60000 FROM nodes LIMIT 1
+            """, in: database.name)
+        try await eventually("three nodes", within: .seconds(300)) { one.records.nodes == 3 }
+        withExtendedLifetime(ending) {}
+    }
+
+    @Test func `a node that takes requests alone has no claims, and what it leaves is nobody's to rescue`() async throws
+    {
+        let worker = try open(
+            PostgresNode.Timing(heartbeat: .milliseconds(50), deadAfter: .seconds(1), steadiness: .zero, rescue: .zero))
+        let silent = try open(Self.silent(deadAfter: .seconds(1)))
+        await silent.records.join(as: .api)
+        _ = try await silent.records.submit(.sample())
+        let claim = try #require(try await worker.claimNext())
+        try await eventually("the silence", within: .seconds(300)) {
+            try number(
+                "SELECT count(*) FROM nodes WHERE role = 'api' AND heartbeat_at < extract(epoch FROM now()) * 1000 - 1000"
+            ) == 1
+        }
+        #expect(try await worker.claimNext() == nil)
+        try await worker.records.forgetEndedWorkers()
+        #expect(try number("SELECT count(*) FROM nodes WHERE role = 'api'") == 0)
+        _ = try await worker.records.heartbeat(claim, for: .seconds(60))
     }
 
     @Test func `what was written while the server's clock was ahead keeps nobody waiting when it is back`() async throws

@@ -9,22 +9,10 @@ import Testing
 /// as by a long backup or a forgotten transaction, no vacuum removes what a queue leaves behind.
 @Suite struct PostgresFlatnessTests {
     @Test func `a claim reads no more where ten times as many wait`() async throws {
-        var counts: [[String: Int]] = []
-        for size in [50, 500] {
-            let fixture = try Fixture(.postgres)
-            let meter = try ReadMeter(try fixture.requireDatabase(), fixture.clock)
+        try await compare(50, 500) { size, meter in
             let tenants = (0..<size).map { TenantID(rawValue: "tenant-\($0 % 10)") }
             _ = try await meter.records.submit(tenants.map { .sample(tenant: $0) }, Self.options)
-            var least: [String: Int] = [:]
-            for number in 0..<3 {
-                let read = try await meter.reads { _ = try #require(try await claim(from: meter.records)) }
-                least = number == 0 ? read : least.merging(read, uniquingKeysWith: min)
-            }
-            counts.append(least)
-        }
-        for (place, count) in counts[1] {
-            let before = counts[0][place] ?? 0
-            #expect(count <= before + before / 2 + 8, "of \(place): \(before) became \(count)")
+            return { _ = try #require(try await claim(from: meter.records)) }
         }
     }
 
@@ -42,9 +30,65 @@ import Testing
         }
     }
 
+    @Test func `a run's claim reads no more where ten times as many of its jobs wait`() async throws {
+        try await compare(50, 500) { size, meter in
+            let run = RunID.generate()
+            _ = try await meter.records.submit(
+                (0..<size).map { _ in .sample(run: run, work: JobID.generate().rawValue) }, SubmissionOptions())
+            return {
+                let claims = try await meter.records.claim(
+                    ClaimRoom(4), from: .run(run), by: Self.worker, for: .seconds(60))
+                #expect(claims.count == 4)
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `whether the queue is full costs no more reads where ten times as many wait`(isFull: Bool) async throws {
+        try await compare(50, 500) { size, meter in
+            let tenants = (0..<size).map { TenantID(rawValue: "tenant-\($0 % 10)") }
+            _ = try await meter.records.submit(tenants.map { .sample(tenant: $0) }, Self.options)
+            let options = SubmissionOptions(queueLimit: isFull ? size : size * 2)
+            return {
+                var isRefused = false
+                do throws(AttachmentError) {
+                    try await meter.records.admit(.local, options)
+                } catch {
+                    isRefused = error.code == .queueFull
+                }
+                #expect(isRefused == isFull)
+            }
+        }
+    }
+
+    /// Expects as many reads of few rows and of many.
+    ///
+    /// - Parameter prepare: Fills a store with so many, and says what is counted.
+    private func compare(
+        _ few: Int, _ many: Int,
+        _ prepare: (Int, ReadMeter) async throws -> () async throws -> Void
+    ) async throws {
+        var counts: [[String: Int]] = []
+        for size in [few, many] {
+            let fixture = try Fixture(.postgres)
+            let meter = try ReadMeter(try fixture.requireDatabase(), fixture.clock)
+            let step = try await prepare(size, meter)
+            var least: [String: Int] = [:]
+            for number in 0..<3 {
+                let read = try await meter.reads(step)
+                least = number == 0 ? read : least.merging(read, uniquingKeysWith: min)
+            }
+            counts.append(least)
+        }
+        for (place, count) in counts[1] {
+            let before = counts[0][place] ?? 0
+            #expect(count <= before + before / 2 + 8, "of \(place): \(before) became \(count)")
+        }
+    }
+
     private static let worker = WorkerID(rawValue: "me")
-    /// Without a limit for the queue, for which all that waits is counted.
-    private static let options = SubmissionOptions(quotas: Quotas(storedBytes: 1 << 40, pendingJobs: 1 << 20))
+    private static let options = SubmissionOptions(
+        quotas: Quotas(storedBytes: 1 << 40, pendingJobs: 1 << 20), queueLimit: 1 << 20)
 
     /// What each step of a job's life reads, by table or index, after so many rounds of ten jobs.
     private func reads(after rounds: Int) async throws -> [String: [String: Int]] {

@@ -424,6 +424,9 @@ extension PostgresRecordStore {
                     WHERE access.tenant = counts.tenant AND kind = 'lease' AND ended_at IS NULL)
             UNION ALL
             SELECT name FROM blobs WHERE refs <> (SELECT count(*) FROM renditions WHERE renditions.blob = blobs.name)
+            UNION ALL
+            SELECT 'jobs of all' WHERE (SELECT coalesce(sum(unfinished_jobs), 0) FROM counters)
+                <> (SELECT count(*) FROM queue WHERE run = '')
             """)
         #expect(differences.isEmpty)
     }
