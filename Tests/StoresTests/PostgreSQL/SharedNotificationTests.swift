@@ -186,7 +186,7 @@ import Testing
         async throws
     {
         let stores = try await nodes(2)
-        let heard = Recorder<QueueNews>()
+        let heard = Recorder<QueueEvent>()
         stores[1].records.listen { heard.add($0) }
         // As it begins to listen.
         try await eventually("it listens", within: .seconds(300)) { heard.list.contains(.due) }
