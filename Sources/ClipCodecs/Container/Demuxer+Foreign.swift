@@ -12,7 +12,7 @@ extension Demuxer {
         let count = head.count
         // Probes read behind the end (`AVProbeData`).
         head += repeatElement(0, count: Int(AVPROBE_PADDING_SIZE))
-        let claimed = head.withUnsafeMutableBufferPointer { head in
+        let claimed = unsafe head.withUnsafeMutableBufferPointer { head in
             var probe = unsafe AVProbeData(
                 filename: nil, buf: head.baseAddress, buf_size: Int32(count), mime_type: nil)
             var score: Int32 = 0
