@@ -19,7 +19,8 @@ extension Isolation {
                 #expect(report.layers.contains { $0.layer == .environment && $0.state == .holds })
                 let words = Place.zygotes(named: codec.name).map { Self.words(of: $0.number) }
                 #expect(!words.isEmpty && words.allSatisfy { $0.contains("--stand-ins=\(standIns)") })
-                #expect(try await pool.run("fault: null", in: scratch.place).error == nil)
+                let outcome = try await pool.run("fault: null", in: scratch.place)
+                #expect(outcome.error == nil)
             }
         }
 
@@ -33,7 +34,8 @@ extension Isolation {
                 #expect(report.layers.contains { $0.layer == .environment && $0.state == .holds })
                 let words = Place.zygotes(named: codec.name).map { Self.words(of: $0.number) }
                 #expect(!words.isEmpty && words.allSatisfy { $0.contains("--stand-ins=") })
-                #expect(try await pool.run("fault: null", in: scratch.place).error == nil)
+                let outcome = try await pool.run("fault: null", in: scratch.place)
+                #expect(outcome.error == nil)
             }
         }
 

@@ -80,7 +80,8 @@ struct JobBench: Sendable {
                 records: other.records, blobs: other.blobs, staging: other.staging, codecs: pool,
                 sources: SourceOpener(sources: other.sources, fetcher: fetcher),
                 configuration: Pipeline.Configuration()),
-            events: JobEvents(), worker: WorkerID(rawValue: UUID().uuidString), concurrency: .init(quick: 1, expensive: 1))
+            events: JobEvents(), worker: WorkerID(rawValue: UUID().uuidString),
+            concurrency: .init(quick: 1, expensive: 1))
     }
 
     /// An upload that holds `text`.
