@@ -238,7 +238,7 @@ extension ForeignFormat {
                 [[0x20, 0xff, 0xd8, 0xff]], [[0xef, 0xbb, 0xbf, 0xff, 0xd8, 0xff]],
                 [[0xef, 0xbb, 0xbf, 0x89, 0x50, 0x4e, 0x47]],
             ] + printed,
-            advice: "Send it again without that: an empty line, a byte order mark (BOM), or what a program printed."),
+            advice: "Send it without that: an empty line, a byte order mark (BOM), or what a program printed."),
         // The Base64 of how JPEG, PNG, GIF, RIFF (WebP, WAV, AVI), ID3, FLAC, Ogg, Matroska, TIFF and MP4 (HEIF, too) begin.
         ForeignFormat(
             .picture, "a picture, sound or video written as text (Base64)",
