@@ -22,7 +22,10 @@ struct ProbedClip: ~Copyable {
             let opened = try open(descriptor, bytes: bytes, demuxers: demuxers)
             guard let demuxer = opened else {
                 if let refusal = refusalOfTag(descriptor, bytes: bytes) { throw FFmpegFailure(refusal: refusal) }
-                if let refusal = Demuxer.refusalOfForeign(descriptor) { throw FFmpegFailure(refusal: refusal) }
+                // The table has better names.
+                if ForeignFormat(sniffed: sniffed) == nil, let refusal = Demuxer.refusalOfForeign(descriptor) {
+                    throw FFmpegFailure(refusal: refusal)
+                }
                 return nil
             }
             return try examine(
