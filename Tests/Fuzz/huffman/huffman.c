@@ -140,8 +140,6 @@ static int goes_on(void) { return 0; }
 
 typedef struct {
     int result, has_end;
-    /// Where it has all rows.
-    size_t left_over;
     char message[JMSG_LENGTH_MAX];
     /// Of all planes' rows.
     uint64_t samples;
@@ -168,10 +166,7 @@ static rendered decode_planes(const uint8_t *bytes, size_t count, int is_own, in
             result.rows += planes[0].rows;
         }
         for (int i = 0; i < 3; i++) free(rows[i]);
-        if (result.result == 0) {
-            result.has_end = satchel_jpeg_has_end(reader);
-            result.left_over = satchel_jpeg_left_over(reader);
-        }
+        if (result.result == 0) result.has_end = satchel_jpeg_has_end(reader);
     }
     if (result.result < 0) strcpy(result.message, satchel_jpeg_message(reader));
     satchel_jpeg_close(reader);
@@ -185,12 +180,9 @@ static const char *plane_difference(const uint8_t *bytes, size_t count) {
     if (own.result != plain.result || strcmp(own.message, plain.message)) return "planes fail differently";
     if (own.rows != plain.rows) return "one has more rows than the other";
     if (own.samples != plain.samples) return "samples differ";
-    if (own.has_end != plain.has_end) return "one finds the end, and one doesn't";
-    // libjpeg doesn't tell what it has read ahead, and counts what is stuffed.
-    enum { read_ahead = 7 };
-    if (!plain.left_over) return NULL;
-    int is_less = !own.left_over || own.left_over < plain.left_over / 2;
-    return is_less || own.left_over > plain.left_over + read_ahead ? "what is left over differs" : NULL;
+    // What is left over is compared with the coefficients: here libjpeg tells of it by warnings alone, which count what is stuffed and
+    // leave out what it has read ahead.
+    return own.has_end == plain.has_end ? NULL : "one finds the end, and one doesn't";
 }
 
 const char *huffman_difference(const uint8_t *bytes, size_t count) {
