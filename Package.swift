@@ -3,21 +3,6 @@ import PackageDescription
 
 let optimised: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
-/// Release programs have Swift's runtime in them. Found, bound and mapped as libraries it is most of what a start takes, and each
-/// process that is forked would copy its mappings. Objects name the libraries that they use themselves; the rest are what these are
-/// made of.
-let withRuntime: [LinkerSetting] = [
-    .unsafeFlags(
-        [
-            "-static-stdlib", "-lFoundation", "-lFoundationInternationalization", "-lFoundationEssentials",
-            "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCollections", "-l_FoundationCShims",
-            "-lswiftDispatch", "-lswiftGlibc", "-lswiftSynchronization", "-lswift_Concurrency",
-            "-lswift_StringProcessing", "-lswift_RegexParser", "-lswift_Builtin_float",
-            // Nobody looks for a symbol of theirs, and the runtime looks through all that are exported.
-            "-Xlinker", "--no-export-dynamic",
-        ], .when(platforms: [.linux], configuration: .release))
-]
-
 /// What the targets of the fuzzers use as a whole.
 let fuzzed: [Target.Dependency] = [
     "Attachments", "GIF", "StillCodecs", "ClipCodecs", "CFFmpeg", "CSandbox", "Confinement", "Payloads",
@@ -59,10 +44,8 @@ var targets: [Target] = [
         swiftSettings: optimised),
     .target(name: "Confinement", dependencies: ["Attachments", "CSandbox"]),
     .target(name: "MediaCodec", dependencies: ["Attachments", "StillCodecs", "Confinement"]),
-    .executableTarget(
-        name: "satchel-stills", dependencies: ["StillCodecs", "MediaCodec"], linkerSettings: withRuntime),
-    .executableTarget(
-        name: "satchel-codec", dependencies: ["StillCodecs", "ClipCodecs", "MediaCodec"], linkerSettings: withRuntime),
+    .executableTarget(name: "satchel-stills", dependencies: ["StillCodecs", "MediaCodec"]),
+    .executableTarget(name: "satchel-codec", dependencies: ["StillCodecs", "ClipCodecs", "MediaCodec"]),
 
     // The service side.
     .target(
@@ -173,7 +156,7 @@ var targets: [Target] = [
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             .product(name: "Yams", package: "Yams"),
-        ], linkerSettings: withRuntime),
+        ]),
 
     // What applications link: no dependency but Foundation.
     .target(
