@@ -30,13 +30,16 @@ extension PostgresWork {
     /// of it.
     fileprivate func endAll(of tenant: TenantID) async throws {
         let values: [PostgresValue] = [.text(tenant.rawValue), .int(now.milliseconds)]
-        try await run(
+        let lost = try await run(
             """
-            WITH lost AS (DELETE FROM queue WHERE tenant = $1 RETURNING job, claim),
-                held AS (SELECT job, claim FROM lost WHERE claim IS NOT NULL)
-            INSERT INTO garbage (kind, job, name, due_at)
-            SELECT 'claim', job, claim::text, $2::bigint + \(GarbageTiming.claims.wholeMilliseconds) FROM held
+            WITH lost AS (DELETE FROM queue WHERE tenant = $1 RETURNING job, claim, run),
+                held AS (
+                    INSERT INTO garbage (kind, job, name, due_at)
+                    SELECT 'claim', job, claim::text, $2::bigint + \(GarbageTiming.claims.wholeMilliseconds) FROM lost
+                    WHERE claim IS NOT NULL)
+            SELECT count(*) AS jobs FROM lost WHERE run = ''
             """, values)
+        change(tenant, jobs: -(try lost.first?.int("jobs") ?? 0))
         let uploads = try await run(
             """
             UPDATE uploads SET state = 'cancelled', finished_at = $2
@@ -95,8 +98,8 @@ extension PostgresWork {
             if gone.changes >= limit { isAll = false }
         }
         guard isAll else { return false }
-        // What this transaction would count is of nobody any more.
-        usage[tenant] = nil
+        // What this transaction would count is of nobody any more, but among all tenants'.
+        removedJobs += usage.removeValue(forKey: tenant)?.pendingJobs ?? 0
         for table in ["tallies", "usage", "upload_usage", "pending_notifications", "tenants"] {
             try await run("DELETE FROM \(table) WHERE tenant = $1", [.text(tenant.rawValue)])
         }

@@ -12,6 +12,8 @@ final class PostgresWork {
     /// Sources that somebody stopped needing.
     var released: Set<SourceName> = []
     var usage: [TenantID: TenantUsage] = [:]
+    /// By how many the number of all tenants' jobs changes for tenants of which nothing is left.
+    var removedJobs = 0
     /// What came to an end.
     var tallies = TallySheet()
     /// For the audit list.
@@ -94,7 +96,7 @@ final class PostgresWork {
     }
 
     /// By how many jobs this transaction changes the number of all tenants'.
-    private var unfinishedJobs: Int { usage.values.reduce(0) { $0 + $1.pendingJobs } }
+    private var unfinishedJobs: Int { usage.values.reduce(removedJobs) { $0 + $1.pendingJobs } }
 
     private func counting(jobs: Int) -> [PostgresStatement] {
         guard jobs != 0 else { return [] }
