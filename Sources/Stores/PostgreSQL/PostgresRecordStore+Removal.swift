@@ -39,7 +39,8 @@ extension PostgresWork {
                     WHERE claim IS NOT NULL)
             SELECT count(*) AS jobs FROM lost WHERE run = ''
             """, values)
-        change(tenant, jobs: -(try lost.first?.int("jobs") ?? 0))
+        let jobs = try lost.first?.int("jobs") ?? 0
+        change(tenant, jobs: -jobs)
         let uploads = try await run(
             """
             UPDATE uploads SET state = 'cancelled', finished_at = $2
