@@ -51,6 +51,7 @@ public final class Browser: Sendable {
             port, "POST", "/session",
             """
             {"capabilities": {"alwaysMatch": {"browserName": "chrome", "pageLoadStrategy": "eager",
+              "timeouts": {"script": 300000},
               "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
               "goog:chromeOptions": {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                 "--disable-background-networking", "--disable-component-update", "--no-first-run", "--hide-scrollbars"]}}}}
