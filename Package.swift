@@ -29,6 +29,7 @@ var targets: [Target] = [
         linkerSettings: [.linkedLibrary("jpeg")]),
     .target(name: "CScaling", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
     .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
+    .target(name: "CAssets"),
 
     // Values that every side shares.
     .target(name: "Attachments"),
@@ -120,7 +121,7 @@ var targets: [Target] = [
     .target(
         name: "API",
         dependencies: [
-            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "Payloads", "HTTPServer",
+            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "Payloads", "HTTPServer", "CAssets",
             .product(name: "Hummingbird", package: "hummingbird"),
             .product(name: "HummingbirdCore", package: "hummingbird"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -132,13 +133,10 @@ var targets: [Target] = [
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         ],
-        resources: [
-            .embedInCode("Description/openapi.json"), .embedInCode("Preview/preview.css"),
-            .embedInCode("Preview/preview.js"), .embedInCode("Console/console.css"),
-            .embedInCode("Console/console.js"), .embedInCode("Description/docs.js"),
-            .embedInCode("Description/Guides/receive_callbacks.py"),
-            .embedInCode("Description/Guides/submit_once.sh"), .embedInCode("Description/Guides/read_errors.py"),
-            .embedInCode("Description/Guides/sizing.py"),
+        exclude: [
+            "Description/openapi.json", "Preview/preview.css", "Preview/preview.js", "Console/console.css",
+            "Console/console.js", "Description/docs.js", "Description/Guides/receive_callbacks.py",
+            "Description/Guides/submit_once.sh", "Description/Guides/read_errors.py", "Description/Guides/sizing.py",
         ]),
     .executableTarget(
         name: "satchel",
@@ -167,7 +165,7 @@ var targets: [Target] = [
 
     // Tests, one target per seam; the fault codec takes the codec's place and misbehaves on command, the fetch probe
     // runs the fetcher inside a network namespace.
-    .target(name: "TestSupport", dependencies: ["Attachments"], path: "Tests/Support", exclude: ["s3"]),
+    .target(name: "TestSupport", dependencies: ["Attachments"], path: "Tests/Support", exclude: ["engines.py", "s3"]),
     // The origin and the service that tests talk to; apart, so that the codec side's tests build without NIO.
     .target(
         name: "ServiceTestSupport",

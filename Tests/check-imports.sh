@@ -61,7 +61,7 @@ allow S3 Attachments Platform CSandbox SystemPackage AsyncHTTPClient NIOCore NIO
 allow Payloads Attachments
 allow HTTPServer HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOExtras NIOHTTPTypes NIOHTTPTypesHTTP1 NIOSSL \
     NIOCertificateReloading SwiftASN1 Logging ServiceLifecycle
-allow API Attachments Platform Ingest CodecPool Jobs Stores Payloads HTTPServer Hummingbird HummingbirdCore HTTPTypes NIOCore \
+allow API Attachments CAssets Platform Ingest CodecPool Jobs Stores Payloads HTTPServer Hummingbird HummingbirdCore HTTPTypes NIOCore \
     NIOPosix NIOHTTP1 Crypto Logging Metrics CoreMetrics ServiceLifecycle
 # What is Apple's alone behind `#if canImport`: the same library serves the phone. swift-crypto is CryptoKit there.
 allow SatchelClient CoreGraphics Crypto CryptoExtras Foundation FoundationNetworking UIKit UserNotifications UserNotificationsUI

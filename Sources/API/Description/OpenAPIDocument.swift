@@ -3,7 +3,7 @@ import Payloads
 /// The API's description as it is served: OpenAPI 3.1, from `openapi.json` beside this file.
 struct OpenAPIDocument: Sendable {
     /// The file as it is.
-    static let bytes: [UInt8] = PackageResources.openapi_json
+    static let bytes: [UInt8] = EmbeddedFile.openAPI
     // That it can be read is tested.
     static let current = OpenAPIDocument(root: (try? JSONDocument.read(bytes, .ours).root) ?? .null)
 

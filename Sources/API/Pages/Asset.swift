@@ -21,12 +21,12 @@ struct Asset: Sendable {
 
     private static let directory = "/assets/"
 
-    static let previewStyle = Asset("preview.css", "text/css; charset=utf-8", PackageResources.preview_css)
-    static let previewScript = Asset("preview.js", "text/javascript; charset=utf-8", PackageResources.preview_js)
-    static let consoleStyle = Asset("console.css", "text/css; charset=utf-8", PackageResources.console_css)
-    static let consoleScript = Asset("console.js", "text/javascript; charset=utf-8", PackageResources.console_js)
+    static let previewStyle = Asset("preview.css", "text/css; charset=utf-8", EmbeddedFile.previewStyle)
+    static let previewScript = Asset("preview.js", "text/javascript; charset=utf-8", EmbeddedFile.previewScript)
+    static let consoleStyle = Asset("console.css", "text/css; charset=utf-8", EmbeddedFile.consoleStyle)
+    static let consoleScript = Asset("console.js", "text/javascript; charset=utf-8", EmbeddedFile.consoleScript)
 
-    static let documentationScript = Asset("docs.js", "text/javascript; charset=utf-8", PackageResources.docs_js)
+    static let documentationScript = Asset("docs.js", "text/javascript; charset=utf-8", EmbeddedFile.documentationScript)
 
     static let all = [previewStyle, previewScript, consoleStyle, consoleScript, documentationScript]
 

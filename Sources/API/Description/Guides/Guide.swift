@@ -53,7 +53,7 @@ struct Guide: Sendable {
                 Example(
                     "receive_callbacks.py",
                     "WEBHOOK_SECRET=$(satchel key callback-secret) python3 receive_callbacks.py 9000",
-                    PackageResources.receive_callbacks_py)),
+                    EmbeddedFile.receiveCallbacks)),
         ])
 
     private static let submittingOnce = Guide(
@@ -74,7 +74,7 @@ struct Guide: Sendable {
                 Example(
                     "submit_once.sh",
                     "SATCHEL_URL=https://… SATCHEL_KEY=satk_… sh submit_once.sh photo.jpg message-4711",
-                    PackageResources.submit_once_sh)),
+                    EmbeddedFile.submitOnce)),
         ])
 
     private static let readingErrors = Guide(
@@ -94,7 +94,7 @@ struct Guide: Sendable {
             .program(
                 Example(
                     "read_errors.py", "SATCHEL_URL=https://… SATCHEL_KEY=satk_… python3 read_errors.py photo.jpg",
-                    PackageResources.read_errors_py)),
+                    EmbeddedFile.readErrors)),
         ])
 
     private static let sizing = Guide(
@@ -115,6 +115,6 @@ struct Guide: Sendable {
             .program(
                 Example(
                     "sizing.py", "SATCHEL_URL=https://… SATCHEL_KEY=satk_… python3 sizing.py 50",
-                    PackageResources.sizing_py)),
+                    EmbeddedFile.sizing)),
         ])
 }
