@@ -28,27 +28,34 @@ extension Isolation {
             let scratch = try Scratch()
             let samples = try MediaManifest.load().files.map { (name: $0.path, url: $0.url) }
             let large = try Self.large(in: scratch.directory.url)
+            var best = Profile.notification
+            best.name = "best"
+            best.speed = .best
+            let work = [Profile.notification, .message, best].enumerated().flatMap { number, profile in
+                (Sweep.of(samples, every: min(2, number + 1), from: number) + large).map { (profile, $0) }
+            }
             var rows: [Row] = []
-            let configuration = CodecPoolConfiguration(executable: try Repository.product("satchel-codec"), codecs: 1)
+            let codecs = 2
+            let configuration = CodecPoolConfiguration(
+                executable: try Repository.product("satchel-codec"), codecs: codecs)
             try await withPool(configuration) { pool, _ in
-                var best = Profile.notification
-                best.name = "best"
-                best.speed = .best
-                for (number, profile) in [Profile.notification, .message, best].enumerated() {
-                    for (name, url) in Sweep.of(samples, every: min(2, number + 1), from: number) + large {
-                        let number = unsafe open(url.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
-                        try #require(number >= 0)
-                        let outcome = await pool.run(
-                            owning: Descriptor(owning: number), profile: profile, within: .seconds(120),
-                            in: scratch.place)
-                        guard let result = outcome.result else { continue }
-                        let cpuSeconds = try #require(result.cpuSeconds, "\(name): its process has no end")
-                        let peak = try #require(result.peakMemory)
-                        rows.append(
-                            Row(
-                                source: name, profile: profile.name, kind: result.probeResult.kind,
-                                estimate: result.probeResult.estimate, cpuSeconds: cpuSeconds, peakMemory: peak))
+                rows = try await withThrowingTaskGroup(of: [Row].self) { group in
+                    for first in 0..<codecs {
+                        group.addTask {
+                            let scratch = try Scratch()
+                            var rows: [Row] = []
+                            for index in stride(from: first, to: work.count, by: codecs) {
+                                let (profile, source) = work[index]
+                                guard let row = try await Self.row(of: source, profile, from: pool, in: scratch.place)
+                                else {
+                                    continue
+                                }
+                                rows.append(row)
+                            }
+                            return rows
+                        }
                     }
+                    return try await group.reduce(into: []) { $0 += $1 }
                 }
             }
             try Self.write(rows)
@@ -65,6 +72,22 @@ extension Isolation {
             let list = astray.map { "\($0.source) for \($0.profile): \($0.cpuSeconds) s, \($0.estimate.cpuSeconds)" }
             #expect(astray.count * 20 <= timed.count, "\(list.joined(separator: "\n"))")
             #expect(timed.count > 200)
+        }
+
+        /// Nothing of a source that comes to nothing.
+        private static func row(
+            of source: (name: String, url: URL), _ profile: Profile, from pool: CodecPool, in place: Place
+        ) async throws -> Row? {
+            let number = unsafe open(source.url.path(percentEncoded: false), O_RDONLY | O_CLOEXEC)
+            try #require(number >= 0)
+            let outcome = await pool.run(
+                owning: Descriptor(owning: number), profile: profile, within: .seconds(120), in: place)
+            guard let result = outcome.result else { return nil }
+            return Row(
+                source: source.name, profile: profile.name, kind: result.probeResult.kind,
+                estimate: result.probeResult.estimate,
+                cpuSeconds: try #require(result.cpuSeconds, "\(source.name): its process has no end"),
+                peakMemory: try #require(result.peakMemory))
         }
 
         /// What the estimates are really for.
