@@ -191,6 +191,10 @@ def check_files(root_directory, image):
     listing = subprocess.run(
         ["tar", "--list", "--file", f"{sources}/satchel-sources.tar.gz"], check=True, capture_output=True, text=True).stdout
     expect("Sources/StillCodecs/Codec.swift\n" in listing, "the image holds Satchel's sources")
+    programs = f"{root_directory}/usr/local/lib/satchel"
+    expect(
+        all(os.listdir(f"{programs}/{codec}.stand-ins") for codec in ("satchel-codec", "satchel-stills")),
+        "the image's codecs have their stand-ins")
     strays = subprocess.run(
         ["find", ".", "-xdev", "(", "-path", "*/tmp/*", "-o", "-path", "*/var/lib/apt/lists/*", "-o", "-name", "*.deb", ")"],
         cwd=root_directory, check=True, capture_output=True, text=True).stdout
@@ -202,7 +206,7 @@ def main():
     os.makedirs(KEEP, exist_ok=True)
     start = time.monotonic()
     codecs = builder.built_codecs(os.path.basename(built))
-    root_directory, image = root.make_root(CONTEXT, KEEP, built, codecs)
+    root_directory, image = root.make_root(CONTEXT, KEEP, built, codecs, builder.make_stand_ins)
     print(
         f"The image holds {root.megabytes(root_directory)} MB, {root.megabytes(root_directory + '/usr/local')} MB of them Satchel "
         f"and Swift's runtime; made in {time.monotonic() - start:.0f} s.")

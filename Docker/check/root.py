@@ -103,11 +103,12 @@ def make_context(sources, context):
     os.symlink(f"{sources}/.build", f"{context}/.build")
 
 
-def make_root(sources, keep, built, codecs):
+def make_root(sources, keep, built, codecs, complete):
     """Carries out the runtime stage; answers the root and the image's values.
 
     - built: the directory with `satchel`, which runs on the release that it was built on and on later ones.
     - codecs: the one with `satchel-codec` and `satchel-stills`, built on the image's own release, whose libraries it links.
+    - complete: is given the directory of the programs as it will be in the image, for what has to be done on that release.
     """
     path, context = f"{sources}/Docker/Dockerfile", f"{keep}/context"
     make_context(sources, context)
@@ -133,6 +134,7 @@ def make_root(sources, keep, built, codecs):
         pack(root, runtime)
     shutil.rmtree(assembled, ignore_errors=True)
     subprocess.run([f"{context}/Docker/assemble.sh", built, f"{assembled}/image", codecs], check=True)
+    complete(f"{assembled}/image/usr/local/lib/satchel")
     image = dockerfile.carry_out(path, "runtime", root, context, {"build": assembled}, only="rest")
     shutil.copy("/etc/resolv.conf", f"{root}/etc/resolv.conf")
     return root, image

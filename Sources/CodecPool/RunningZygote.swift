@@ -55,18 +55,23 @@ final class RunningZygote: Sendable {
     static func start(
         _ configuration: CodecPoolConfiguration, _ decoderSet: DecoderSet
     ) async throws(CodecPoolError) -> RunningZygote {
+        var failure: String?
         if let standIns = configuration.standIns(for: decoderSet) {
             do {
                 return try await start(configuration, decoderSet, standIns: standIns)
             } catch .unconfined(let missing, let policy) {
                 throw .unconfined(missing, policy)
-            } catch {}
+            } catch .cannotStart(_, let reason) {
+                failure = reason
+            }
         }
-        return try await start(configuration, decoderSet, standIns: "")
+        return try await start(configuration, decoderSet, standIns: "", after: failure)
     }
 
+    /// - Parameter standInFailure: Why it didn't start with its stand-ins, where it was tried.
     private static func start(
-        _ configuration: CodecPoolConfiguration, _ decoderSet: DecoderSet, standIns: String
+        _ configuration: CodecPoolConfiguration, _ decoderSet: DecoderSet, standIns: String,
+        after standInFailure: String? = nil
     ) async throws(CodecPoolError) -> RunningZygote {
         let path = configuration.executable(for: decoderSet).path(percentEncoded: false)
         func failure(_ reason: String) -> CodecPoolError { .cannotStart(path: path, reason: reason) }
@@ -83,7 +88,8 @@ final class RunningZygote: Sendable {
 
         let reason: String
         switch await firstWord(control, until: .now + configuration.startup) {
-        case .ready(let report, let addressSpace):
+        case .ready(var report, let addressSpace):
+            report.standInFailure = standInFailure
             let missing = report.missing(under: configuration.sandbox)
             guard missing.isEmpty else {
                 control.hangUp()

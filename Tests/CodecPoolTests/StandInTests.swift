@@ -19,6 +19,7 @@ extension Isolation {
                 #expect(report.layers.contains { $0.layer == .environment && $0.state == .holds })
                 let words = Place.zygotes(named: codec.name).map { Self.words(of: $0.number) }
                 #expect(!words.isEmpty && words.allSatisfy { $0.contains("--stand-ins=\(standIns)") })
+                #expect(report.standInFailure == nil)
                 let outcome = try await pool.run("fault: null", in: scratch.place)
                 #expect(outcome.error == nil)
             }
@@ -34,6 +35,7 @@ extension Isolation {
                 #expect(report.layers.contains { $0.layer == .environment && $0.state == .holds })
                 let words = Place.zygotes(named: codec.name).map { Self.words(of: $0.number) }
                 #expect(!words.isEmpty && words.allSatisfy { $0.contains("--stand-ins=") })
+                #expect(report.standInFailure?.isEmpty == false)
                 let outcome = try await pool.run("fault: null", in: scratch.place)
                 #expect(outcome.error == nil)
             }

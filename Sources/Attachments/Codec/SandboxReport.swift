@@ -88,6 +88,8 @@ public struct SandboxReport: Hashable, Sendable, Codable {
     public var layers: [SandboxLayerReport]
     /// Of the decoder set that was prepared.
     public var libraries: [CodecLibrary]
+    /// Why the codec doesn't use its stand-ins for libraries that it never calls, where it has any: what the pool found.
+    public var standInFailure: String?
 
     public init(layers: [SandboxLayerReport], libraries: [CodecLibrary] = []) {
         self.layers = layers

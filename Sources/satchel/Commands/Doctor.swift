@@ -85,10 +85,8 @@ struct Doctor: AsyncParsableCommand {
                     subject: layer.layer.title, detail: Self.text(layer))
             }
             return [
-                Finding(grade: .good, subject: "codec", detail: Self.text(configuration.executable, report)),
-                Finding(
-                    grade: .good, subject: "codec for stills", detail: Self.text(configuration.stillsExecutable, stills)
-                ),
+                Self.finding("codec", configuration.executable, report),
+                Self.finding("codec for stills", configuration.stillsExecutable, stills),
             ] + report.libraries.map(Self.finding) + layers
         } catch {
             let sentence = (error as? CommandFailure)?.sentence ?? "\(error)"
@@ -108,9 +106,18 @@ struct Doctor: AsyncParsableCommand {
             detail: ([library.version] + missing).joined(separator: ": "))
     }
 
-    /// Where a program is, and what it decodes with.
-    private static func text(_ executable: URL, _ report: SandboxReport) -> String {
-        ([executable.path(percentEncoded: false)] + report.libraries.map(\.name.rawValue)).joined(separator: ", ")
+    /// Where a program is, what it decodes with, and whether it loads what it never calls.
+    private static func finding(_ subject: String, _ executable: URL, _ report: SandboxReport) -> Finding {
+        let path = executable.path(percentEncoded: false)
+        let detail = ([path] + report.libraries.map(\.name.rawValue)).joined(separator: ", ")
+        guard let failure = report.standInFailure else {
+            return Finding(grade: .good, subject: subject, detail: detail)
+        }
+        return Finding(
+            grade: .extra, subject: subject,
+            detail:
+                "\(detail): starts more slowly, without '\(path).stand-ins' (\(failure)); make them anew with Packaging/stand-ins.sh after libraries were replaced, or remove them"
+        )
     }
 
     private static func text(_ layer: SandboxLayerReport) -> String {
