@@ -5,8 +5,8 @@
 #   Docker/assemble.sh .build/release /image .build-debian13/release    with the codecs that were built there
 #   PREFIX=/usr Docker/assemble.sh .build/release /image                in place of /usr/local
 #
-# satchel and its codecs lie in one directory. A release has Swift's runtime in it; of another build the parts that the programs need
-# lie beside them: all look there first ($ORIGIN), so the tree needs no loader's configuration and runs wherever it is put.
+# satchel and its codecs lie in one directory, with the parts of Swift's runtime that they need beside them:
+# all look there first ($ORIGIN), so the tree needs no loader's configuration and runs wherever it is put.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 built=$1

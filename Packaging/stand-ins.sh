@@ -81,7 +81,6 @@ make_for() { # program, libraries
     set -- -shared -nostartfiles -O1 -fPIC -s -fno-builtin -Wl,-z,noseparate-code,-z,relro,--no-as-needed
     [ ! -s "$work/versions" ] || set -- "$@" -Wl,--version-script="$work/versions"
     cc "$@" -o "$work/stand-ins/stand-in.so" "$work/code.c"
-    chmod 644 "$work/stand-ins/stand-in.so"
     while read -r name; do ln -s stand-in.so "$work/stand-ins/$name"; done < "$work/unneeded"
 
     # By hand a codec says what it is; what can't be linked says what is missing, or which version.
@@ -92,7 +91,9 @@ make_for() { # program, libraries
         return
     fi
     cp -R "$work/stand-ins" "$directory"
+    # Whoever the service runs as reads them, whatever the mask of who installs.
     chmod 755 "$directory"
+    chmod 644 "$directory/stand-in.so"
     echo "$program: $(wc -l < "$work/kept") files are loaded, $(LD_LIBRARY_PATH='' ldd "$program" | wc -l) without stand-ins"
 }
 

@@ -28,7 +28,7 @@ pid_t sandbox_fork_init(int lifeline) {
     prctl(PR_SET_NAME, "codec-init");
     // With SIGCHLD ignored the kernel reaps by itself.
     signal(SIGCHLD, SIG_IGN);
-    sandbox_close_all_but(&lifeline, 1);
+    (void)sandbox_close_all_but(&lifeline, 1);
     sandbox_drop_capabilities();
     sandbox_no_new_privileges();
     char byte;

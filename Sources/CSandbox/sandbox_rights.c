@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void sandbox_close_all_but(const int *kept, size_t count) {
+int sandbox_close_all_but(const int *kept, size_t count) {
     int sorted[4];
     size_t used = 0;
     for (size_t index = 0; index < count && used < 4; index++) {
@@ -26,10 +26,10 @@ void sandbox_close_all_but(const int *kept, size_t count) {
     unsigned next = 3;
     for (size_t index = 0; index < used; index++) {
         if (sorted[index] < 3) continue;
-        if ((unsigned)sorted[index] > next) close_range(next, (unsigned)sorted[index] - 1, 0);
+        if ((unsigned)sorted[index] > next && close_range(next, (unsigned)sorted[index] - 1, 0) != 0) return errno;
         next = (unsigned)sorted[index] + 1;
     }
-    close_range(next, ~0U, 0);
+    return close_range(next, ~0U, 0) == 0 ? 0 : errno;
 }
 
 bool sandbox_has_descriptors_beside(int kept, int end) {

@@ -107,8 +107,8 @@ struct ProbedClip: ~Copyable {
                         ? "none of its pictures could be decoded: what says how they are coded is missing"
                         : "the file ends before its first packet"))
         }
-        if chosen.picture == nil, try demuxer.hasPacket(of: chosen.unknownPictures) {
-            _ = demuxer.rewind()
+        // Minutes of sound: where pictures are, some are among them, and a file of gigabytes isn't read for one.
+        if chosen.picture == nil, try demuxer.hasPacket(of: chosen.unknownPictures, among: 10_000) {
             chosen.losses.append(Loss("its pictures", because: "what says how they are coded is missing"))
         }
         if let picture = chosen.picture {

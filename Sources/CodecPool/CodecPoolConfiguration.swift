@@ -72,8 +72,8 @@ public struct CodecPoolConfiguration: Sendable {
     /// it has none.
     func standIns(for decoderSet: DecoderSet) -> String? {
         let path = executable(for: decoderSet).path(percentEncoded: false) + ".stand-ins"
-        // The linker takes a colon for the end of a directory's name.
-        guard !path.contains(":"), unsafe access(path, X_OK) == 0 else { return nil }
+        // The linker takes a colon or semicolon for the end of a directory's name, and a dollar sign for a variable.
+        guard !path.contains(where: { ":;$".contains($0) }), unsafe access(path, X_OK) == 0 else { return nil }
         return path
     }
 

@@ -25,7 +25,7 @@ public enum Confinement {
             _ = unsafe Array(text.utf8).withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
             exit(64)
         }
-        unsafe sandbox_close_all_but([CodecInvocation.controlSocket], 1)
+        _ = unsafe sandbox_close_all_but([CodecInvocation.controlSocket], 1)
         sandbox_plain_signals()
         do throws(Zygote<Codec>.StartFailure) {
             var zygote = try Zygote.start(codec, invocation: invocation, withholding: withheld)

@@ -47,11 +47,8 @@ extension SandboxConfiguration {
         }
 
         dup2(0, 2)
-        _ = apply(.descriptors) {
-            unsafe sandbox_close_all_but([socket], 1)
-            return 0
-        }
-        note(.descriptors, 0, holds: !sandbox_has_descriptors_beside(socket, Int32(Self.descriptors)))
+        let closeCode = apply(.descriptors) { unsafe sandbox_close_all_but([socket], 1) }
+        note(.descriptors, closeCode, holds: !sandbox_has_descriptors_beside(socket, Int32(Self.descriptors)))
         // The zygote has plain ones.
         sandbox_unblock_signals()
 

@@ -9,7 +9,7 @@
 
 /// Closes all descriptors from 3 on but the `count` (at most 4) in `kept`. What lies below stays, so that no other file
 /// takes the number of the standard error.
-void sandbox_close_all_but(const int *_Nonnull kept, size_t count);
+int sandbox_close_all_but(const int *_Nonnull kept, size_t count);
 
 /// Whether a descriptor from 3 on and below `end` is open, beside `kept`.
 bool sandbox_has_descriptors_beside(int kept, int end);

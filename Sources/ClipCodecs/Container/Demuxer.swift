@@ -194,12 +194,15 @@ import StillCodecs
         }
     }
 
-    /// Whether there is anything of any of these streams, from the first packet of all on.
-    func hasPacket(of streams: [Int]) throws(FFmpegFailure) -> Bool {
+    /// Whether there is anything of any of these streams among the first packets of all. It is at the beginning afterwards.
+    func hasPacket(of streams: [Int], among most: Int = .max) throws(FFmpegFailure) -> Bool {
         guard !streams.isEmpty, rewind() else { return false }
+        defer { _ = rewind() }
         let packet = try Packet()
-        while try read(packet) {
+        var count = 0
+        while count < most, try read(packet) {
             if streams.contains(packet.stream) { return true }
+            count += 1
         }
         return false
     }

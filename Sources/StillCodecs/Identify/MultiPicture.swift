@@ -3,8 +3,8 @@
 enum MultiPicture {
     private static let headBytes = 256 << 10
 
-    /// How many pictures a JPEG says that it has, without previews of its first one and at most four; 1 where it says nothing.
-    static func count(in file: UnsafeRawBufferPointer) -> Int {
+    /// How many pictures a JPEG says that it has, without previews of its first one and at most four; nil where it says nothing.
+    static func count(in file: UnsafeRawBufferPointer) -> Int? {
         let head = unsafe file.prefix(headBytes).rebased
         var start = 0
         while let place = unsafe head.place(of: "MPF\0", from: start) {
@@ -19,7 +19,7 @@ enum MultiPicture {
             let kinds = stride(from: 0, to: entries.count - 15, by: 16).map { entries[$0 + (isLittle ? 2 : 1)] }
             return max(1, kinds.count { $0 != largeThumbnail })
         }
-        return 1
+        return nil
     }
 
     /// Whether a picture of which the header says nothing begins where the first one ends: a stream of JPEGs.

@@ -18,16 +18,20 @@ enum TextTransfer {
         [0x1a, 0x45, 0xc3, 0x9f, 0xc2, 0xa3],
     ]
 
-    /// Whether bytes are text in UTF-8 but for control characters, with many of what stands for what is no text (U+FFFD).
+    /// Whether bytes are text in UTF-8 but for control characters, with many of what stands for what is no text (U+FFFD), and among
+    /// them as many other characters as are left of a picture. Where pixels alone read so they are few: U+FFFD is a colour, too.
     private static func isReplaced(_ head: [UInt8]) -> Bool {
         var (replaced, other, controls) = (0, 0, 0)
+        var left: Set<UInt32> = []
         var decoder = UTF8()
         var bytes = head.makeIterator()
         reading: while true {
             switch decoder.decode(&bytes) {
             case .scalarValue("\u{fffd}"): replaced += 1
             case .scalarValue(let scalar) where scalar.value >= 0x80: other += 1
-            case .scalarValue(let scalar): controls += scalar.value < 0x09 ? 1 : 0
+            case .scalarValue(let scalar):
+                controls += scalar.value < 0x09 ? 1 : 0
+                left.insert(scalar.value)
             case .emptyInput: break reading
             case .error:
                 // The last character may be cut.
@@ -35,11 +39,12 @@ enum TextTransfer {
                 break reading
             }
         }
-        return replaced >= leastReplaced && replaced > other && controls > 0
+        return replaced >= leastReplaced && replaced > other && controls > 0 && left.count >= leastLeft
     }
 
-    /// Of a picture's bytes every other one is replaced.
+    /// Of a picture's bytes every other one is replaced, and the others are any of 128.
     private static let leastReplaced = 16
+    private static let leastLeft = 16
 
     /// - Throws: ``AttachmentError/corrupt(reason:)``.
     static func check(_ sniffed: Sniffed) throws(AttachmentError) {

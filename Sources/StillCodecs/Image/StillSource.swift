@@ -113,11 +113,12 @@ package struct StillSource: ~Copyable {
             keptForm: KeptForm(header), losses: losses)
         let hasGainMap = unsafe bytes.withBytes { unsafe GainMap.isIn($0, format) }
         if hasGainMap { facts.notes.append("its gain map was left out: shown in standard range") }
-        let pictures = format == .jpeg && !hasGainMap ? unsafe bytes.withBytes { unsafe MultiPicture.count(in: $0) } : 1
-        if pictures > 1 {
-            facts.notes.append("of its \(pictures) pictures the first was taken")
-        } else if format == .jpeg, !hasGainMap, unsafe bytes.withBytes({ unsafe MultiPicture.isStream($0) }) {
-            facts.notes.append("of its pictures, one behind the other, the first was taken")
+        if format == .jpeg, !hasGainMap {
+            if let pictures = unsafe bytes.withBytes({ unsafe MultiPicture.count(in: $0) }) {
+                if pictures > 1 { facts.notes.append("of its \(pictures) pictures the first was taken") }
+            } else if unsafe bytes.withBytes({ unsafe MultiPicture.isStream($0) }) {
+                facts.notes.append("of its pictures, one behind the other, the first was taken")
+            }
         }
         if format == .jpeg, unsafe bytes.withBytes({ unsafe MultiPicture.hasVideo($0) }) {
             facts.notes.append("the video behind its picture was left out")

@@ -355,6 +355,13 @@ import Testing
             pages = [Image.new('RGB', (64, 48), c) for c in ('red', 'green', 'blue')]
             pages[0].save(args[0] + '/pages.tiff', save_all=True, append_images=pages[1:])
             pages[0].save(args[0] + '/eyes.jpg', 'MPO', save_all=True, append_images=pages[1:2])
+            eyes = bytearray(open(args[0] + '/eyes.jpg', 'rb').read())
+            start = eyes.index(b'MPF\\0') + 4
+            at = start + struct.unpack_from('<I', eyes, start + 4)[0]
+            fields = (struct.unpack_from('<HHII', eyes, at + 2 + 12 * n) for n in range(eyes[at]))
+            # The second is a large thumbnail of the first (CIPA DC-007, table 4).
+            struct.pack_into('<I', eyes, start + next(v for tag, _, _, v in fields if tag == 0xb002) + 16, 0x010001)
+            open(args[0] + '/preview.jpg', 'wb').write(eyes)
             entries = [(256, 64), (257, 48), (258, 32), (259, 1), (262, 2), (273, 8), (277, 3), (278, 48), (279, 64 * 48 * 12), (339, 3)]
             open(args[0] + '/floats.tiff', 'wb').write(
                 b'II*\\0' + struct.pack('<I', 8 + 64 * 48 * 12) + np.linspace(0, 4, 64 * 48 * 3, dtype='<f4').tobytes()
@@ -375,6 +382,7 @@ import Testing
         for (name, notes) in [
             ("pages.tiff", ["of its 3 pages the first was taken"]), ("adobe.jpg", [gainMap]), ("iso.jpg", [gainMap]),
             ("apple.jpg", [gainMap]), ("none.jpg", []), ("eyes.jpg", ["of its 2 pictures the first was taken"]),
+            ("preview.jpg", []),
             ("webcam.jpg", ["of its pictures, one behind the other, the first was taken"]),
             ("moving.jpg", ["the video behind its picture was left out"]),
             ("floats.tiff", ["what its floats have beyond white is white, and what is no number black"]),

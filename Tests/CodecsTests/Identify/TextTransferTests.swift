@@ -74,6 +74,11 @@ import Testing
                 """) == nil)
     }
 
+    @Test func `the colour that reads as a replaced letter is no such sign`() throws {
+        let colour = "import io; out = io.BytesIO(); Image.new('RGB', (40, 41), (0xbd, 0xbf, 0xef)).save(out, 'BMP')"
+        #expect(try refusal("0; \(colour); data = out.getvalue()") == nil)
+    }
+
     @Test func `lines of a picture's metadata are no such sign`() throws {
         // A picture without a line feed in its own data, and with a page of text that Windows wrote.
         #expect(

@@ -66,7 +66,7 @@ import Testing
     @Test func `what another node gives back far below is found soon after the line runs out`() async throws {
         let fixture = try Fixture(.postgres)
         let other = try fixture.reopened()
-        let early = try await fixture.records.submit(.sample())
+        _ = try await fixture.records.submit(.sample())
         let held = try #require(try await other.claimNext())
         // Much has passed meanwhile.
         let database = try fixture.requireDatabase()
@@ -80,8 +80,11 @@ import Testing
         }
         #expect(try await claim(1).map(\.tenant.rawValue) == ["a"])
         try await other.records.release(held, after: .zero, countsAttempt: false)
-        #expect(try await claim(1).map(\.tenant.rawValue) == ["b"])
-        #expect(try await claim(2).map(\.tenant.rawValue) == ["c"])
-        try await eventually("it is found") { try await claim(2).map(\.job) == [early.newJob?.id] }
+        // Where it stands among the others depends on whether a look from the start was due by then.
+        var found: Set<TenantID> = []
+        try await eventually("all are found") {
+            found.formUnion(try await claim(found.count < 2 ? 1 : 2).map(\.tenant))
+            return found == Set(["b", "c", "local"].map(TenantID.init(rawValue:)))
+        }
     }
 }
