@@ -43,6 +43,9 @@ public final class NotificationService: Sendable {
     /// Looked for and fired in one transaction. SQLite walks through all pages of a savepoint at each statement's end: four times as
     /// many took a tenth more of a burst's processor time.
     static let group = 32
+    /// Of those that nobody completed, once a second: each is completed by a transaction of its own, and the oldest first, so that
+    /// slow ones among them may not keep the rest.
+    private static let strandedGroup = 128
     /// Groups at once: while one is written, others are read and made.
     private static let groupsAtOnce = 16
     /// How long before its instant a payload may be made: enough for as many as drafts are held on one processor.
@@ -134,7 +137,7 @@ public final class NotificationService: Sendable {
                     }
                     if strandedAt.map({ now - $0 > Self.interval }) ?? true {
                         let end = try await records.now() - Self.patience
-                        for firing in try await records.waitingFirings(since: end, limit: Self.group) {
+                        for firing in try await records.waitingFirings(since: end, limit: Self.strandedGroup) {
                             begin(firing, by: renderer, in: &group)
                         }
                         strandedAt = now

@@ -9,6 +9,8 @@ struct FiringShare: Hashable, Sendable {
     let bits: [UInt8]?
 
     static let whole = FiringShare(bits: nil)
+    /// A node has this that ends while others fire.
+    static let none = FiringShare(bits: [UInt8](repeating: 0, count: parts / 8))
 
     private init(bits: [UInt8]?) {
         self.bits = bits

@@ -166,7 +166,8 @@ final class PostgresNode: Sendable {
             if isLate ?? false { state.hadGap = true }
             state.last = max(state.last ?? now, now)
             if census.firing != state.census.firing {
-                state.share = FiringShare(of: id, among: census.firing)
+                state.share =
+                    isDraining && !census.firing.isEmpty ? .none : FiringShare(of: id, among: census.firing)
                 state.shares += 1
             }
             if !state.census.ids.isSubset(of: census.ids) { state.departures += 1 }
@@ -181,7 +182,7 @@ final class PostgresNode: Sendable {
     var share: (share: FiringShare, number: Int64) { state.withLock { ($0.share, $0.shares) } }
 
     /// Whether it may take others' jobs of a queue now: once in a while, and when a node has gone, and only after enough heartbeats
-    /// of its own.
+    /// of its own. Where that comes to nothing ``failedToRescue(in:)`` has to be told.
     ///
     /// - Returns: When it has to be now by the server's clock; where that was set since, it may not. Nil where it may not anyway.
     func mayRescue(in run: String) -> ClosedRange<Instant>? {
@@ -196,6 +197,9 @@ final class PostgresNode: Sendable {
             return expected - mostDrift...expected + mostDrift
         }
     }
+
+    /// A look for others' jobs wasn't committed: the next is due at once.
+    func failedToRescue(in run: String) { state.withLock { $0.rescues[run] = nil } }
 
     /// What the server's clock may go on more or less than this machine's from one heartbeat to the next. More would make
     /// nodes look dead that live.
@@ -284,6 +288,7 @@ final class PostgresNode: Sendable {
         strays.removeAll { known.contains(ClaimID(rawValue: $0)) }
         guard !strays.isEmpty else { return }
         _ = try await pool.batch([PostgresStatement(Self.handBack, [.uuids(strays)])])
+        lookFromTheStart()
     }
 
     /// How long after its end a claim is known that isn't in the record.

@@ -23,10 +23,11 @@ extension PostgresRecordStore {
         }
         let ids = (0..<room.all).map { _ in ClaimID.generate() }
         node.expect(ids, for: duration)
+        let rescue = node.mayRescue(in: source.run)
         do throws(AttachmentError) {
             let (claims, found) = try await write { work in
                 try await work.giveBack(ids)
-                try await work.rescue(in: source)
+                if let rescue { try await work.rescue(in: source, within: rescue) }
                 return try await work.claim(room, from: source, for: duration, as: ids)
             }
             for line in found { node.found(line.ranks, in: line.line, wanted: line.wanted, from: line.low) }
@@ -34,6 +35,7 @@ extension PostgresRecordStore {
             return claims
         } catch {
             node.forget(ids)
+            if rescue != nil { node.failedToRescue(in: source.run) }
             throw error
         }
     }
@@ -170,8 +172,9 @@ private struct FoundLine: Sendable {
 extension PostgresWork {
     /// Takes the jobs of a source from claims that ran out and from nodes that are dead. A claim from before the server's clock
     /// was set back needs no look: its node is dead, or prolongs it, or hands it back.
-    fileprivate func rescue(in source: ClaimSource) async throws {
-        guard let time = store.node.mayRescue(in: source.run) else { return }
+    ///
+    /// - Parameter time: When it has to be by the server's clock.
+    fileprivate func rescue(in source: ClaimSource, within time: ClosedRange<Instant>) async throws {
         let rescued = try await run(
             """
             WITH lost AS MATERIALIZED (

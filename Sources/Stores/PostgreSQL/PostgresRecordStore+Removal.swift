@@ -55,7 +55,7 @@ extension PostgresWork {
             "UPDATE tickets SET ended_at = $2 WHERE tenant = $1 AND ended_at IS NULL",
             """
             UPDATE notifications
-            SET state = 'cancelled', next_at = NULL, media_job = NULL, media_at = NULL, finished_at = $2
+            SET state = 'cancelled', revision = revision + 1, next_at = NULL, media_job = NULL, media_at = NULL, finished_at = $2
             WHERE tenant = $1 AND state = 'pending'
             """,
         ]

@@ -41,7 +41,8 @@ extension Database {
         WHERE tenant = ?1 AND state IN ('open', 'complete')
         """,
         """
-        UPDATE notifications SET state = 'cancelled', next_at = NULL, media_job = NULL, media_at = NULL, finished_at = ?2
+        UPDATE notifications
+        SET state = 'cancelled', revision = revision + 1, next_at = NULL, media_job = NULL, media_at = NULL, finished_at = ?2
         WHERE tenant = ?1 AND state = 'pending'
         """,
     ]

@@ -120,6 +120,20 @@ import Testing
     }
 
     @Test(arguments: Backend.allCases)
+    func `what was found due before its tenant's removal began doesn't fire`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let occurrence = Occurrence.at(fixture.clock.now + .seconds(60))
+        _ = try await fixture.records.put(
+            .sample("a", tenant: acme, next: occurrence, acceptedAt: fixture.clock.now))
+        fixture.clock.advance(.seconds(60))
+        let due = try await fixture.records.dueNotifications(limit: 10).elements
+        let decided = try #require(DecidedFiring.due(try #require(due.first)))
+        try await fixture.records.beginRemoval(of: acme)
+        #expect(try await fixture.records.carryOut([decided]) == [false])
+        #expect(try await fixture.records.dueNotifications(limit: 10).elements.isEmpty)
+    }
+
+    @Test(arguments: Backend.allCases)
     func `a removal that was cut off is completed by the next sweep`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         _ = try await fill(fixture.store, acme)
