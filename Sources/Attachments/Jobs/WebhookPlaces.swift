@@ -27,7 +27,8 @@ public struct WebhookPlaces: Hashable, Sendable {
     /// Receivers of which something is remembered, beside those that are being called.
     private static let memory = 4096
 
-    public let count: Int
+    /// May change while calls are under way.
+    public var count: Int
     /// After whom the next look for who waits begins, so that nobody is always the last.
     public var turn: WebhookReceiver?
     private var underway = 0
@@ -40,7 +41,7 @@ public struct WebhookPlaces: Hashable, Sendable {
         self.count = count
     }
 
-    public var free: Int { count - underway }
+    public var free: Int { max(0, count - underway) }
 
     public func calls(of tenant: TenantID) -> Int { byTenant[tenant] ?? 0 }
 

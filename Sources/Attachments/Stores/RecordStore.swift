@@ -32,6 +32,10 @@ public protocol NodeCounting: Sendable {
     /// counts for itself are divided by it.
     var nodes: Int { get }
 
+    /// Processes that work for the store now, counted likewise. What each has under way at once with others' servers is divided by
+    /// it.
+    var workers: Int { get }
+
     /// Has others know what this process does from now on, and count it. Where they can't be told now, they are before long.
     func join(as role: NodeRole) async
 
@@ -50,6 +54,8 @@ public enum UpkeepTask: String, Hashable, Sendable, CaseIterable {
 /// As a store has it that removes at once what a commit made superfluous, and whose processes don't mind doing the same.
 extension RecordStore {
     public var nodes: Int { 1 }
+
+    public var workers: Int { 1 }
 
     public func join(as role: NodeRole) async {}
 

@@ -21,7 +21,7 @@ public final class WebhookSender: Sendable {
     /// The secrets that a tenant's webhooks are signed with, the current one first.
     public typealias Secrets = @Sendable (TenantID) async throws -> [WebhookSecret]
 
-    /// Calls underway at once; each costs a connection and some kilobytes. A third is for one receiver, 128 calls: one that
+    /// Calls underway at once, of all workers of a store together; each costs a connection and some kilobytes. A third is for one receiver, 128 calls: one that
     /// takes a quarter of a second still gets 500 in a second.
     private static let width = 384
     /// For a call, from the first look at its URL to the end of its answer.
@@ -42,6 +42,7 @@ public final class WebhookSender: Sendable {
     private static let longestPause: Duration = .seconds(5)
 
     private let records: any WebhookQueue & AccessRecords & RenditionKeyRecords
+    private let workers: @Sendable () -> Int
     private let client: GuardedClient
     private let schedule: WebhookSchedule
     private let timeLimit: Duration
@@ -52,27 +53,31 @@ public final class WebhookSender: Sendable {
 
     /// - Parameters:
     ///   - gate: Decides who may be called.
+    ///   - workers: Among whom the width is divided.
     ///   - userAgent: Such as `Satchel/1.0`.
     ///   - resolve: Stands in for the system's name service.
     public convenience init(
-        records: any WebhookQueue & AccessRecords & RenditionKeyRecords, guardedBy gate: FetchGuard, userAgent: String,
-        resolve: Fetcher.Resolve? = nil,
+        records: any WebhookQueue & AccessRecords & RenditionKeyRecords,
+        among workers: @escaping @Sendable () -> Int = { 1 },
+        guardedBy gate: FetchGuard, userAgent: String, resolve: Fetcher.Resolve? = nil,
         schedule: WebhookSchedule = WebhookSchedule(), secrets: @escaping Secrets, content: @escaping Content
     ) {
         self.init(
-            records: records,
+            records: records, among: workers,
             client: GuardedClient(
                 guardedBy: gate, userAgent: userAgent, resolve: resolve, keepsConnections: true), schedule: schedule,
             timeLimit: Self.timeLimit, interval: Self.interval, secrets: secrets, content: content)
     }
 
     init(
-        records: any WebhookQueue & AccessRecords & RenditionKeyRecords, client: GuardedClient,
+        records: any WebhookQueue & AccessRecords & RenditionKeyRecords,
+        among workers: @escaping @Sendable () -> Int = { 1 }, client: GuardedClient,
         schedule: WebhookSchedule,
         timeLimit: Duration,
         interval: Duration, secrets: @escaping Secrets, content: @escaping Content
     ) {
         self.records = records
+        self.workers = workers
         self.client = client
         self.schedule = schedule
         self.timeLimit = timeLimit
@@ -95,6 +100,7 @@ public final class WebhookSender: Sendable {
                     places.end(call.result.callback.receiver, isAnswered: call.isAnswered)
                     unrecorded.append(call.result)
                 }
+                places.count = max(1, Self.width / workers())
                 var wait = interval
                 var pace = Self.pace
                 do throws(AttachmentError) {

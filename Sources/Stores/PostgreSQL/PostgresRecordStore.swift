@@ -49,6 +49,8 @@ public struct PostgresRecordStore: RecordStore {
     /// As of the last heartbeat.
     public var nodes: Int { node.census.takingRequests }
 
+    public var workers: Int { max(1, node.census.firing.count) }
+
     public func join(as role: NodeRole) async { await node.join(as: role) }
 
     public func retire() async { await node.retire() }

@@ -50,7 +50,8 @@ struct ServiceComposition: Sendable {
             }
             let service = try service(configuration, store: store, codecs: codecs, logger: logger, metrics: metrics)
             let webhooks = WebhookSender(
-                records: store.records, guardedBy: service.webhooks, userAgent: "Satchel/\(Version.current)",
+                records: store.records, among: { store.records.workers }, guardedBy: service.webhooks,
+                userAgent: "Satchel/\(Version.current)",
                 secrets: { try await store.webhookSecrets(of: $0).map(\.secret) },
                 content: { tenant, job in try await service.jobDocument(job, of: tenant) })
             let tls = configuration.tlsCertificate.flatMap { certificate in

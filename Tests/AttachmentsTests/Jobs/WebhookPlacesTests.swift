@@ -43,6 +43,18 @@ import Testing
         #expect(fill(&shared, with: receiver("ada", "https://other")) > 0)
     }
 
+    @Test func `whose places become fewer begins none until as many have ended`() {
+        var places = WebhookPlaces(8)
+        let receivers = (0..<4).map {
+            WebhookReceiver(tenant: TenantID(rawValue: "t\($0)"), origin: "https://\($0).example.com")
+        }
+        for receiver in receivers { places.begin(receiver) }
+        places.count = 3
+        #expect(places.free == 0 && !receivers.contains(where: places.mayBegin))
+        for receiver in receivers[..<3] { places.end(receiver, isAnswered: true) }
+        #expect(places.free == 2 && places.mayBegin(receivers[0]))
+    }
+
     @Test func `who doesn't answer has a few, so that dozens of them leave places for who comes new`() {
         var places = WebhookPlaces(384)
         let silent = (0..<60).map { receiver("\($0)", "https://\($0)") }
