@@ -91,7 +91,7 @@ import Testing
                 ]
                 try await accept(others, in: bench)
                 for job in others {
-                    let record = try await bench.jobs.finished(job.id, of: job.tenant, within: .seconds(60))
+                    let record = try await bench.jobs.finished(job.id, of: job.tenant, within: patience)
                     #expect(record?.state == .delivered)
                 }
                 let pending = try await bench.store.records.usage(of: Self.bob).pendingJobs
@@ -114,7 +114,7 @@ import Testing
                     let before = bench.reports.list.count
                     let next = job(JobBench.tenant, origin.url("/good/\(number)"))
                     try await accept([next], in: bench)
-                    let record = try await bench.jobs.finished(next.id, of: JobBench.tenant, within: .seconds(60))
+                    let record = try await bench.jobs.finished(next.id, of: JobBench.tenant, within: patience)
                     #expect(record?.state == .delivered)
                     // The report follows the record.
                     let index = try await whenFound { bench.reports.list.firstIndex { $0.job == next.id } }

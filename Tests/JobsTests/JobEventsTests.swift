@@ -118,8 +118,8 @@ import Testing
         events.publish(event(stage(1)))
         events.publish(event(.finished(.delivered)))
         #expect(await waiting.value)
-        #expect(await events.waitForEnd(of: job, tenant: tenant, within: .seconds(60)))
-        let cancelled = Task { await events.waitForEnd(of: JobID(rawValue: "x"), tenant: tenant, within: .seconds(60)) }
+        #expect(await events.waitForEnd(of: job, tenant: tenant, within: patience))
+        let cancelled = Task { await events.waitForEnd(of: JobID(rawValue: "x"), tenant: tenant, within: patience) }
         cancelled.cancel()
         #expect(await !cancelled.value)
     }
@@ -135,7 +135,7 @@ import Testing
         events.publish(event(.finished(.delivered)))
         let heard = await all(events.follow(job, of: tenant)).map(\.event.what)
         #expect(heard == [.started(attempt: 1), .finished(.delivered)])
-        #expect(await events.waitForEnd(of: job, tenant: tenant, within: .seconds(60)))
+        #expect(await events.waitForEnd(of: job, tenant: tenant, within: patience))
         #expect(await !events.waitForEnd(of: job, generation: 2, tenant: tenant, within: .milliseconds(10)))
     }
 

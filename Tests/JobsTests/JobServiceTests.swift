@@ -57,7 +57,7 @@ import Testing
             try await JobBench.run(codecs: 1, at: here.home) { elsewhere in
                 let job = try await here.submit([try here.upload("fault: null")])
                 // Only the poll of the queue there, and of the record here, can tell.
-                let record = try await here.finished(job, within: .seconds(60))
+                let record = try await here.finished(job, within: patience)
                 #expect(record.state == .delivered)
             }
         }

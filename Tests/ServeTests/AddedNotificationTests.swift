@@ -17,7 +17,7 @@ import Testing
             "notification", "add", "push.json", "--id", "n", "--attach", "photo=x.jpg", "--in", "1s", "--tenant",
             "default")
         try #require(added.status == 0, "\(added.errorText)")
-        let firing = try await whenFound("its delivery", within: .seconds(60)) {
+        let firing = try await whenFound("its delivery", within: patience) {
             let firing = try await server.get("/v1/notifications/n/firings/1").json
             return firing["state"] as? String == "delivered" ? firing : nil
         }

@@ -22,7 +22,7 @@ import Testing
             .replacing("/backup/", with: harness.home.path + "/backup/")
         let shell = Program(
             Program.tool("bash").executable, environment: harness.satchel.environment, in: harness.home.url)
-        return try await shell.start(["-c", "set -e\n" + commands]).end(within: 60)
+        return try await shell.start(["-c", "set -e\n" + commands]).end(within: 300)
     }
 
     /// A codec that does as its source says.

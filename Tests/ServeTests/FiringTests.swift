@@ -62,7 +62,7 @@ import Testing
         var ids: Set<String> = []
         for number in 0..<count {
             let last = "/v1/notifications/n\(number)/firings/1"
-            let firing = try await whenFound("the delivery of n\(number)", within: .seconds(60)) {
+            let firing = try await whenFound("the delivery of n\(number)", within: patience) {
                 let firing = try await server.get(last).json
                 return firing["state"] as? String == "delivered" ? firing : nil
             }

@@ -121,7 +121,7 @@ import Testing
         }
         #expect(kills > 0 && acknowledged.count == all)
         for id in acknowledged.sorted() {
-            let job = try await server.finished(id, within: .seconds(60))
+            let job = try await server.finished(id, within: patience)
             #expect(job["state"] as? String == "delivered", "\(id): \(job)")
             #expect((job["attachments"] as? [Any])?.count == 1)
         }

@@ -1,6 +1,6 @@
 public import Foundation
 import FoundationNetworking
-import TestSupport
+public import TestSupport
 import Testing
 
 /// Somebody who asks a service over HTTP.
@@ -81,7 +81,7 @@ extension ServiceRequests {
     }
 
     /// The job when it has come to its end.
-    public func finished(_ id: String, within limit: Duration = .seconds(60)) async throws -> [String: Any] {
+    public func finished(_ id: String, within limit: Duration = patience) async throws -> [String: Any] {
         try await whenFound("the end of job \(id)", within: limit) {
             let answer = try await get("/v1/jobs/\(id)")
             guard answer.status == 200 else { return nil }

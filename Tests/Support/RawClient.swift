@@ -145,7 +145,7 @@ public final class RawClient {
 
     /// How the peer ends the connection, with how many bytes on the way.
     @available(*, noasync)
-    public func end(within seconds: Double = 60) throws -> (bytes: Int, wasReset: Bool) {
+    public func end(within seconds: Double = 300) throws -> (bytes: Int, wasReset: Bool) {
         var count = received.count
         let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline {

@@ -72,7 +72,7 @@ enum Platform: String, CaseIterable, Sendable {
         ]
         let payload = "{\"satchel\": {\"v\": 1, \"attachments\": [\(links.joined(separator: ", "))]}}"
         #expect(
-            try phone.start([payload]).wait(within: 60).outputText == """
+            try phone.start([payload]).wait(within: 300).outputText == """
                 changed ["a", "b-refused"], 2 attached
                 a: a with ["hidden", "hint", "rectangle", "time"]
                 b-refused: b-small with ["hidden"]
@@ -82,7 +82,7 @@ enum Platform: String, CaseIterable, Sendable {
                 """)
         // What expires is answered before that returns.
         #expect(
-            try phone.start([payload, "expires"]).wait(within: 60).outputText == """
+            try phone.start([payload, "expires"]).wait(within: 300).outputText == """
                 changed [], 0 attached
                 handled true
                 expired
@@ -92,7 +92,7 @@ enum Platform: String, CaseIterable, Sendable {
         try checkDecrypting(phone, of: links)
         try await checkResponses(phone)
 
-        let registered = try phone.start(["categories", exports.json]).wait(within: 60)
+        let registered = try phone.start(["categories", exports.json]).wait(within: 300)
         #expect(registered.status == 0, "\(registered.errorText)")
         let lines = registered.output.split(separator: UInt8(ascii: "\n"))
         #expect(lines.count == 2 && lines.first == lines.last, "\(registered.outputText)")
@@ -112,7 +112,7 @@ enum Platform: String, CaseIterable, Sendable {
     /// What a service extension makes of what the sender encrypted for it alone.
     private func checkDecrypting(_ phone: Program, of links: [String]) throws {
         let secret = Data("{\"v\": 1, \"attachments\": [\(links[0])]}".utf8).base64EncodedString()
-        let opened = try phone.start(["{\"encrypted-content\": \"\(secret)\"}"]).wait(within: 60)
+        let opened = try phone.start(["{\"encrypted-content\": \"\(secret)\"}"]).wait(within: 300)
         #expect(
             opened.outputText == """
                 opens
@@ -126,7 +126,7 @@ enum Platform: String, CaseIterable, Sendable {
         // What can't be opened is shown as it came, and nothing of what was begun.
         let payload = "{\"encrypted-content\": \"!\", \"satchel\": {\"v\": 1, \"attachments\": [\(links[0])]}}"
         #expect(
-            try phone.start([payload]).wait(within: 60).outputText == """
+            try phone.start([payload]).wait(within: 300).outputText == """
                 opens
                 changed ["a"], 1 attached
                 a: a with ["hidden", "hint", "rectangle", "time"]
@@ -153,7 +153,7 @@ enum Platform: String, CaseIterable, Sendable {
             answer("stay", "C", rotation: 20, after: .milliseconds(300)), answer("dismiss", "D", rotation: 40),
             answer("hover", "E", rotation: 60), .problem(409, code: "unknown_action"))
         let payload = "{\"satchel\": {\"v\": 1, \"attachments\": [], \"respond\": \"\(origin.url)\"}}"
-        let responded = try phone.start(["responses", payload]).wait(within: 60)
+        let responded = try phone.start(["responses", payload]).wait(within: 300)
         #expect(
             responded.outputText == """
                 told
@@ -333,7 +333,7 @@ private final class Workbench {
 
     private func compile(_ arguments: [String], _ files: [String]) throws {
         let compiler = Program(Program.tool("swiftc").executable, in: home.url)
-        let result = try compiler.start(arguments + ["-I", "modules"] + files).wait(within: 150)
+        let result = try compiler.start(arguments + ["-I", "modules"] + files).wait(within: 600)
         #expect(
             result.status == 0,
             "on \(platform.rawValue):\n\(result.errorText.split(separator: "\n").filter { $0.contains("error:") })")
