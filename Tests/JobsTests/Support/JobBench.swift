@@ -108,7 +108,7 @@ struct JobBench: Sendable {
     }
 
     func finished(
-        _ job: JobID, tenant: TenantID = JobBench.tenant, within limit: Duration = .seconds(60)
+        _ job: JobID, tenant: TenantID = JobBench.tenant, within limit: Duration = patience
     ) async throws -> JobRecord {
         try #require(try await jobs.finished(job, of: tenant, within: limit))
     }
