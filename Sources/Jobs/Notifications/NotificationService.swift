@@ -49,7 +49,7 @@ public final class NotificationService: Sendable {
     /// Groups at once: while one is written, others are read and made.
     private static let groupsAtOnce = 16
     /// How long before its instant a payload may be made: enough for as many as drafts are held on one processor.
-    static let ahead: Duration = .seconds(5)
+    package static let ahead: Duration = .seconds(5)
     /// Between two looks, where nothing happens here: what another process did.
     static let interval: Duration = .seconds(1)
     /// How long after its time for it is over a firing is left to who began it.
@@ -62,20 +62,23 @@ public final class NotificationService: Sendable {
     /// Of jobs that are made for firings.
     let quotas: TenantQuotas
     private let zones: TimeZoneDatabase
+    private let ahead: Duration
     private let signal = AsyncSignal()
     let health = StoreHealth()
     private let clock = Mutex(ClockWatch())
     private let turns = Mutex(FiringTurns())
     private let underway = Mutex<Set<FiringID>>([])
 
+    /// - Parameter ahead: How long before its instant a payload may be made.
     package init(
         records: any NotificationRecords & NotificationMediaRecords & JobQueue & JobRecords, jobs: JobService,
-        zones: TimeZoneDatabase, quotas: TenantQuotas = TenantQuotas()
+        zones: TimeZoneDatabase, quotas: TenantQuotas = TenantQuotas(), ahead: Duration = NotificationService.ahead
     ) {
         self.records = records
         self.jobs = jobs
         self.quotas = quotas
         self.zones = zones
+        self.ahead = ahead
         jobs.whenDue { [weak self] in self?.changed() }
     }
 
@@ -256,7 +259,7 @@ public final class NotificationService: Sendable {
     ) async throws(AttachmentError) -> Bool {
         guard !drafts.isFull else { return false }
         let upcoming = try await records.upcomingNotifications(
-            within: Self.ahead, after: drafts.place, limit: Self.group)
+            within: ahead, after: drafts.place, limit: Self.group)
         guard let place = upcoming.next else { return false }
         // Where it was begun from the start again, some are there.
         let missing = upcoming.elements.filter { drafts.notification(.init($0), $0.revision) == nil }

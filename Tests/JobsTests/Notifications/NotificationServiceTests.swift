@@ -74,9 +74,15 @@ import Testing
                 }), limit: nil)
     }
 
-    private static func service(of bench: JobBench) -> NotificationService {
-        NotificationService(records: bench.store.records, jobs: bench.jobs, zones: TimeZoneDatabase())
+    private static func service(
+        of bench: JobBench, ahead: Duration = NotificationService.ahead
+    ) -> NotificationService {
+        NotificationService(
+            records: bench.store.records, jobs: bench.jobs, zones: TimeZoneDatabase(), ahead: ahead)
     }
+
+    /// Long enough that a busy machine makes a few payloads before.
+    private static let soon: Duration = .seconds(30)
 
     @Test func `asked for many times at once by hand it fires as often, under one key once`() async throws {
         try await JobBench.run(codecs: 1) { bench in
@@ -191,8 +197,8 @@ import Testing
     @Test func `payloads are made before their instants, and leave with these`() async throws {
         // In memory: on a busy disk it would take longer to put so many than it is until their instant.
         try await JobBench.run(codecs: 1, in: StoreMemory()) { bench in
-            let service = Self.service(of: bench)
-            let instant = try await bench.store.records.now() + NotificationService.ahead
+            let service = Self.service(of: bench, ahead: Self.soon)
+            let instant = try await bench.store.records.now() + Self.soon
             let ids = (0..<NotificationService.group * 2 + 7).map { NotificationID(rawValue: "\($0)") }
             for id in ids { try await Self.put(id, at: instant, in: bench) }
             let renderer = Renderer(failing: nil, failures: Recorder())
@@ -217,8 +223,8 @@ import Testing
         async throws
     {
         try await JobBench.run(codecs: 1) { bench in
-            let (service, records) = (Self.service(of: bench), bench.store.records)
-            let instant = try await records.now() + NotificationService.ahead
+            let (service, records) = (Self.service(of: bench, ahead: Self.soon), bench.store.records)
+            let instant = try await records.now() + Self.soon
             func put(_ summary: String) async throws {
                 var category = Category(id: summary == "still" ? "still" : "news")
                 category.summaryFormat = summary
