@@ -45,7 +45,7 @@ test: dependencies lint ## Run the tests that a contributor runs.
 	./Tests/run.sh test
 
 .PHONY: check
-check: dependencies ## Run what takes longer: power cuts, the description, the deployment, the image, counts of instructions.
+check: dependencies ## Run what takes longer: power cuts, the description, the deployment, the demo of many nodes, the image, counts of instructions.
 	$(SWIFT) build --build-tests
 	./Packaging/stand-ins.sh .build/debug
 	$(MAKE) documentation

@@ -14,6 +14,7 @@ import http.client
 import json
 import os
 import pathlib
+import signal
 import socket
 import subprocess
 import sys
@@ -159,6 +160,8 @@ def fetched(connection, answers):
 
 
 def main():
+    # Whoever ends it ends its servers too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("The demo was ended."))
     satchel = pathlib.Path(sys.argv[1]).resolve()
     samples = [MEDIA / file["path"] for file in json.loads((MEDIA / "manifest.json").read_text())["files"]]
     with tempfile.TemporaryDirectory(prefix="satchel-demo-") as text, contextlib.ExitStack() as stack:

@@ -6,7 +6,7 @@
 # A part is a test target, `openapi-client` (the service used by a client that is made of its description), `schemathesis`
 # (the service held to it), `benchmarks` (their own tests), `huffman` (its fuzzer, for 15 seconds), `storm` (changed samples:
 # Tests/storm), `soak` (its judge alone: `make soak` runs it), `supply` (the locks, the list in
-# SECURITY.md, the SBOM), `history` (nodes, clients and what breaks: Tests/history.sh), or a set
+# SECURITY.md, the SBOM), `demo-scaled` (what `make demo-scaled` shows, with all samples), `history` (nodes, clients and what breaks: Tests/history.sh), or a set
 # of these: `test` is what a contributor runs, `check` what takes longer. Both, where none is named.
 #
 # Each part has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
@@ -50,7 +50,7 @@ for part in "$@"; do
                 CodecPoolTests
                 JobsTests HTTPServerTests APITests ServeTests+SatchelClientTests SatchelTests"
             ;;
-        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks FuzzTests huffman storm soak supply" ;;
+        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks FuzzTests huffman storm soak supply demo-scaled" ;;
         *) parts="$parts $part" ;;
     esac
 done
@@ -112,7 +112,7 @@ few=SATCHEL_TESTS=sampled
 [ $sweeps = sampled ] || few=SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16
 # About half of the time each.
 samples='^SatchelTests\.SampleTests/'
-shared='^(SatchelClientTests\.|ServeTests\.(SharedStoreTests|ClusterStartTests|FiringTests)/)'
+shared='^(SatchelClientTests\.|ServeTests\.(SharedStoreTests|Cluster(Start|Backup)Tests|DividedRateTests|FiringTests)/)'
 
 for name in $parts; do
     minutes=15
@@ -125,6 +125,7 @@ for name in $parts; do
         openapi-client) run "$name" 5 ./Tests/openapi-client.sh .build/debug ;;
         benchmarks) run "$name" 10 make bench-test ;;
         history) run "$name" 15 ./Tests/history.sh --seconds 60 .build/debug/satchel "${SATCHEL_TEST_SEED:-1}" ;;
+        demo-scaled) run "$name" 5 python3 -B Media/demo-scaled.py .build/debug/satchel ;;
         schemathesis) run "$name" 15 ./Tests/schemathesis.sh .build/debug ;;
         deployment) run "$name" 5 ./Tests/deployment.sh .build/debug ;;
         huffman) run "$name" 5 ./Tests/Fuzz/fuzz.sh --seconds 15 huffman ;;

@@ -22,6 +22,8 @@ final class PostgresNode: Sendable {
         var look: Duration = .seconds(10)
         /// Where claims begin to look, and when from the start.
         var lows = ClaimLows()
+        /// When it is looked how many jobs wait.
+        var room = QueueRoom()
     }
 
     let id = UUID().uuidString.lowercased()
@@ -57,6 +59,9 @@ final class PostgresNode: Sendable {
         var rescues: [String: Rescue] = [:]
         var lookedAt = ContinuousClock.now
         var lows: ClaimLows
+        var room: QueueRoom
+        /// Changes to the number of jobs.
+        var changes = 0
     }
 
     /// A look at a queue for jobs of others.
@@ -80,7 +85,7 @@ final class PostgresNode: Sendable {
         self.url = url
         self.tell = tell
         self.timing = timing
-        state = Mutex(State(lows: timing.lows))
+        state = Mutex(State(lows: timing.lows, room: timing.room))
         slot = Int.random(in: 0..<Self.slots)
     }
 
@@ -232,6 +237,42 @@ final class PostgresNode: Sendable {
 
     /// Jobs came back to their lines by this node.
     func lookFromTheStart() { state.withLock { $0.lows.forget() } }
+
+    // MARK: How many wait
+
+    /// As ``QueueRoom/waiting(under:before:at:)`` has it.
+    func waiting(under limit: Int, before count: Int) -> Int? {
+        state.withLock { $0.room.waiting(under: limit, before: count, at: .now) }
+    }
+
+    /// To be called before it is asked how many jobs wait.
+    func lookForRoom() -> QueueRoom.Look { state.withLock { $0.room.look(at: .now) } }
+
+    /// Notes how many wait.
+    func found(waiting: Int, under limit: Int, by look: QueueRoom.Look) {
+        state.withLock { $0.room.note(waiting, under: limit, among: $0.census.takingRequests, by: look) }
+    }
+
+    /// This node has changed the number of jobs.
+    func changed(jobs: Int) {
+        guard jobs != 0 else { return }
+        state.withLock { $0.room.change(by: jobs) }
+    }
+
+    /// This node has claimed some.
+    func tookWaiting() { state.withLock { $0.room.free() } }
+
+    /// Which row counts the next change to the number of jobs. A row serves for some changes, one behind the other, and then the next
+    /// does: a change has to find its row's last version behind all that something keeps the vacuum from removing.
+    var countingSlot: Int {
+        state.withLock { state in
+            state.changes += 1
+            return (slot * Self.slots + state.changes / Self.changesInTurn) % Self.countingSlots
+        }
+    }
+
+    static let countingSlots = 64
+    private static let changesInTurn = 128
 
     /// The record had a claim when that was asked.
     func confirm(_ id: ClaimID, since: ContinuousClock.Instant, for duration: Duration) {

@@ -32,6 +32,7 @@ extension PostgresRecordStore {
             }
             for line in found { node.found(line.ranks, in: line.line, wanted: line.wanted, from: line.low) }
             node.forget(Set(ids).subtracting(claims.map(\.id)))
+            if !claims.isEmpty { node.tookWaiting() }
             return claims
         } catch {
             node.forget(ids)

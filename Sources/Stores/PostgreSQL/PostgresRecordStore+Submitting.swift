@@ -262,13 +262,10 @@ extension PostgresWork {
     fileprivate func admit(
         _ tenant: TenantID, _ options: SubmissionOptions, replacing state: WorkState? = nil
     ) async throws {
-        guard options.quotas.storedBytes != nil || options.quotas.pendingJobs != nil || options.queueLimit != nil else {
-            return
-        }
-        let used = try await total(of: tenant)
+        let used = try await options.asksForUsage ? total(of: tenant) : TenantUsage()
         var waiting = 0
         if let limit = options.queueLimit {
-            waiting = try await transaction.send([self.waiting(under: limit)])[0].first?.int("n") ?? 0
+            waiting = try await self.waiting(under: limit, before: 1)
         }
         try options.admit(used, replacing: state) { waiting }
     }

@@ -140,6 +140,7 @@ public struct PostgresRecordStore: RecordStore {
                     let value = try await body(work)
                     return (value, try await work.finish())
                 }
+                node.changed(jobs: waste.jobs)
                 wakeups.send(waste.wakes)
                 await remove(waste)
                 if waste.ringsBell {

@@ -78,6 +78,11 @@ private struct Standing {
     }
 }
 
+extension SubmissionOptions {
+    /// Whether a tenant's usage decides.
+    var asksForUsage: Bool { quotas.storedBytes != nil || quotas.pendingJobs != nil }
+}
+
 extension PostgresWork {
     /// Submits jobs together: two round trips for all, whatever their number.
     ///
@@ -146,12 +151,16 @@ extension PostgresWork {
         let submissions = usual.map { jobs[$0].new.submission }
         let tenants = PostgresValue.texts(submissions.map(\.tenant.rawValue))
         let own = submissions.filter { $0.run == nil }
+        let bounded = usual.filter { jobs[$0].options.asksForUsage }.map { jobs[$0].new.submission.tenant.rawValue }
         let lines = Set(own.map(\.lane)).flatMap { lane in JobPriority.inOrder.map { Line(lane: lane, priority: $0) } }
         let places = Set(
             own.map {
                 Standing.Place(tenant: $0.tenant, line: Line(lane: $0.lane, priority: $0.priority))
             })
         let lows = lines.map { store.node.low(of: $0.claimed) }
+        let limit = usual.compactMap { jobs[$0].options.queueLimit }.min()
+        let known = limit.flatMap { knownWaiting(under: $0, before: own.count) }
+        let look = store.node.lookForRoom()
         let rows = try await transaction.send(
             [
                 PostgresStatement(
@@ -176,7 +185,7 @@ extension PostgresWork {
                     """
                     SELECT tenant, sum(stored_bytes)::bigint AS bytes, sum(unfinished_jobs)::bigint AS jobs
                     FROM usage WHERE tenant = ANY($1::text[]) GROUP BY tenant
-                    """, [.texts(Set(own.map(\.tenant.rawValue)).map { $0 })]),
+                    """, [.texts(Set(bounded).map { $0 })]),
                 PostgresStatement(
                     """
                     SELECT lane, priority,
@@ -204,7 +213,7 @@ extension PostgresWork {
                         .ints(places.map { Int64($0.line.priority.rank) }),
                     ]),
             ]
-                + (usual.compactMap { jobs[$0].options.queueLimit }.min().map { [waiting(under: $0)] } ?? []))
+                + (known == nil ? limit.map { [waiting(under: $0)] } ?? [] : []))
         var standing = Standing()
         standing.lows = Dictionary(uniqueKeysWithValues: zip(lines, lows))
         for row in rows[0] {
@@ -233,7 +242,7 @@ extension PostgresWork {
             standing.last[Standing.Place(tenant: TenantID(rawValue: try row.text("tenant")), line: line)] =
                 try row.optionalInt("last")
         }
-        if rows.count > 5 { standing.waiting = try rows[5].first?.int("n") ?? 0 }
+        if let limit { standing.waiting = try known ?? note(rows[5], under: limit, by: look) }
         return standing
     }
 

@@ -24,13 +24,15 @@ final class PostgresWork {
     /// Whether the last submission took the place of a job: then none was overlooked.
     var tookKnownPlace = false
 
-    /// What is to be removed after the commit, and the rows that say so.
+    /// What is to be removed and told after the commit, and the rows that say so.
     struct Waste: Sendable {
         var rows: [Int64] = []
         var blobs: [BlobName] = []
         var sources: [SourceName] = []
         var ringsBell = false
         var wakes: Set<PostgresWakeups.Channel> = []
+        /// By how many there are more unfinished jobs.
+        var jobs = 0
     }
 
     init(_ transaction: PostgresTransaction, of store: PostgresRecordStore, at now: Instant) {
@@ -55,6 +57,7 @@ final class PostgresWork {
         var waste = Waste()
         waste.ringsBell = ringsBell
         waste.wakes = wakes
+        waste.jobs = unfinishedJobs
         if !released.isEmpty {
             let unneeded = try await unneeded(among: Array(released))
             waste.sources = unneeded
@@ -96,12 +99,12 @@ final class PostgresWork {
     }
 
     /// By how many jobs this transaction changes the number of all tenants'.
-    private var unfinishedJobs: Int { usage.values.reduce(removedJobs) { $0 + $1.pendingJobs } }
+    var unfinishedJobs: Int { usage.values.reduce(removedJobs) { $0 + $1.pendingJobs } }
 
     private func counting(jobs: Int) -> [PostgresStatement] {
         guard jobs != 0 else { return [] }
         // Jobs come and go in transactions that are side by side: neither is to wait for the other.
-        let slot = PostgresNode.slots * (jobs > 0 ? 1 : 2) + store.node.slot
+        let slot = PostgresNode.slots + (jobs > 0 ? 0 : PostgresNode.countingSlots) + store.node.countingSlot
         return [
             PostgresStatement(
                 """
@@ -111,8 +114,31 @@ final class PostgresWork {
         ]
     }
 
-    /// Jobs of all tenants that wait for the service, with those of this transaction; where they are surely fewer than `limit`,
-    /// maybe some that are being carried out as well. Those are few and counted, what waits never is.
+    /// Jobs of all tenants that wait for the service, with those of this transaction, as far as it matters to a limit.
+    ///
+    /// - Parameter count: So many are about to be added.
+    func waiting(under limit: Int, before count: Int) async throws -> Int {
+        if let known = knownWaiting(under: limit, before: count) { return known }
+        let look = store.node.lookForRoom()
+        let rows = try await transaction.send([waiting(under: limit)])
+        return try note(rows[0], under: limit, by: look)
+    }
+
+    /// The same where the node knows it.
+    func knownWaiting(under limit: Int, before count: Int) -> Int? {
+        let own = max(0, unfinishedJobs)
+        return store.node.waiting(under: limit, before: own + count).map { $0 + own }
+    }
+
+    /// - Parameter rows: What ``waiting(under:)`` found.
+    func note(_ rows: PostgresRows, under limit: Int, by look: QueueRoom.Look) throws -> Int {
+        let waiting = try rows.first?.int("n") ?? 0
+        store.node.found(waiting: waiting, under: limit, by: look)
+        return waiting
+    }
+
+    /// Where they are surely fewer than `limit`, maybe some that are being carried out as well. Those are few and counted, what waits
+    /// never is.
     func waiting(under limit: Int) -> PostgresStatement {
         PostgresStatement(
             """

@@ -7,6 +7,8 @@ import Testing
 
 @testable import Stores
 
+/// Of a store in a directory alone, whose records and bytes are files of ours. A database and a bucket are backed up by their own means,
+/// which ServeTests does as the README has it.
 @Suite(.timeLimit(.minutes(5))) struct StoreBackupTests {
     /// A store, and where its backups and what is made of them go.
     private struct Place: ~Copyable {
@@ -298,8 +300,9 @@ import Testing
         #expect(throws: StoreError.noBackup(path: other)) { _ = try BackupDirectory(existingAt: other) }
     }
 
-    @Test func `a store in memory has no backup`() async throws {
-        let fixture = try Fixture(.memory)
+    @Test(arguments: [Backend.memory, .bucket, .postgres, .cluster, .postgresAndFiles])
+    func `a store that isn't in a directory has no backup`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
         let directory = try TemporaryDirectory(inMemory: true)
         let error = await #expect(throws: AttachmentError.self) {
             try await fixture.store.backup(into: BackupDirectory(at: directory.path + "/backup"))

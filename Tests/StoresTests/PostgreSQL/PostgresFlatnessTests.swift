@@ -61,6 +61,37 @@ import Testing
         }
     }
 
+    /// The rows that count all jobs have a version of each change until the vacuum. They are summed now and then, and no one of them has
+    /// all changes.
+    @Test func `while a snapshot is held, the limit of the queue costs no more reads where more jobs came and went`()
+        async throws
+    {
+        var pages: [Int] = []
+        for changes in [20, 2000] {
+            let fixture = try Fixture(.postgres)
+            let database = try fixture.requireDatabase()
+            let holder = PostgresPool(try PostgresParameters(database.url, application: "tests"))
+            let read = try await holder.transaction(.snapshot) { snapshot in
+                try await snapshot.run("SELECT count(*) FROM queue")
+                for number in 0..<changes {
+                    try await fixture.postgres.write { $0.change(.local, jobs: number % 2 == 0 ? 1 : -1) }
+                }
+                await fixture.postgres.pool.close()
+                let meter = try ReadMeter(database, fixture.clock, room: .seconds(300))
+                var least = Int.max
+                for _ in 0..<4 {
+                    let read = try await meter.reads {
+                        _ = try await meter.records.submit(.sample(), Self.options)
+                    }
+                    least = min(least, read["counters (pages)"] ?? 0)
+                }
+                return least
+            }
+            pages.append(read)
+        }
+        #expect(pages[0] > 0 && pages[1] <= pages[0] + 8, "\(pages)")
+    }
+
     /// Expects as many reads of few rows and of many.
     ///
     /// - Parameter prepare: Fills a store with so many, and says what is counted.
@@ -87,9 +118,8 @@ import Testing
     }
 
     private static let worker = WorkerID(rawValue: "me")
-    /// Without a limit for the queue: the rows in which all jobs are counted have a version of each change until the vacuum, and
-    /// are read whole.
-    private static let options = SubmissionOptions(quotas: Quotas(storedBytes: 1 << 40, pendingJobs: 1 << 20))
+    private static let options = SubmissionOptions(
+        quotas: Quotas(storedBytes: 1 << 40, pendingJobs: 1 << 20), queueLimit: 1 << 20)
 
     /// What each step of a job's life reads, by table or index, after so many rounds of ten jobs.
     private func reads(after rounds: Int) async throws -> [String: [String: Int]] {
@@ -129,7 +159,7 @@ import Testing
     private func measure(
         _ database: RecordDatabase, _ fixture: borrowing Fixture
     ) async throws -> [String: [String: Int]] {
-        let meter = try ReadMeter(database, fixture.clock)
+        let meter = try ReadMeter(database, fixture.clock, room: .seconds(300))
         let records = meter.records
         var offering = Self.options
         offering.offer = ClaimOffer(worker: Self.worker, duration: .seconds(60))

@@ -11,7 +11,9 @@ struct ReadMeter {
     private let database: RecordDatabase
 
     /// Opens the store, as a node of its own.
-    init(_ database: RecordDatabase, _ clock: TestClock) throws {
+    ///
+    /// - Parameter room: After how long it looks again how many jobs wait.
+    init(_ database: RecordDatabase, _ clock: TestClock, room: Duration = .zero) throws {
         // As plans are for large tables.
         for way in ["seqscan", "hashjoin", "mergejoin"] {
             try database.server.execute("ALTER DATABASE \(database.name) SET enable_\(way) = off", in: database.name)
@@ -20,6 +22,7 @@ struct ReadMeter {
         var timing = PostgresNode.Timing(deadAfter: .seconds(300), steadiness: .zero, rescue: .seconds(300))
         timing.lows.interval = .seconds(300)
         timing.lows.shortInterval = .seconds(300)
+        (timing.room.interval, timing.room.shortInterval) = (room, room)
         // Of one connection, which tells what it read whenever it is asked.
         records = try database.open(bytesIn: StoreMemory(), clock, writers: 1, timing: timing).records
         guard let postgres = records as? PostgresRecordStore else { throw Unexpected() }
