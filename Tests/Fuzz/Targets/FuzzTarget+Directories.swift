@@ -11,7 +11,7 @@ extension FuzzTarget {
             _ = unsafe TIFFDirectory.isBehindEnd(of: file)
             precondition(unsafe TIFFDirectory.dataEnd(in: file) ?? 0 >= 0)
             unsafe try? TIFFSamples.check(file)
-            precondition((1...5).contains(unsafe MultiPicture.count(in: file)))
+            precondition((1...5).contains(unsafe MultiPicture.count(in: file) ?? 1))
             for format in [PictureFormat.jpeg, .webp] {
                 _ = unsafe AnnouncedSize.pixels(format, file)
                 _ = unsafe GainMap.isIn(file, format)

@@ -124,10 +124,10 @@ import Testing
         let fixture = try Fixture(backend)
         let occurrence = Occurrence.at(fixture.clock.now + .seconds(60))
         _ = try await fixture.records.put(
-            .sample("a", tenant: acme, next: occurrence, acceptedAt: fixture.clock.now))
+            .sample("a", tenant: acme, next: occurrence, acceptedAt: fixture.clock.now), limit: nil)
         fixture.clock.advance(.seconds(60))
-        let due = try await fixture.records.dueNotifications(limit: 10).elements
-        let decided = try #require(DecidedFiring.due(try #require(due.first)))
+        let due = try #require(try await fixture.records.dueNotifications(limit: 10).elements.first)
+        let decided = try #require(DecidedFiring.due(due))
         try await fixture.records.beginRemoval(of: acme)
         #expect(try await fixture.records.carryOut([decided]) == [false])
         #expect(try await fixture.records.dueNotifications(limit: 10).elements.isEmpty)

@@ -524,7 +524,7 @@ import Testing
 
 extension DecidedFiring {
     /// As whoever read the record would fire it.
-    fileprivate static func due(
+    static func due(
         _ read: NotificationRecord, isMissed: Bool = false, coalesced: Int = 0, next: Occurrence? = nil
     ) -> DecidedFiring? {
         let expected = read.next ?? .at(read.acceptedAt)
