@@ -6,10 +6,12 @@ import Testing
 
 /// What each node counts for itself is its share: by how many live and take requests, whatever else uses the store.
 @Suite(.timeLimit(.minutes(5))) struct DividedRateTests {
-    private static let rate = 10
+    private static let rate = 20
+    /// Between a half and a whole: one request or another may be sent twice.
+    private static let middle = 15
 
     /// How many submissions of one tenant each node takes before it refuses one. A tenant that nobody knows yet has all of its rate, and
-    /// regains so little of it meanwhile that a half is no whole within a minute.
+    /// regains so little of it meanwhile that a half is no whole within half a minute.
     private static func shares(_ nodes: [ServiceProcess], of harness: borrowing ServiceHarness) async throws -> [Int] {
         let key = try await harness.makeKey("--tenant", "t" + UUID().uuidString.lowercased().prefix(8))
         var shares: [Int] = []
@@ -43,14 +45,13 @@ import Testing
         let worker = try await serve("worker")
         func expectWhole() async throws {
             try await eventually("one node takes all") {
-                try await Self.shares([first], of: harness)[0] >= Self.rate
+                try await Self.shares([first], of: harness)[0] > Self.middle
             }
         }
         func expectHalves(with other: ServiceProcess) async throws {
             try await eventually("each node takes half") {
                 let shares = try await Self.shares([first, other], of: harness)
-                #expect(shares.allSatisfy { $0 >= Self.rate / 2 }, "\(shares)")
-                return shares.allSatisfy { $0 < Self.rate }
+                return shares.allSatisfy { $0 < Self.middle && $0 > Self.rate / 4 }
             }
         }
         try await expectWhole()
