@@ -26,7 +26,8 @@ struct Asset: Sendable {
     static let consoleStyle = Asset("console.css", "text/css; charset=utf-8", EmbeddedFile.consoleStyle)
     static let consoleScript = Asset("console.js", "text/javascript; charset=utf-8", EmbeddedFile.consoleScript)
 
-    static let documentationScript = Asset("docs.js", "text/javascript; charset=utf-8", EmbeddedFile.documentationScript)
+    static let documentationScript = Asset(
+        "docs.js", "text/javascript; charset=utf-8", EmbeddedFile.documentationScript)
 
     static let all = [previewStyle, previewScript, consoleStyle, consoleScript, documentationScript]
 
