@@ -6,7 +6,8 @@
 # A part is a test target, `openapi-client` (the service used by a client that is made of its description), `schemathesis`
 # (the service held to it), `benchmarks` (their own tests), `huffman` (its fuzzer, for 15 seconds), `storm` (changed samples:
 # Tests/storm), `soak` (its judge alone: `make soak` runs it), `supply` (the locks, the list in
-# SECURITY.md, the SBOM), `demo-scaled` (what `make demo-scaled` shows, with all samples), `history` (nodes, clients and what breaks: Tests/history.sh), or a set
+# SECURITY.md, the SBOM), `demo-scaled` (what `make demo-scaled` shows, with all samples), `history` (nodes, clients and what
+# breaks: Tests/history.sh), or a set
 # of these: `test` is what a contributor runs, `check` what takes longer. Both, where none is named.
 #
 # Each part has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that

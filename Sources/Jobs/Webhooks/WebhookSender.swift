@@ -21,8 +21,8 @@ public final class WebhookSender: Sendable {
     /// The secrets that a tenant's webhooks are signed with, the current one first.
     public typealias Secrets = @Sendable (TenantID) async throws -> [WebhookSecret]
 
-    /// Calls underway at once, of all workers of a store together; each costs a connection and some kilobytes. A third is for one receiver, 128 calls: one that
-    /// takes a quarter of a second still gets 500 in a second.
+    /// Calls underway at once, of all workers of a store together; each costs a connection and some kilobytes. A third is for one
+    /// receiver, 128 calls: one that takes a quarter of a second still gets 500 in a second.
     private static let width = 384
     /// For a call, from the first look at its URL to the end of its answer.
     static let timeLimit: Duration = .seconds(15)
