@@ -45,4 +45,4 @@ for surprise in surprises:
 summary = ", ".join(f"{number} {state}" for state, number in sorted(counts.items()))
 if surprises:
     sys.exit(f"{len(surprises)} of {len(manifest['files'])} files came out otherwise than Media/manifest.json expects.")
-print(f"All {len(manifest['files'])} files came out as Media/manifest.json expects: {summary}.")
+print(f"All {len(manifest['files'])} files came out as Media/manifest.json expects:\n  {summary}.")
