@@ -4,6 +4,9 @@
 
 SWIFT ?= swift
 RELEASE = .build/release
+# With Swift's runtime in the programs: no symbol is looked up in it at each start, and what is installed needs no toolchain. They
+# export nothing, which the linker would keep for libraries that look for it.
+BUILD_RELEASE = $(SWIFT) build -c release --static-swift-stdlib -Xlinker --no-export-dynamic
 
 .PHONY: help
 help: ## Say what there is.
@@ -19,11 +22,14 @@ build: dependencies ## Build a debug version of everything.
 	./Packaging/stand-ins.sh .build/debug
 
 .PHONY: release
-release: dependencies ## Build satchel and its codecs for use.
-	$(SWIFT) build -c release --product satchel-codec
-	$(SWIFT) build -c release --product satchel-stills
-	$(SWIFT) build -c release --product satchel
+release: dependencies release-programs ## Build satchel and its codecs for use.
 	./Packaging/stand-ins.sh $(RELEASE)
+
+.PHONY: release-programs
+release-programs:
+	$(BUILD_RELEASE) --product satchel-codec
+	$(BUILD_RELEASE) --product satchel-stills
+	$(BUILD_RELEASE) --product satchel
 
 .PHONY: demo
 demo: release ## Prepare the sample files, and show what came of it.
@@ -68,7 +74,7 @@ check-image:
 
 .PHONY: inner-bench
 inner-bench:
-	SATCHEL_BENCHMARKS=1 $(SWIFT) build --quiet -c release --product inner-bench
+	SATCHEL_BENCHMARKS=1 $(BUILD_RELEASE) --quiet --product inner-bench
 
 # The service's executable of Debian 12 runs there as it is.
 .PHONY: check-debian13

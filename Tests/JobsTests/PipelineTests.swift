@@ -18,17 +18,22 @@ import Testing
         let worker = WorkerID(rawValue: UUID().uuidString)
         let claimDuration: Duration
 
-        /// - Parameter bytes: In the place of the store's own.
+        /// - Parameters:
+        ///   - bytes: In the place of the store's own.
+        ///   - delay: How long after a delivery its answer comes.
         init(
-            timeLimit: Duration? = nil, claimDuration: Duration = .seconds(30), bytes: SilentStore? = nil
+            timeLimit: Duration? = nil, claimDuration: Duration = .seconds(30), bytes: SilentStore? = nil,
+            answeringAfter delay: Duration? = nil
         ) async throws {
             home = try JobBench.Home()
             let path = home.directory.path
             store = try Store.open(at: path + "/store", keys: path + "/keys")
             pool = CodecPool(CodecPoolConfiguration(executable: try Repository.product("fault-codec"), codecs: 2))
             _ = try await pool.start()
+            var records: any JobQueue & BlobRecords & RenditionKeyRecords = store.records
+            if let delay { records = LateAnswers(records: records, delay: delay) }
             pipeline = Pipeline(
-                records: store.records, blobs: bytes ?? store.blobs, staging: store.staging, codecs: pool,
+                records: records, blobs: bytes ?? store.blobs, staging: store.staging, codecs: pool,
                 sources: SourceOpener(sources: bytes ?? store.sources, fetcher: nil),
                 configuration: Pipeline.Configuration(
                     timeLimit: timeLimit, backoff: Backoff(base: .milliseconds(10)), claimDuration: claimDuration))
@@ -145,6 +150,14 @@ import Testing
         let bench = try await Bench(claimDuration: .seconds(2))
         let record = try await bench.attachment(bench.claim("fault: busy 1500"))
         #expect(record.state == .delivered && record.fidelity == .full)
+        await bench.pool.shutdown()
+    }
+
+    @Test func `what is delivered is delivered, however late the store says so`() async throws {
+        // A heartbeat comes every 0.3 seconds, and would find the claim gone.
+        let bench = try await Bench(claimDuration: .seconds(1), answeringAfter: .seconds(2))
+        let record = try await bench.attachment(bench.claim("fault: echo hello"))
+        #expect(record.state == .delivered)
         await bench.pool.shutdown()
     }
 

@@ -8,7 +8,7 @@ import Synchronization
 
 struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prepare files or URLs as one job.",
+        commandName: "add", abstract: "Prepare files or URLs as one job.",
         discussion: """
             Up to 10 sources make one job; each becomes an attachment with its own identifier and record.
 

@@ -9,7 +9,7 @@ import Synchronization
 
 struct Batch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prepare every file of one or more directories.",
+        commandName: "batch", abstract: "Prepare every file of one or more directories.",
         discussion: """
             One job per file, opened in place and read only; links, devices and pipes are never opened. What was done is \
             known by path, size, modification time and profile, so that a second run does what is new or changed, and \

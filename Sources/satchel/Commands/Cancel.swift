@@ -6,7 +6,7 @@ import Stores
 
 struct Cancel: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Cancel jobs that have not come to their end.",
+        commandName: "cancel", abstract: "Cancel jobs that have not come to their end.",
         discussion: """
             A pending one never begins; what a service or another command has underway ends within seconds. One that has
             come to its end stays as it is. For example:

@@ -9,6 +9,7 @@ import Stores
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Check this machine: the codec, its confinement, the store, and what the service needs.",
         discussion: """
             Exit status 1 where something that is required is missing.

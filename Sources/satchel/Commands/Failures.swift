@@ -7,6 +7,7 @@ import Stores
 
 struct Failures: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "failures",
         abstract: "List what failed, by code: how many, since when, why, and whether another try can help.",
         discussion: """
             What was tried again, or deleted, is not among them any more. For example:

@@ -8,7 +8,7 @@ import Stores
 
 struct Get: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Read the bytes of a rendition.",
+        commandName: "get", abstract: "Read the bytes of a rendition.",
         discussion: """
             By the attachment's id as its owner, or through a lease or link, which works until it ends or is revoked.
 

@@ -9,7 +9,7 @@ import NIOSSL
 
 struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ask a running service whether it is well.",
+        commandName: "health", abstract: "Ask a running service whether it is well.",
         discussion: """
             For a container's health check, which has no other client. Without a URL it asks the service of the same \
             settings on this machine. Exit status 1 where it isn't well, and where it doesn't answer.

@@ -6,7 +6,7 @@ import Ingest
 
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell what files really are, and what would be made of them and why.",
+        commandName: "inspect", abstract: "Tell what files really are, and what would be made of them and why.",
         discussion: """
             The decoder is asked, in its confinement; nothing is decoded to pixels, made or stored. For each rendition \
             it tells the type, size and duration, how a clip would be cut ('copy', 'smart' or 'encode'), and the \

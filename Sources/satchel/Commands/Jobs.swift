@@ -6,7 +6,7 @@ import Stores
 
 struct Jobs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the jobs in the store, newest first.",
+        commandName: "jobs", abstract: "List the jobs in the store, newest first.",
         discussion: """
             A job is what was submitted at once: up to 10 attachments. For example:
 

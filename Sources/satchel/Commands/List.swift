@@ -6,7 +6,7 @@ import Stores
 
 struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the attachments in the store, newest first.",
+        commandName: "list", abstract: "List the attachments in the store, newest first.",
         discussion: """
             For example:
 

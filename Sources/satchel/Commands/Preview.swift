@@ -11,7 +11,7 @@ import Stores
 
 struct Preview: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show in a browser what a notification looks like, and try its actions.",
+        commandName: "preview", abstract: "Show in a browser what a notification looks like, and try its actions.",
         discussion: """
             Prepares the payload's media in a store that is gone afterwards, and prints the address of a page on this \
             machine. What changes in the files shows on the page by itself.

@@ -6,7 +6,7 @@ import Stores
 
 struct Retry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Have the service try failed or cancelled jobs again.",
+        commandName: "retry", abstract: "Have the service try failed or cancelled jobs again.",
         discussion: """
             The service keeps for a day what that takes, but for headers for origins, which may be credentials, and for
             uploads that would fail again. A running service begins within a second. What a batch failed at is tried again

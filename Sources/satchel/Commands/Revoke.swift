@@ -6,7 +6,7 @@ import Stores
 
 struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Stop a lease, or revoke a link or a grant with all that was derived from it.",
+        commandName: "revoke", abstract: "Stop a lease, or revoke a link or a grant with all that was derived from it.",
         discussion: """
             No read starts after the command has returned. Revoking twice is the same as once.
 

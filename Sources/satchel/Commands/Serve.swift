@@ -10,7 +10,7 @@ import Stores
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serve attachments over HTTP.",
+        commandName: "serve", abstract: "Serve attachments over HTTP.",
         discussion: """
             On loopback it starts as it is, and prints a key to try it with:
 

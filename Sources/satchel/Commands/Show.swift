@@ -6,6 +6,7 @@ import Stores
 
 struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "show",
         abstract: "Show the record of an attachment or a job as JSON: what was made, how, and why.",
         discussion: """
             For example:

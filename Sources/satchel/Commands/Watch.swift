@@ -7,6 +7,7 @@ import Synchronization
 
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "watch",
         abstract: "Prepare every file of one or more directories, and what comes into them, until stopped.",
         discussion: """
             Does what 'satchel batch' does, then waits for files that come or change, in directories that come, too. A \
