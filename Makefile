@@ -104,8 +104,9 @@ docker-check: build ## Check the image's runtime stage in a fresh Debian, withou
 	./Docker/check.sh .build/debug
 
 .PHONY: deb-check
-deb-check: build man ## Check the Debian package under systemd, in a fresh Debian.
+deb-check: build ## Check the Debian package under systemd, in a fresh Debian.
 	@./install-dependencies.sh package
+	$(call write-manual,.build/debug)
 	./Packaging/check.sh .build/debug
 
 .PHONY: test-codecs
@@ -204,16 +205,21 @@ bench-test: ## Run the tests of the benchmarks themselves.
 bench-inner: dependencies inner-bench ## Count the instructions of inner pieces, and compare them with their thresholds.
 	./Benchmarks/inner/check.sh
 
+# ArgumentParser's own command of `swift package` builds all programs for it once more.
+define write-manual
+$(SWIFT) build --product generate-manual
+./Packaging/man.sh $(1)/satchel .build/man
+endef
+
 .PHONY: man
-man: dependencies ## Write the man pages into .build/man.
-	@mkdir -p .build/man
-	$(SWIFT) package --allow-writing-to-directory .build/man generate-manual --multi-page --output-directory .build/man
+man: release ## Write the man pages into .build/man.
+	$(call write-manual,$(RELEASE))
 
 PREFIX ?= /usr/local
 TARGET = $(DESTDIR)$(PREFIX)
 
 .PHONY: install
-install: release man ## Install under PREFIX (/usr/local), with completions and man pages.
+install: man ## Install under PREFIX (/usr/local), with completions and man pages.
 	install -D -s -m 755 $(RELEASE)/satchel $(TARGET)/bin/satchel
 	install -D -s -m 755 $(RELEASE)/satchel-codec $(TARGET)/libexec/satchel-codec
 	install -D -s -m 755 $(RELEASE)/satchel-stills $(TARGET)/libexec/satchel-stills
@@ -226,7 +232,7 @@ install: release man ## Install under PREFIX (/usr/local), with completions and 
 	$(RELEASE)/satchel --generate-completion-script fish > $(TARGET)/share/fish/vendor_completions.d/satchel.fish
 
 .PHONY: deb
-deb: release man ## Build the Debian package into .build/deb, for this machine's release of Debian.
+deb: man ## Build the Debian package into .build/deb, for this machine's release of Debian.
 	@./install-dependencies.sh package
 	./Packaging/build.sh $(RELEASE) .build/deb
 

@@ -3,7 +3,7 @@
 #
 #   Packaging/build.sh .build/release .build/deb
 #
-# The man pages come from .build/man: make man.
+# The man pages come from .build/man: Packaging/man.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 built=$1

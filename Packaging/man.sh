@@ -1,0 +1,34 @@
+#!/bin/sh
+# Writes the man pages of a program, a page for each command, named so that `man satchel add` finds its own.
+#
+#   Packaging/man.sh .build/release/satchel .build/man
+#
+# ArgumentParser's generator writes them (`swift build --product generate-manual`). Its pages go by names with spaces, which whatis can't
+# read, have lines with nothing on them, at which groff complains, and fill examples as text.
+set -eu
+program=$1
+target=$2
+generated=$(mktemp -d)
+trap 'rm -rf "$generated"' EXIT
+rm -rf "$target"
+mkdir -p "$target"
+"$(dirname "$0")/../.build/debug/generate-manual" "$program" --multi-page --output-directory "$generated"
+for page in "$generated"/*.1; do
+    name=$(basename "$page" .1)
+    dashed=$(printf %s "$name" | tr . -)
+    spaced=$(printf %s "$name" | tr . ' ')
+    awk -v dashed="$dashed" -v spaced="$spaced" '
+        # Examples stay as they are.
+        /^  / && !literal { literal = 1; print ".Bd -literal -compact" }
+        !/^  / && literal { literal = 0; print ".Ed" }
+        /^\.Dt / { print ".Dt " toupper(dashed) " 1"; next }
+        /^\.Nm / && !named { named = 1; print ".Nm " dashed; next }
+        /^\.Nd / { sub(/^\.Nd "/, ".Nd "); sub(/\.?"$/, "") }
+        /^\.Sh / { heading = 1 }
+        # With what the page began with it would show the name of the page.
+        /^\.Nm$/ { print ".Nm \"" spaced "\""; next }
+        /^\.Xr / { gsub(/\./, "-", $2); print ".Xr " $2 " " $3 " " $4; next }
+        /^$/ { if (!heading) print ".Pp"; next }
+        { if (!/^\.Sh /) heading = 0; sub(/^\047/, "\\\\\\&\047"); print }
+    ' "$page" > "$target/$dashed.1"
+done
