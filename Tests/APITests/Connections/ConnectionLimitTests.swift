@@ -141,7 +141,7 @@ import Testing
         try await LiveService.run {
             Self.short(&$0)
             // Longer than a busy machine takes for an answer: whoever is slower than this is cut off.
-            $0.settings.connections.linger = .seconds(3)
+            $0.settings.connections.linger = patience
         } _: { live in
             let port = live.port
             let content = try await live.deliver([.main: Data(repeating: 1, count: 3_000_000)])
