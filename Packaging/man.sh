@@ -30,5 +30,6 @@ for page in "$generated"/*.1; do
         /^\.Xr / { gsub(/\./, "-", $2); print ".Xr " $2 " " $3 " " $4; next }
         /^$/ { if (!heading) print ".Pp"; next }
         { if (!/^\.Sh /) heading = 0; sub(/^\047/, "\\\\\\&\047"); print }
+        END { if (literal) print ".Ed" }
     ' "$page" > "$target/$dashed.1"
 done
