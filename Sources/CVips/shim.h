@@ -535,6 +535,20 @@ static inline int satchel_profile(const char *name, VipsBlob *_Nullable *_Nonnul
     return vips_profile_load(name, out, NULL);
 }
 
+/// The same pixels with libvips' own profile of that name.
+static inline int satchel_with_profile(VipsImage *in, VipsImage *_Nullable *_Nonnull out, const char *name) {
+    VipsBlob *profile = NULL;
+    if (vips_profile_load(name, &profile, NULL) || !profile)
+        return -1;
+    int result = vips_copy(in, out, NULL);
+    size_t length;
+    const void *data = vips_blob_get(profile, &length);
+    if (!result)
+        vips_image_set_blob_copy(*out, VIPS_META_ICC_NAME, data, length);
+    satchel_blob_unref(profile);
+    return result;
+}
+
 /// To sRGB by what the image says of itself.
 static inline int satchel_to_srgb(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
     return vips_colourspace(in, out, VIPS_INTERPRETATION_sRGB, NULL);
@@ -659,7 +673,11 @@ static inline int satchel_read_rows(VipsImage *image, int top, int height, unsig
 // MARK: Saving
 
 // The buffers are the caller's, to be given back with g_free. What is saved has had its metadata removed; the savers of
-// stills are told to strip besides, those of animations would drop the delays.
+// stills are told to strip besides, but for a profile that satchel_with_profile gave; those of animations would drop the delays.
+
+static inline int satchel_is_stripped(VipsImage *in) {
+    return vips_image_get_typeof(in, VIPS_META_ICC_NAME) == 0;
+}
 
 /// Without loss. `filters`: whether each row is filtered as libpng guesses. `bits`: of a sample, fewer than 8 (1, 2, 4) for
 /// grey without alpha alone, whose lower ones are cut off.
@@ -667,7 +685,8 @@ static inline int satchel_save_png(
     VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int compression, int filters, int bits) {
     return vips_pngsave_buffer(
         in, buffer, length, "compression", compression, "filter",
-        filters ? VIPS_FOREIGN_PNG_FILTER_ALL : VIPS_FOREIGN_PNG_FILTER_NONE, "bitdepth", bits, "strip", TRUE, NULL);
+        filters ? VIPS_FOREIGN_PNG_FILTER_ALL : VIPS_FOREIGN_PNG_FILTER_NONE, "bitdepth", bits, "strip",
+        satchel_is_stripped(in), NULL);
 }
 
 /// At most 256 colours, quantised at `quality`.
@@ -686,7 +705,7 @@ static inline int satchel_save_indexed_png(
     VipsImage *in, void *_Nullable *_Nonnull buffer, size_t *length, int compression, int bits) {
     return vips_pngsave_buffer(
         in, buffer, length, "compression", compression, "filter", VIPS_FOREIGN_PNG_FILTER_NONE, "palette", TRUE,
-        "bitdepth", bits, "Q", 100, "dither", 0.0, "effort", 7, "strip", TRUE, NULL);
+        "bitdepth", bits, "Q", 100, "dither", 0.0, "effort", 7, "strip", satchel_is_stripped(in), NULL);
 }
 
 /// Stills and, where the image has a page height, animations.

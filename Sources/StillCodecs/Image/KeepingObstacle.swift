@@ -80,9 +80,9 @@ extension StillPolicy {
         guard facts.keptForm.isPlain else { return .form(facts.type) }
         switch facts.keptForm.colours {
         case .standard: break
-        // Only coefficients stay as they are: pixels were converted for all renditions.
-        case .displayP3 where facts.type == .jpeg: break
-        case .displayP3, .other: return .colours
+        // A PNG is decoded once more for it, which is in vain where its own bytes are too many.
+        case .displayP3: if facts.type == .png, let obstacle = obstacle(bytes: Int64(facts.bytes)) { return obstacle }
+        case .other: return .colours
         }
         return isWhole ? nil : .warning
     }
@@ -115,13 +115,16 @@ extension ImagePolicies {
 }
 
 extension StillFacts {
-    /// Bytes that keeping a JPEG holds at its peak: coefficients, and those of its turn. 0 where it can't be kept.
+    /// Bytes that keeping a still holds at its peak: a JPEG's coefficients, and those of its turn; a PNG's pixels where they are
+    /// Display P3, in two copies. 0 where it can't be kept.
     func memoryOfKeeping(for policies: ImagePolicies) -> Double {
         let region = policies.region(of: size)
         let isKept = policies.stills(policies.roles).contains {
             $0.obstacle(to: self, region: region, isWhole: true) == nil
         }
-        guard isKept, type == .jpeg else { return 0 }
+        guard isKept else { return 0 }
+        if type == .png { return keptForm.colours == .displayP3 ? Double(storedSize.area) * 2 * 4 : 0 }
+        guard type == .jpeg else { return 0 }
         let turns = orientation == 1 ? 1.0 : 2
         return Double(storedSize.area) * 2 * (1 + colourShare) * turns + Double(2 * bytes)
     }
@@ -132,8 +135,8 @@ enum Keeping: Hashable, Sendable {
     case not(KeepingObstacle)
     /// A JPEG that was coded anew.
     case jpeg(KeptJPEG)
-    /// Its pixels as PNG, of which the source had so many bytes.
-    case png(sourceBytes: Int64)
+    /// Its pixels as PNG, of which the source had so many bytes: those that were decoded, or its own in Display P3.
+    case png(sourceBytes: Int64, displayP3: DisplayP3Pixels?)
 }
 
 /// A JPEG whose coefficients were coded anew: upright, and without metadata but the colour profile.

@@ -14,10 +14,12 @@ extension Picture {
     /// A computed picture of 8 bits with 3 or 4 bands as PNG with all its colours, in the fewest bytes: grey where it has no
     /// colour, with a palette of just its colours where these are 256 at most.
     ///
-    /// Colours that full transparency hides are 0 in the result, and must be so here.
+    /// Colours that full transparency hides are 0 in the result, and must be so here. A colour profile is written, unless all
+    /// is grey.
     func smallestPNG(_ count: ColourCount, _ form: PNGForm) throws(VipsFailure) -> EncodedBytes {
         if let bits = try greyBits() {
-            let grey = try unsafe derive { unsafe satchel_grey($0, $1) }
+            // Greys of Display P3 are those of sRGB: white and curve are the same.
+            let grey = try unsafe derive { unsafe satchel_grey($0, $1) }.stripped()
             var smallest = try grey.png(form, isFiltered: false, bits: bits)
             if bits == 8 { smallest = try smallest.smaller(grey.png(form, isFiltered: true)) }
             // Few greys, and not in even steps.

@@ -304,7 +304,7 @@ extension Picture {
     }
 
     /// Without the bands beyond colour and alpha that some TIFFs carry.
-    private func trimmedBands() throws(VipsFailure) -> Picture {
+    func trimmedBands() throws(VipsFailure) -> Picture {
         let wanted = hasAlpha ? 4 : 3
         return try unsafe derive { unsafe satchel_extract_bands($0, $1, 0, Int32(wanted)) }
     }

@@ -23,6 +23,8 @@ struct StillEncoder {
     var downscaler: any StillDownscaler = VipsDownscaler()
     /// Bytes of the PNG whose pixels are encoded, all of them and as they were, where it may be kept.
     var keptPNG: Int64?
+    /// The source's own pixels where they are in Display P3, in which that PNG would be kept.
+    var displayP3: DisplayP3Pixels?
     /// Bytes of the JPEG that the picture comes from, where it does: as a JPEG it takes no more, if the quality allows.
     var sourceJPEG: Int64?
     /// Whether the picture's colours come at half their resolution.
@@ -80,7 +82,7 @@ struct StillEncoder {
         if let keptPNG { expected = expected.map { min($0, keptPNG) } }
         var plan = StillPlan(
             policy, size: picture.size, channels: channels, truecolour: expected,
-            fine: try fine(picture, colours))
+            fine: try fine(picture, colours), keeping: displayP3 == nil ? .truecolour : .displayP3)
         var delivered: EncodedBytes?
         var failure: VipsFailure?
         // Refining ends with the time; what suits already is delivered.
@@ -98,7 +100,7 @@ struct StillEncoder {
                 plan.record(.max)
             }
         }
-        if let keptPNG, plan.isWorthKeeping(keptPNG), let bytes = try losslessInTime(picture, colours) {
+        if let keptPNG, plan.isWorthKeeping(keptPNG), let bytes = try keptInTime(picture, colours) {
             plan.recordKept(Int64(bytes.count))
             if plan.best == plan.rival { delivered = .some(bytes) }
         }
@@ -132,7 +134,7 @@ struct StillEncoder {
 
     func encoded(_ picture: borrowing Picture, _ attempt: StillAttempt) throws -> EncodedBytes {
         switch attempt.form {
-        case .truecolour: return try lossless(picture, picture.colourCount())
+        case .truecolour, .displayP3: return try lossless(picture, picture.colourCount())
         case .palette: return try quantised(picture)
         case .plain: return try EncodedBytes(copying: PlainWebP.file(try picture.raster()))
         case .quality(let quality) where attempt.type == .webp:
@@ -176,13 +178,13 @@ struct StillEncoder {
         return try smallest.smaller(picture.smallestPNG(count, PNGForm(compression: 9, isThorough: true)))
     }
 
-    /// Nil where the time is up first.
-    private func losslessInTime(
-        _ picture: borrowing Picture, _ count: ColourCount
-    ) throws(VipsFailure) -> EncodedBytes? {
+    /// The PNG that is kept; nil where the time is up first.
+    private func keptInTime(_ picture: borrowing Picture, _ count: ColourCount) throws -> EncodedBytes? {
         guard !WorkTime.isUp else { return nil }
         do {
-            return try lossless(picture, count)
+            guard let displayP3 else { return try lossless(picture, count) }
+            let own = try displayP3.picture(hasAlpha: picture.hasAlpha)
+            return try lossless(own, own.colourCount())
         } catch {
             guard WorkTime.isUp else { throw error }
             return nil

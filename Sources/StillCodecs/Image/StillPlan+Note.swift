@@ -64,6 +64,7 @@ extension StillAttempt {
         case .quality(let quality):
             "\(type == .jpeg ? "JPEG" : "WebP") quality \(quality)" + (chroma == .full ? " in 4:4:4" : "")
         case .truecolour: "PNG"
+        case .displayP3: "PNG in Display P3"
         case .palette: "PNG with 256 colours"
         case .plain: "lossless WebP"
         }
@@ -73,6 +74,7 @@ extension StillAttempt {
         switch form {
         case .quality(let quality): "at \(quality)" + (chroma == .full ? " in 4:4:4" : "")
         case .truecolour: "in all colours"
+        case .displayP3: "in Display P3"
         case .palette: "with 256 colours"
         case .plain: "without loss"
         }

@@ -7,6 +7,8 @@ struct StillAttempt: Hashable, Sendable {
         case quality(Int)
         /// PNG with all colours.
         case truecolour
+        /// The same of the source's own colours, which are Display P3.
+        case displayP3
         /// PNG with at most 256 colours.
         case palette
         /// WebP by ``PlainWebP``.
@@ -52,6 +54,8 @@ struct StillPlan: Sendable {
     let expectedTruecolour: Int64?
     /// What makes PNG a rival of JPEG; nil where there is nothing of the kind.
     let fine: FineColours?
+    /// What a PNG that may be kept would be.
+    private let kept: StillAttempt
     /// The rival itself, where it was tried.
     private(set) var rival: Made?
 
@@ -80,8 +84,10 @@ struct StillPlan: Sendable {
     ///   - channels: 3, or 4 where it is transparent.
     ///   - truecolour: Bytes that PNG with all colours is expected to take; nil where that isn't known.
     ///   - fine: Of a picture whose colours JPEG should keep whole.
+    ///   - keeping: What a PNG that may be kept is written as.
     init(
-        _ policy: StillPolicy, size: PixelSize, channels: Int, truecolour: Int64? = nil, fine: FineColours? = nil
+        _ policy: StillPolicy, size: PixelSize, channels: Int, truecolour: Int64? = nil, fine: FineColours? = nil,
+        keeping: StillAttempt.Form = .truecolour
     ) {
         self.policy = policy
         self.channels = channels
@@ -91,6 +97,7 @@ struct StillPlan: Sendable {
         let side = types.map(\.mostPixelsOfASide).max() ?? size.longestSide
         let chosen = usable.isEmpty ? types.filter { $0.mostPixelsOfASide == side } : usable
         self.size = usable.isEmpty ? size.within(side) : size
+        kept = StillAttempt(type: .png, form: keeping, size: self.size)
         let lossy = chosen.first { $0 != .png }
         let aim = min(policy.aim ?? policy.cap, policy.cap)
         let skips = truecolour.map { Double($0) > Double(aim) * Self.tooMuch } ?? false
@@ -152,7 +159,7 @@ struct StillPlan: Sendable {
     /// Whether a PNG that may be kept, and takes so many bytes where it comes from, is worth an encode more.
     func isWorthKeeping(_ bytes: Int64) -> Bool {
         guard bytes <= aim, !attempts.contains(where: { $0.attempt == kept }) else { return false }
-        return best.map { Double(bytes) <= Double($0.bytes) * 1.25 } ?? true
+        return best.map { Double(bytes) <= Double($0.bytes) * 1.25 || hasLostColours($0.attempt) } ?? true
     }
 
     /// Takes note of what a PNG without loss came to that was tried last.
@@ -160,7 +167,9 @@ struct StillPlan: Sendable {
         let made = Made(attempt: kept, bytes: bytes)
         attempts.append(made)
         rival = made
-        if bytes <= aim, best.map({ bytes <= $0.bytes || isPoor($0.attempt) }) ?? true { best = made }
+        if bytes <= aim, best.map({ bytes <= $0.bytes || isPoor($0.attempt) || hasLostColours($0.attempt) }) ?? true {
+            best = made
+        }
     }
 
     /// What stands against keeping a PNG of so many bytes, once all is encoded; nil where it is kept.
@@ -171,8 +180,10 @@ struct StillPlan: Sendable {
         return .rival(best.attempt.type)
     }
 
-    /// All pixels as they are.
-    private var kept: StillAttempt { StillAttempt(type: .png, form: .truecolour, size: size) }
+    /// Whether an encode has all pixels, but not in the colours that may be kept. It has no profile, and is always smaller.
+    private func hasLostColours(_ attempt: StillAttempt) -> Bool {
+        kept.form == .displayP3 && attempt.form == .truecolour
+    }
 
     private var isRivalBest: Bool { rival != nil && best == rival }
 

@@ -163,7 +163,10 @@ package struct StillSource: ~Copyable {
     borrowing func keeping() throws(AttachmentError) -> Keeping {
         switch origin {
         case .vips(let opened) where facts.type == .jpeg: try KeptJPEG.keeping(opened.source.bytes, facts)
-        default: .png(sourceBytes: Int64(facts.bytes))
+        case .vips(let opened) where facts.keptForm.colours == .displayP3:
+            try DisplayP3Pixels(opened.source.bytes, facts).map { .png(sourceBytes: Int64(facts.bytes), displayP3: $0) }
+                ?? .not(.warning)
+        default: .png(sourceBytes: Int64(facts.bytes), displayP3: nil)
         }
     }
 

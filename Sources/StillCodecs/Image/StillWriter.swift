@@ -73,7 +73,7 @@ struct StillWriter {
         switch keeping {
         case nil: break
         case .not(let reason): obstacle = reason
-        case .png(let bytes): encoder.keptPNG = bytes
+        case .png(let bytes, let displayP3): (encoder.keptPNG, encoder.displayP3) = (bytes, displayP3)
         case .jpeg(let kept): obstacle = policy.obstacle(bytes: Int64(kept.bytes.count))
         }
         var encoded = try encoder.encode(picture)

@@ -201,6 +201,60 @@ import Testing
         #expect(try metadata(of: paths) == [])
     }
 
+    /// PNGs in Display P3 of each kind: what colours they have, whether any is transparent, and how they are turned.
+    private static let wide = """
+        os.chdir(args[0])
+        profile = Image.open(args[1]).info['icc_profile']
+        drawing = Image.new('RGB', (400, 300), (255, 20, 10))
+        for i in range(12): drawing.paste((i * 20, 250, 99), (i * 30, i * 20, i * 30 + 50, i * 20 + 40))
+        clear = drawing.copy(); clear.putalpha(Image.linear_gradient('L').resize(clear.size).point(lambda v: max(0, v - 40)))
+        photo = Image.open(args[1]).convert('RGB')
+        turned = Image.Exif(); turned[0x112] = 6; turned[0x10e] = 'SATCHEL-CANARY'
+        for name, picture, exif in (('rgb', drawing, None), ('rgba', clear, None), ('palette', drawing.quantize(16), None),
+                ('turned', drawing, turned), ('grey', drawing.convert('L').convert('RGB'), None), ('photo', photo, None)):
+            picture.save(name + '.png', icc_profile=profile, optimize=True, **({'exif': exif} if exif else {}))
+            say(name + '.png')
+        """
+
+    /// For pairs: whether both have the same numbers where anything is seen, the profile's name, and whether it is the source's.
+    private static let widePixels = """
+        for source, made in zip(args[::2], args[1::2]):
+            a, b = Image.open(source), Image.open(made)
+            profile = b.info.get('icc_profile')
+            name = ImageCms.getProfileDescription(io.BytesIO(profile)).strip() if profile else 'none'
+            own = bool(profile) and profile == a.info['icc_profile']
+            a, b = (np.asarray(ImageOps.exif_transpose(image).convert('RGBA')).astype(int) for image in (a, b))
+            seen = a[..., 3:] > 0
+            say(a.shape == b.shape and (a[..., 3] == b[..., 3]).all() and (a * seen == b * seen).all(), name, own)
+        """
+
+    @Test func `Display P3 stays in a PNG that is kept, but where all is grey or JPEG takes fewer bytes`() throws {
+        let profile = Repository.media.appending(path: "jpeg/display-p3.jpg").path
+        let names = try PictureJudge.run(Self.wide, [directory.url.path, profile])
+        #expect(names.count == 6)
+        let made = try names.map { try rendered($0) }
+        let pairs = try zip(names, made).flatMap { [file($0).path, try $1.path(.main)] }
+        for (index, verdict) in try PictureJudge.run(Self.widePixels, pairs).enumerated() {
+            let report = try #require(made[index].report(.main))
+            let about = "\(names[index]): \(verdict), \(report.bytes) bytes, \(report.note)"
+            if names[index] == "photo.png" {
+                #expect(report.type == .jpeg && report.note.contains("not kept: "), "\(about)")
+                continue
+            }
+            #expect(report.note.hasPrefix("kept: PNG in Display P3, "), "\(about)")
+            #expect(verdict == "True \(names[index] == "grey.png" ? "none" : "sP3C") False", "\(about)")
+            // libvips' profile, of 480 bytes, may take more than the source's own.
+            #expect(try report.bytes <= mostBytes(names[index]) + 480, "\(about)")
+        }
+        // What comes out once goes in again.
+        let again = try Rendered.of(URL(filePath: made[0].path(.main)), in: directory.url)
+        #expect(again.report(.main)?.bytes == made[0].report(.main)?.bytes)
+        var aim = Profile.notification
+        aim.image?.aim = 1_000
+        let over = try #require(try rendered("rgb.png", profile: aim).report(.main))
+        #expect(over.note.hasSuffix(" bytes are over the aim of 1000"), "\(over.note)")
+    }
+
     // MARK: What isn't kept
 
     /// A profile for each thing that stands against keeping a sample, with the words that say so.

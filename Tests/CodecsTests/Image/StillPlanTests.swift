@@ -70,7 +70,7 @@ import Testing
         let way: BoundedStill =
             switch attempt.form {
             case .quality: .jpeg
-            case .truecolour: .png(channels: channels)
+            case .truecolour, .displayP3: .png(channels: channels)
             case .palette: .palettePNG
             case .plain: .plainWebP(channels: channels)
             }
