@@ -5,11 +5,8 @@ import TestSupport
 import Testing
 
 /// Our decoder of Huffman codes against libjpeg's, in whose place it is put.
-@Suite struct HuffmanTests: ~Copyable {
-    private let directory: TemporaryDirectory
-
-    init() throws {
-        directory = try TemporaryDirectory()
+@Suite struct HuffmanTests {
+    init() {
         #expect(satchel_jpeg_use_own_huffman() == 1)
     }
 
@@ -49,7 +46,8 @@ import Testing
 
     /// Light and shade, and noise, whose codes are of every length and have many bytes of 255; with the usual tables and with
     /// such as are made for them, with and without restarts, in every sampling that a camera has.
-    private func sources() throws -> [[UInt8]] {
+    private static let sources = Result {
+        let directory = try TemporaryDirectory()
         let names = try PictureJudge.run(
             """
             noise = np.random.default_rng(7).integers(0, 256, (75, 139, 3)).astype(np.uint8)
@@ -70,7 +68,7 @@ import Testing
     }
 
     @Test func `whole files come out the same to the bit`() throws {
-        let sources = try sources()
+        let sources = try Self.sources.get()
         #expect(sources.count == 48)
         for (index, source) in sources.enumerated() {
             for shrink: Int32 in [1, 2, 4, 8] {
@@ -84,7 +82,7 @@ import Testing
     @Test func `damaged files come out, or fail, the same to the bit`() throws {
         var random = SeededGenerator()
         var failures = 0
-        for (index, source) in try sources().enumerated() {
+        for (index, source) in try Self.sources.get().enumerated() {
             for _ in 0..<25 {
                 var damaged = source
                 let edits = (0..<Int.random(in: 1...3, using: &random)).map { _ in
@@ -153,7 +151,7 @@ import Testing
     }
 
     @Test func `what is left over behind the last row is counted to the byte, and as libjpeg counts it`() throws {
-        for source in Sweep.of(try sources(), every: 8, from: 3) {
+        for source in Sweep.of(try Self.sources.get(), every: 8, from: 3) {
             #expect(source.suffix(2) == [0xff, 0xd9])
             for remains in Remains.all {
                 let bytes = remains.bytes
@@ -170,7 +168,7 @@ import Testing
     }
 
     @Test func `bytes of 255 of which only the last one is stuffed are no end of what is left over`() throws {
-        for source in Sweep.of(try sources(), every: 8, from: 5) {
+        for source in Sweep.of(try Self.sources.get(), every: 8, from: 5) {
             for zeros in [0, 3000, 40_000] {
                 let rest = [UInt8](repeating: 0, count: zeros) + [0xff, 0xff, 0xff, 0, 0x55, 0x55]
                 let file = Array(source.dropLast(2) + rest + [0xff, 0xd9])

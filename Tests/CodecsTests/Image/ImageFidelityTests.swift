@@ -92,55 +92,61 @@ import Testing
     }
 
     /// Foliage and lettering: detail at every scale, with sides that no power of two divides, and colours as fine.
-    private func detailed() throws -> String {
-        try PictureJudge.run(
-            """
-            from PIL import ImageDraw
-            rng = np.random.default_rng(7)
-            h, w = 1021, 1363
-            f = np.hypot(np.fft.fftfreq(h)[:, None], np.fft.rfftfreq(w)[None, :]); f[0, 0] = 1
-            def noise(power):
-                n = np.fft.irfft2(np.fft.rfft2(rng.standard_normal((h, w))) / f ** power, (h, w))
-                return n / n.std()
-            luma = 128 + 45 * noise(1.1)
-            planes = [luma + 18 * noise(1.5) for _ in range(3)]
-            image = Image.fromarray(np.clip(np.stack(planes, -1), 0, 255).astype(np.uint8))
-            draw = ImageDraw.Draw(image)
-            for i in range(12): draw.text((40 + 90 * i, 60 + 70 * i), 'Satchel 0123456789', fill=(255, 250, 240))
-            for i in range(60): draw.line((700 + 9 * i, 40, 760 + 11 * i, 400), fill=(10, 20, 30), width=2)
-            image.save(args[0], quality=93)
-            image.save(args[0] + '.png')
-            """, [path("detailed.jpg")])
-        return path("detailed.jpg")
+    private static let details = Result {
+        try SharedDirectory { directory in
+            try PictureJudge.run(
+                """
+                from PIL import ImageDraw
+                rng = np.random.default_rng(7)
+                h, w = 1021, 1363
+                f = np.hypot(np.fft.fftfreq(h)[:, None], np.fft.rfftfreq(w)[None, :]); f[0, 0] = 1
+                def noise(power):
+                    n = np.fft.irfft2(np.fft.rfft2(rng.standard_normal((h, w))) / f ** power, (h, w))
+                    return n / n.std()
+                luma = 128 + 45 * noise(1.1)
+                planes = [luma + 18 * noise(1.5) for _ in range(3)]
+                image = Image.fromarray(np.clip(np.stack(planes, -1), 0, 255).astype(np.uint8))
+                draw = ImageDraw.Draw(image)
+                for i in range(12): draw.text((40 + 90 * i, 60 + 70 * i), 'Satchel 0123456789', fill=(255, 250, 240))
+                for i in range(60): draw.line((700 + 9 * i, 40, 760 + 11 * i, 400), fill=(10, 20, 30), width=2)
+                image.save(args[0] + '/detailed.jpg', quality=93)
+                image.save(args[0] + '/detailed.png')
+                image.save(args[0] + '/detailed.webp', lossless=True, method=0)
+                image.save(args[0] + '/detailed.tiff')
+                image.convert('L').save(args[0] + '/grey.jpg', quality=93)
+                """, [directory.path])
+        }
     }
+
+    private func detailed(_ name: String) throws -> String { try Self.details.get().url.appending(path: name).path }
 
     @Test(arguments: Sweep.of([1038, 645, 517, 320, 160, 73], every: 3, from: 2))
     func `detail with sides that no power of two divides loses nothing at any size`(side: Int) throws {
-        try judge(try detailed(), side: side)
+        try judge(try detailed("detailed.jpg"), side: side)
     }
 
     /// libjpeg and libwebp could scale what they decode, which moves pixels or costs detail: at this speed they don't.
     @Test func `what has no planes to scale is scaled as Pillow scales it, to the rounding`() throws {
-        _ = try detailed()
-        try PictureJudge.run(
-            """
-            image = Image.open(args[0])
-            image.save(args[1] + '/detailed.webp', lossless=True, method=0)
-            image.save(args[1] + '/detailed.tiff')
-            image.convert('L').save(args[1] + '/grey.jpg', quality=93)
-            """, [path("detailed.jpg.png"), directory.url.path])
-        for (index, name) in ["detailed.jpg.png", "detailed.webp", "detailed.tiff", "grey.jpg"].enumerated() {
+        var made: [(name: String, side: Int, source: String, ours: String)] = []
+        for (index, name) in ["detailed.png", "detailed.webp", "detailed.tiff", "grey.jpg"].enumerated() {
+            let source = try detailed(name)
             for side in Sweep.of([1038, 479, 100], every: 3, from: index + 1) {
                 let ours = try Rendered.of(
-                    URL(filePath: path(name)), in: directory.url, profile: PictureJudge.lossless(side: side)
+                    URL(filePath: source), in: directory.url, profile: PictureJudge.lossless(side: side)
                 ).path(.main)
-                let lines = try PictureJudge.run(
-                    "b = Image.open(args[1]); say(psnr(lanczos(Image.open(args[0]), b.size), rgb(b)))",
-                    [path(name), ours])
-                // Bytes are rounded between columns and rows; what is small is scaled in floats.
-                let least = side == 100 ? 55.0 : 52
-                #expect(try #require(lines.first.flatMap(Double.init)) > least, "\(name) at \(side): \(lines)")
+                made.append((name, side, source, ours))
             }
+        }
+        let lines = try PictureJudge.run(
+            """
+            for source, ours in zip(args[::2], args[1::2]):
+                b = Image.open(ours); say(psnr(lanczos(Image.open(source), b.size), rgb(b)))
+            """, made.flatMap { [$0.source, $0.ours] })
+        try #require(lines.count == made.count)
+        for (one, line) in zip(made, lines) {
+            // Bytes are rounded between columns and rows; what is small is scaled in floats.
+            let least = one.side == 100 ? 55.0 : 52
+            #expect(try #require(Double(line)) > least, "\(one.name) at \(one.side): \(line)")
         }
     }
 

@@ -17,9 +17,7 @@ import Testing
     /// Each content as a PNG.
     private static let sources = Result {
         try SharedDirectory { directory in
-            for content in StillContent.allCases {
-                try make(content.raster, directory.appending(path: "\(content.rawValue).png"))
-            }
+            try make(StillContent.allCases.map { ($0.raster, directory.appending(path: "\($0.rawValue).png")) })
         }
     }
 
@@ -27,15 +25,20 @@ import Testing
         try sources.get().url.appending(path: "\(content.rawValue).png")
     }
 
-    /// By FFmpeg.
-    private static func make(_ raster: Raster, _ file: URL) throws {
-        let pixels = file.appendingPathExtension("raw")
-        try Data(raster.bytes).write(to: pixels)
-        try Tool.ffmpeg(
-            [
+    /// By one call of FFmpeg.
+    private static func make(_ pictures: [(raster: Raster, file: URL)]) throws {
+        var inputs: [String] = []
+        var outputs: [String] = []
+        for (index, picture) in pictures.enumerated() {
+            let (raster, pixels) = (picture.raster, picture.file.appendingPathExtension("raw"))
+            try Data(raster.bytes).write(to: pixels)
+            inputs += [
                 "-f", "rawvideo", "-pixel_format", raster.channels == 4 ? "rgba" : "rgb24", "-video_size",
-                "\(raster.width)x\(raster.height)", "-i", pixels.path, "-frames:v", "1", "-update", "1",
-            ], to: file)
+                "\(raster.width)x\(raster.height)", "-i", pixels.path,
+            ]
+            outputs += ["-map", "\(index)", "-frames:v", "1", "-update", "1", picture.file.path]
+        }
+        try Tool.run("ffmpeg", ["-v", "error", "-nostdin", "-y"] + inputs + outputs)
     }
 
     /// `format width height` of each, decoded whole by ImageMagick, to which a warning is a failure.
@@ -90,7 +93,7 @@ import Testing
     @Test func `a still of 48 megapixels of noise is within its cap`() throws {
         // A tile of noise, 256 times.
         let tile = directory.url.appending(path: "tile.png")
-        try Self.make(StillContent.noise(500, 375, channels: 3, isExtreme: false), tile)
+        try Self.make([(StillContent.noise(500, 375, channels: 3, isExtreme: false), tile)])
         let source = directory.url.appending(path: "source.jpg")
         try Tool.run("convert", ["-size", "8000x6000", "tile:" + tile.path, "-quality", "60", source.path])
         var profile = Profile.notification
@@ -177,10 +180,9 @@ import Testing
                 guard case .plainWebP = way.way, width * height < 3_000 else { continue }
                 // Without loss, and of exactly the bytes that were said.
                 #expect(Int64(encoded.count) == way.way.mostBytes(size))
-                try Tool.run("dwebp", ["-quiet", file.path, "-o", file.path + ".png"])
-                let format = way.channels == 4 ? "rgba:-" : "rgb:-"
-                #expect(
-                    [UInt8](try Tool.run("convert", [file.path + ".png", "-depth", "8", format])) == raster.bytes)
+                let format = way.channels == 4 ? "-pam" : "-ppm"
+                let shown = try Tool.run("dwebp", ["-quiet", file.path, format, "-o", "-"])
+                #expect([UInt8](shown.suffix(raster.bytes.count)) == raster.bytes)
             }
         }
         #expect(try judged(files).map { $0.split(separator: " ").dropFirst().joined(separator: " ") } == sides)

@@ -69,29 +69,37 @@ import Testing
         return file
     }
 
-    /// Rows of which an independent decoder gives something else than it gives of the whole file, added up by their pixels.
-    private func judgedRows(_ cut: URL, of whole: String) throws -> Double {
+    /// Rows of which an independent decoder gives something else than it gives of the whole file, added up by their pixels;
+    /// of each file.
+    private func judgedRows(_ cuts: [URL], of whole: String) throws -> [Double] {
         let lines = try PictureJudge.run(
             """
             from PIL import ImageFile
             ImageFile.LOAD_TRUNCATED_IMAGES = True
-            if 'tiff' in args[2]:
+            name, source, cuts = args[0], args[1], args[2:]
+            if 'tiff' in name:
                 # Its strips, as far as the file goes.
-                there = len(open(args[0], 'rb').read()); tags = Image.open(args[1]).tag_v2
+                tags = Image.open(source).tag_v2
                 strips = list(zip(tags[273], tags[279])); rows = 480 // len(strips)
-                whole = sum(offset + count <= there for offset, count in strips) * rows
-                if len(strips) == 1: whole = (there - strips[0][0]) // 1920
-                say(480 - whole); sys.exit()
+                for cut in cuts:
+                    there = os.path.getsize(cut)
+                    whole = sum(offset + count <= there for offset, count in strips) * rows
+                    if len(strips) == 1: whole = (there - strips[0][0]) // 1920
+                    say(480 - whole)
+                sys.exit()
             def shown(path):
-                if 'jpg' in args[2]:
+                if 'jpg' in name:
                     data = subprocess.run(['djpeg', '-dct', 'int', path], capture_output=True).stdout
                     return np.asarray(Image.open(io.BytesIO(data)).convert('RGB'))
-                return np.asarray(Image.open(path).convert('RGBA' if 'alpha' in args[2] else 'RGB'))
-            a, b = shown(args[0]), shown(args[1])
-            # What nobody could tell from rounding where colours are interpolated between whole and missing ones.
-            say((np.abs(a.astype(int) - b).max(-1) > 0).sum() / a.shape[1])
-            """, [cut.path, try source(whole).path, whole])
-        return Double(lines.first ?? "") ?? .nan
+                return np.asarray(Image.open(path).convert('RGBA' if 'alpha' in name else 'RGB'))
+            b = shown(source)
+            for cut in cuts:
+                a = shown(cut)
+                # What nobody could tell from rounding where colours are interpolated between whole and missing ones.
+                say((np.abs(a.astype(int) - b).max(-1) > 0).sum() / a.shape[1])
+            """, [whole, try source(whole).path] + cuts.map(\.path))
+        try #require(lines.count == cuts.count)
+        return lines.map { Double($0) ?? .nan }
     }
 
     private static func rows(in text: String) -> Int? {
@@ -115,32 +123,38 @@ import Testing
         let complete = try Rendered.of(
             try source(whole), in: directory.url, profile: Self.profile(.refuse))
         #expect(complete.ending.losses.isEmpty && complete.ending.warnings.isEmpty)
+        // Of progressive ones, what is missing is detail that may have been nothing; libvips gives a TIFF's rows by 16.
+        let isTIFF = whole.hasSuffix("tiff")
+        let strip = isTIFF ? 16.0 : 3
+        var cuts: [(share: Double, file: URL, salvaged: URL, loss: Loss, missing: Int)] = []
         for share in Sweep.of([0.005, 0.015, 0.03, 0.5], every: 2, from: Self.cutOff.firstIndex(of: whole) ?? 0) {
             let cut = try file("cut-\(share)-\(whole)", cut: share, of: whole)
-            // Of progressive ones, what is missing is detail that may have been nothing; libvips gives a TIFF's rows by 16.
-            let isTIFF = whole.hasSuffix("tiff")
-            let strip = isTIFF ? 16.0 : 3
             let salvaged = try Rendered.of(cut, in: directory.url, profile: Self.profile(.salvage))
             let loss = try #require(salvaged.ending.losses.first, "\(whole) \(share)")
-            // No tool shows a part of a WebP: what is shown is compared with the whole picture of another decoder.
-            let judged = try judgedRows(whole.hasSuffix("webp") ? URL(filePath: salvaged.path(.main)) : cut, of: whole)
             let missing = try #require(Self.rows(in: loss.what), "\(loss.what)")
+            cuts.append((share, cut, URL(filePath: try salvaged.path(.main)), loss, missing))
+        }
+        // No tool shows a part of a WebP: what is shown is compared with the whole picture of another decoder.
+        let judgedRows = try judgedRows(cuts.map { whole.hasSuffix("webp") ? $0.salvaged : $0.file }, of: whole)
+        // What is there is as it was.
+        let same = try PictureJudge.run(
+            """
+            b = load(args[1])
+            for file, rest in zip(args[2::2], args[3::2]):
+                a = load(file)
+                # A BMP begins with its last row.
+                n = slice(480 - int(rest), None) if 'bmp' in args[0] else slice(0, int(rest))
+                say(np.abs(a[n] - b[n]).max(initial=0), a.shape == b.shape)
+            """,
+            [whole, complete.path(.main)]
+                + cuts.flatMap { [$0.salvaged.path, "\(max(0, 480 - $0.missing - 16))"] })
+        #expect(same == cuts.map { _ in "0 True" }, "\(whole)")
+        for ((share, cut, _, loss, missing), judged) in zip(cuts, judgedRows) {
             #expect(Double(missing) >= judged - 2, "\(whole) \(share): \(missing), not \(judged)")
             if whole != "progressive.jpg" {
                 #expect(Double(missing) <= judged + strip, "\(whole) \(share): \(missing), not \(judged)")
                 #expect(loss.reason == "the file ends within them", "\(whole) \(share): \(loss.reason)")
             }
-            // What is there is as it was.
-            let rest = max(0, 480 - missing - 16)
-            let same = try PictureJudge.run(
-                """
-                a, b = load(args[0]), load(args[1])
-                # A BMP begins with its last row.
-                n = slice(480 - int(args[2]), None) if 'bmp' in args[3] else slice(0, int(args[2]))
-                say(np.abs(a[n] - b[n]).max(initial=0), a.shape == b.shape)
-                """,
-                [salvaged.path(.main), complete.path(.main), "\(rest)", whole])
-            #expect(same == ["0 True"], "\(whole) \(share)")
             let isTolerable = Double(missing) <= 9.6
             if isTolerable {
                 let delivered = try Rendered.of(cut, in: directory.url, profile: Self.profile(.refuse))
@@ -166,7 +180,7 @@ import Testing
         let bytes = try Data(contentsOf: source(whole))
         let file = directory.url.appending(path: "endless.jpg")
         try bytes.dropLast(2).write(to: file)
-        #expect(try judgedRows(file, of: whole) == 0)
+        #expect(try judgedRows([file], of: whole) == [0])
         let rendered = try Rendered.of(file, in: directory.url)
         #expect(rendered.ending.losses.isEmpty)
         #expect(rendered.ending.warnings == ["the file has no end marker, and nothing else is missing"])
@@ -199,7 +213,7 @@ import Testing
         try Data(bytes).write(to: file)
         let judge = try Program.tool("djpeg").run(["-outfile", "/dev/null", file.path])
         #expect(judge.errorText.contains("Corrupt JPEG data"), "\(judge.errorText)")
-        let judged = try judgedRows(file, of: whole)
+        let judged = try judgedRows([file], of: whole)[0]
         let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
         let loss = try #require(salvaged.ending.losses.first)
         #expect(loss.reason == "a marker stands in the midst of its data, and decoders stop there")

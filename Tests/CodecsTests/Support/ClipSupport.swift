@@ -196,8 +196,18 @@ struct Probe: Decodable {
 
     /// What an independent full decode complains about; empty where all is well.
     static func decodingErrors(_ url: URL) throws -> String {
-        let output = try Tool.run(
-            "sh", ["-c", "ffmpeg -v warning -xerror -i \"$0\" -f null - 2>&1 || echo failed", url.path])
-        return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        try complaints(["-i", url.path, "-f", "null", "-"])
+    }
+
+    /// The same of each of many: by one process, unless it complains of one.
+    static func decodingErrors(_ urls: [URL]) throws -> [String] {
+        let inputs = urls.flatMap { ["-i", $0.path] }
+        let outputs = urls.indices.flatMap { ["-map", "\($0):v:0?", "-map", "\($0):a:0?", "-f", "null", "-"] }
+        if try urls.isEmpty || complaints(inputs + outputs).isEmpty { return urls.map { _ in "" } }
+        return try urls.map { url in try decodingErrors(url) }
+    }
+
+    private static func complaints(_ arguments: [String]) throws -> String {
+        try Tool.text("sh", ["-c", "ffmpeg -v warning -xerror \"$@\" 2>&1 || echo failed", "sh"] + arguments)
     }
 }

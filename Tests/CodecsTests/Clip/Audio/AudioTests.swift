@@ -30,14 +30,31 @@ import Testing
 
     /// At once; one by one where that fails.
     private static let tones: Void = {
-        try? Tool.prepare(toneInput(seconds: 4), kinds.map { ($0.1, $0.0) } + cuts.map { ($0.1, $0.0) })
+        let others: [(arguments: [String], name: String)] = [([], "a.wav"), (headerless, "a.mp3")]
+        try? Tool.prepare(toneInput(seconds: 4), kinds.map { ($0.1, $0.0) } + cuts.map { ($0.1, $0.0) } + others)
     }()
 
-    /// When the tone begins and ends in what a decoder gives.
-    private func heard(_ url: URL) throws -> (from: Double, to: Double) {
-        let raw = try Tool.run(
-            "ffmpeg", ["-v", "error", "-i", url.path, "-ac", "1", "-ar", "44100", "-f", "s16le", "-"])
-        let samples = unsafe raw.withUnsafeBytes { unsafe Array($0.bindMemory(to: Int16.self)) }
+    private static let headerless = ["-c:a", "libmp3lame", "-id3v2_version", "0", "-write_xing", "0"]
+
+    /// What becomes of tones, wholly or of a part, by their names.
+    private static func judged(
+        _ sounds: [(String, [String])], trim: TrimRequest? = nil
+    ) throws -> [String: Result<JudgedSound, any Error>] {
+        _ = tones
+        let directory = try SharedDirectory().url
+        let sources = try sounds.map { name, encoding in
+            let source = directory.appending(path: name)
+            try Tool.ffmpeg(toneInput(seconds: 4) + encoding, to: source)
+            return source
+        }
+        return try JudgedSound.all(sources, rate: 44_100, trim: trim)
+    }
+
+    private static let judgedKinds = Result { try judged(kinds.map { ($0.0, $0.1) }) }
+    private static let judgedCuts = Result { try judged(cuts, trim: TrimRequest(start: 0.73, duration: 2.1)) }
+
+    /// When the tone begins and ends.
+    private func heard(_ samples: [Int16]) -> (from: Double, to: Double) {
         let from = samples.firstIndex { abs(Int($0)) > 6000 } ?? -44100
         let to = samples.lastIndex { abs(Int($0)) > 6000 } ?? -44100
         return (Double(from) / 44100, Double(to) / 44100)
@@ -56,15 +73,15 @@ import Testing
     func `each kind of sound is recognised, and delivered as something a phone plays`(
         name: String, encoding: [String], type: MediaType
     ) throws {
-        let source = try tone(name, encoding)
-        let made = try #require(try Clips.render(source))
+        let judged = try #require(try Self.judgedKinds.get()[name]).get()
+        let made = judged.made
         #expect(made.probeResult.kind == .audio)
         #expect(made.probeResult.type == type)
         #expect(abs(try #require(made.probeResult.duration) - 4) < 0.1)
         #expect(made.reports.map(\.role) == [.waveform, .main])
         let main = try #require(made.main)
         #expect(["aac", "mp3", "pcm_s16le"].contains(try #require(try Probe.of(main).audio?.codecName)))
-        let (from, to) = try heard(main)
+        let (from, to) = heard(judged.after)
         // Lossy codecs smear an edge by a millisecond, and an MP3 keeps its encoder's delay.
         #expect(abs(from - 1) < 0.06)
         #expect(abs(to - 2) < 0.06)
@@ -83,20 +100,16 @@ import Testing
 
     @Test(arguments: cuts)
     func `a cut is exact within 20 ms at both ends`(name: String, encoding: [String]) throws {
-        let source = try tone(name, encoding)
-        let original = try heard(source)
-        let made = try #require(
-            try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 0.73, duration: 2.1))))
+        let judged = try #require(try Self.judgedCuts.get()[name]).get()
+        let made = judged.made
         let main = try #require(made.main)
-        let (from, to) = try heard(main)
+        let (original, (from, to)) = (heard(judged.before), heard(judged.after))
         #expect(abs(from - (original.from - 0.73)) < 0.02)
         #expect(abs(to - (original.to - 0.73)) < 0.02)
         let trim = try #require(made.ending.trim)
         #expect(abs(trim.start - 0.73) < 0.02)
         #expect(abs(trim.duration - 2.1) < 0.025)
-        let decoded = try Tool.run(
-            "ffmpeg", ["-v", "error", "-i", main.path, "-ac", "1", "-ar", "8000", "-f", "s16le", "-"])
-        #expect(abs(Double(decoded.count) / 16000 - 2.1) < 0.04)
+        #expect(abs(Double(judged.after.count) / 44100 - 2.1) < 0.04)
         #expect(try Probe.of(main).format.tags?["encoder"] == nil)
     }
 
@@ -126,7 +139,7 @@ import Testing
     }
 
     @Test func `an MP3 without a header is recognised by its frames`() throws {
-        let whole = try tone("whole.mp3", ["-c:a", "libmp3lame", "-id3v2_version", "0", "-write_xing", "0"])
+        let whole = try tone("whole.mp3", Self.headerless)
         let source = file("headerless.mp3")
         try Data(contentsOf: whole).dropFirst(1000).write(to: source)
         let probeResult = try #require(try Clips.probeResult(source))
@@ -136,18 +149,14 @@ import Testing
 
     @Test func `surround is mixed down to two channels`() throws {
         let source = file("surround.wav")
-        try Tool.ffmpeg(
-            ["-f", "lavfi", "-i", "sine=duration=1", "-af", "pan=5.1|FL=c0|FR=c0|FC=c0|LFE=c0|BL=c0|BR=c0"], to: source)
+        try Tool.ffmpeg(["-f", "lavfi", "-i", "sine=duration=1"] + Self.surround, to: source)
         let made = try #require(try Clips.render(source))
         #expect(try Probe.of(try #require(made.main)).audio?.channels == 2)
     }
 
-    /// Samples that an independent decoder gives, of one channel, at 44,100 a second unless it is said.
-    private func samples(_ url: URL, channels: Int = 1, rate: Int = 44_100) throws -> [Int16] {
-        let raw = try Tool.run(
-            "ffmpeg",
-            ["-v", "error", "-i", url.path, "-ac", "\(channels)", "-ar", "\(rate)", "-f", "s16le", "-"])
-        return unsafe raw.withUnsafeBytes { unsafe Array($0.bindMemory(to: Int16.self)) }
+    /// Samples that an independent decoder gives of each file, at 44,100 a second.
+    private func samples(_ urls: [URL], channels: Int = 1) throws -> [[Int16]] {
+        try JudgedSound.samples(urls, channels: channels, rate: 44_100)
     }
 
     /// Where the loudest sample is.
@@ -167,7 +176,23 @@ import Testing
         "-f", "lavfi", "-i", "aevalsrc='if(between(n,49990,50010),0.9*cos((n-50000)/10),0)':s=44100:d=2",
     ]
 
-    private static let clickSounds: Void = { try? Tool.prepare(clickInput, clicks.map { ($0.1, $0.0) }) }()
+    private static let clickSounds: Void = {
+        let others: [(arguments: [String], name: String)] = [(["-c:a", "libmp3lame"], "b.mp3"), (lame, "c.mp3")]
+        try? Tool.prepare(clickInput, clicks.map { ($0.1, $0.0) } + others)
+    }()
+
+    private static let lame = ["-c:a", "libmp3lame", "-b:a", "128k"]
+
+    private static let judgedClicks = Result {
+        _ = clickSounds
+        let directory = try SharedDirectory().url
+        let sources = try clicks.map { name, encoding, _ in
+            let source = directory.appending(path: name)
+            try Tool.ffmpeg(clickInput + encoding, to: source)
+            return source
+        }
+        return try JudgedSound.all(sources, rate: 44_100)
+    }
 
     static let clicks: [(String, [String], MediaType)] = [
         ("a.mp3", ["-c:a", "libmp3lame", "-b:a", "192k"], MediaType.mp3), ("b.m4a", ["-c:a", "aac"], .m4a),
@@ -184,11 +209,9 @@ import Testing
     func `a click stays at its sample, and the length is exact`(name: String, encoding: [String], type: MediaType)
         throws
     {
-        let source = try click(name, encoding)
-        let before = try samples(source)
-        let made = try #require(try Clips.render(source))
+        let judged = try #require(try Self.judgedClicks.get()[name]).get()
+        let (made, before, after) = (judged.made, judged.before, judged.after)
         #expect(made.report(.main)?.type == type)
-        let after = try samples(made.file(.main))
         #expect(
             abs(peak(after) - peak(before)) <= 30, "\(peak(after)), \(peak(before)); \(made.report(.main)?.note ?? "")")
         // Without a container nobody knows what primes an AAC; elsewhere at most a packet's padding is left.
@@ -197,6 +220,7 @@ import Testing
     }
 
     @Test func `an encoded sound has no sample too many`() throws {
+        var made: [(about: String, slack: Range<Int>, whole: URL, part: URL)] = []
         for (name, encoding) in [("a.flac", ["-c:a", "flac"]), ("b.mp3", ["-c:a", "libmp3lame"])] {
             let source = try click(name, encoding)
             for type in [MediaType.m4a, .wav] {
@@ -204,43 +228,50 @@ import Testing
                 profile.audio?.types = [type]
                 // A player ends an MP4 where its edit list says; FFmpeg plays the rest of the last packet too.
                 let slack = type == .m4a ? 0..<1_024 : 0..<1
-                let main = try #require(try Clips.render(source, profile: profile)).file(.main)
-                let whole = try samples(main)
-                #expect(slack.contains(whole.count - 88_200), "\(name), \(type.rawValue)")
-                #expect(abs(try Probe.of(main).duration - 2) < 0.001)
-                #expect(abs(peak(whole) - 50_000) <= 30)
+                let whole = try #require(try Clips.render(source, profile: profile)).file(.main)
                 let trim = RenditionRequest(trim: TrimRequest(start: 0.5, duration: 1))
-                let cut = try #require(try Clips.render(source, profile: profile, request: trim)).file(.main)
-                let part = try samples(cut)
-                #expect(slack.contains(part.count - 44_100), "\(name), \(type.rawValue)")
-                #expect(abs(try Probe.of(cut).duration - 1) < 0.001)
-                #expect(abs(peak(part) - (50_000 - 22_050)) <= 30)
+                let part = try #require(try Clips.render(source, profile: profile, request: trim)).file(.main)
+                made.append(("\(name), \(type.rawValue)", slack, whole, part))
             }
+        }
+        let heard = try samples(made.map(\.whole) + made.map(\.part))
+        for (index, one) in made.enumerated() {
+            let (whole, part) = (heard[index], heard[made.count + index])
+            #expect(one.slack.contains(whole.count - 88_200), "\(one.about)")
+            #expect(abs(try Probe.of(one.whole).duration - 2) < 0.001)
+            #expect(abs(peak(whole) - 50_000) <= 30)
+            #expect(one.slack.contains(part.count - 44_100), "\(one.about)")
+            #expect(abs(try Probe.of(one.part).duration - 1) < 0.001)
+            #expect(abs(peak(part) - (50_000 - 22_050)) <= 30)
         }
     }
 
     @Test func `what LAME says of its delay and padding is kept in a copy`() throws {
-        let source = try click("source.mp3", ["-c:a", "libmp3lame", "-b:a", "128k"])
-        #expect(try samples(source).count == 88_200)
+        let source = try click("source.mp3", Self.lame)
         let made = try #require(try Clips.render(source))
         #expect(made.report(.main)?.encodes == 0)
-        let copy = try samples(made.file(.main))
-        #expect(copy.count == 88_200)
-        #expect(copy == (try samples(source)))
+        let heard = try samples([source, made.file(.main)])
+        #expect(heard[0].count == 88_200)
+        #expect(heard[1] == heard[0])
     }
 
-    @Test(
-        arguments: [
-            ("a.amr", ["-ar", "8000", "-ac", "1", "-c:a", "pcm_mulaw"], 8_000, 1),
-            ("b.wav", ["-ar", "192000", "-ac", "1", "-c:a", "pcm_s24le"], 48_000, 1),
-            ("c.wav", ["-ar", "11025", "-ac", "2", "-c:a", "pcm_u8"], 11_025, 2),
-            ("d.flac", ["-ar", "88200", "-ac", "2", "-c:a", "flac"], 48_000, 2),
-        ])
+    static let rates: [(String, [String], Int, Int)] = [
+        ("a.wav", ["-ar", "8000", "-ac", "1", "-c:a", "pcm_mulaw"], 8_000, 1),
+        ("b.wav", ["-ar", "192000", "-ac", "1", "-c:a", "pcm_s24le"], 48_000, 1),
+        ("c.wav", ["-ar", "11025", "-ac", "2", "-c:a", "pcm_u8"], 11_025, 2),
+        ("d.flac", ["-ar", "88200", "-ac", "2", "-c:a", "flac"], 48_000, 2),
+    ]
+
+    private static let rateInput = ["-f", "lavfi", "-i", "sine=frequency=400:duration=1"]
+    private static let rateSounds: Void = { try? Tool.prepare(rateInput, rates.map { ($0.1, $0.0) }) }()
+
+    @Test(arguments: rates)
     func `rates and channels become what AAC and phones know`(
         name: String, encoding: [String], rate: Int, channels: Int
     ) throws {
-        let source = file(name == "a.amr" ? "a.wav" : name)
-        try Tool.ffmpeg(["-f", "lavfi", "-i", "sine=frequency=400:duration=1"] + encoding, to: source)
+        let source = file(name)
+        _ = Self.rateSounds
+        try Tool.ffmpeg(Self.rateInput + encoding, to: source)
         let made = try #require(try Clips.render(source))
         let audio = try made.audio()
         #expect(audio.sampleRate == "\(rate)")
@@ -248,18 +279,26 @@ import Testing
         #expect(try Probe.decodingErrors(made.file(.main)) == "")
     }
 
-    @Test(arguments: ["flac", "ac3", "pcm_f32le"])
+    private static let loudCodecs = ["flac", "ac3", "pcm_f32le"]
+    private static let loudInput = ["-f", "lavfi", "-i", "sine=frequency=220:duration=1,volume=7.6"]
+    private static let loudSounds: Void = {
+        try? Tool.prepare(loudInput, loudCodecs.map { (surround + ["-c:a", $0], "loud.mkv") })
+    }()
+
+    private static let surround = ["-af", "pan=5.1|FL=c0|FR=c0|FC=c0|LFE=c0|BL=c0|BR=c0"]
+
+    @Test(arguments: loudCodecs)
     func `the loudest surround is mixed down without clipping`(codec: String) throws {
         let source = file("loud.mkv")
-        try Tool.ffmpeg(
-            [
-                "-f", "lavfi", "-i", "sine=frequency=220:duration=1,volume=7.6", "-af",
-                "pan=5.1|FL=c0|FR=c0|FC=c0|LFE=c0|BL=c0|BR=c0", "-c:a", codec,
-            ], to: source)
-        var profile = Profile.notification
-        profile.audio?.types = [.wav]
-        let made = try #require(try Clips.render(source, profile: profile))
-        let mixed = try samples(made.file(.main), channels: 2)
+        _ = Self.loudSounds
+        try Tool.ffmpeg(Self.loudInput + Self.surround + ["-c:a", codec], to: source)
+        let mains = try [MediaType.wav, .m4a].map { type -> URL in
+            var profile = Profile.notification
+            profile.audio?.types = [type]
+            return try #require(try Clips.render(source, profile: profile)).file(.main)
+        }
+        let heard = try samples(mains, channels: 2)
+        let mixed = heard[0]
         let middle = mixed[20_000..<60_000]
         let loudest = try #require(middle.map { Int($0.magnitude) }.max())
         // Loud, and never at the end of the scale for longer than a wave's top.
@@ -271,10 +310,7 @@ import Testing
             longest = max(longest, run)
         }
         #expect(longest < 12, "\(longest) samples")
-        var compressed = Profile.notification
-        compressed.audio?.types = [.m4a]
-        let second = try samples(try #require(try Clips.render(source, profile: compressed)).file(.main), channels: 2)
-        #expect(try #require(second[20_000..<60_000].map { Int($0.magnitude) }.max()) < 32_767)
+        #expect(try #require(heard[1][20_000..<60_000].map { Int($0.magnitude) }.max()) < 32_767)
     }
 
     @Test func `silence and a track without a packet are no obstacle`() throws {
@@ -314,10 +350,13 @@ import Testing
         profile.audio?.waveform?.buckets = buckets
         profile.audio?.types = [.wav]
         profile.audio?.aim = 5_000_000
-        for trim in [nil, TrimRequest(start: 3.3, duration: 4.1)] {
-            let made = try #require(try Clips.render(source, profile: profile, request: RenditionRequest(trim: trim)))
-            let given = try #require(made.ending.placeholder?.peaks).map(Int.init)
-            let expected = peaks(try samples(made.file(.main)), count: buckets)
+        let made = try [nil, TrimRequest(start: 3.3, duration: 4.1)].map { trim in
+            try #require(try Clips.render(source, profile: profile, request: RenditionRequest(trim: trim)))
+        }
+        let heard = try samples(made.map { try $0.file(.main) })
+        for (part, sound) in zip(made, heard) {
+            let given = try #require(part.ending.placeholder?.peaks).map(Int.init)
+            let expected = peaks(sound, count: buckets)
             #expect(given.count == buckets)
             let worst = zip(given, expected).map { abs($0 - $1) }.max() ?? 255
             #expect(worst <= 6, "\(worst)")

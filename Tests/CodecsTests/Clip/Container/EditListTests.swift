@@ -89,6 +89,7 @@ import Testing
         }
         // By one process, unless it complains of one.
         let sources = try? CountedClips.shown(files, hasAudio: hasAudio, in: directory.url)
+        var parts: [(words: String, judge: PartJudge, file: URL, made: RenderedClip)] = []
         for (place, (index, edited)) in cases.enumerated() {
             let file = files[place]
             let source: CountedClips.Shown
@@ -103,7 +104,6 @@ import Testing
             for start in [0.08, 0.32, 0.64, 0.88, 1.24] { trims.append(TrimRequest(start: start, duration: 0.4)) }
             for start in [0.32, 1.24] { trims.append(TrimRequest(start: start)) }
             trims = Sweep.of(trims, every: 4, from: index)
-            var parts: [(words: String, judge: PartJudge, file: URL, made: RenderedClip)] = []
             for trim in trims {
                 let words = "\(edited.name) \(trim.map { "\($0.start ?? 0) + \($0.duration ?? -1)" } ?? "whole")"
                 var judge = PartJudge(
@@ -125,17 +125,17 @@ import Testing
                     problems.append("\(words): \(error)")
                 }
             }
-            let sounding = parts.filter { hasAudio && $0.judge.hasAudio }.map(\.file)
-            let heard = try CountedClips.shown(sounding, hasAudio: true, in: directory.url)
-            let silent = parts.map(\.file).filter { !sounding.contains($0) }
-            let seen = try CountedClips.shown(silent, hasAudio: false, in: directory.url)
-            let shown = Dictionary(uniqueKeysWithValues: zip(sounding + silent, heard + seen))
-            for part in parts {
-                let found = shown[part.file].map { part.judge.problems(of: $0) } ?? []
-                if !found.isEmpty {
-                    let note = part.made.report(.main)?.note.prefix(30) ?? ""
-                    problems.append("\(part.words): \(found.joined(separator: ", ")) (\(note))")
-                }
+        }
+        let sounding = parts.filter { hasAudio && $0.judge.hasAudio }.map(\.file)
+        let heard = try CountedClips.shown(sounding, hasAudio: true, in: directory.url)
+        let silent = parts.map(\.file).filter { !sounding.contains($0) }
+        let seen = try CountedClips.shown(silent, hasAudio: false, in: directory.url)
+        let shown = Dictionary(uniqueKeysWithValues: zip(sounding + silent, heard + seen))
+        for part in parts {
+            let found = shown[part.file].map { part.judge.problems(of: $0) } ?? []
+            if !found.isEmpty {
+                let note = part.made.report(.main)?.note.prefix(30) ?? ""
+                problems.append("\(part.words): \(found.joined(separator: ", ")) (\(note))")
             }
         }
         #expect(problems.isEmpty, "\(problems.count) of \(count): \n\(problems.prefix(60).joined(separator: "\n"))")
