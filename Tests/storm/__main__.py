@@ -225,6 +225,8 @@ def main():
     parser = argparse.ArgumentParser(prog="storm")
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
+    # What an earlier run has done is left out.
+    parser.add_argument("--first", type=int, default=0)
     # Beside the count: whichever comes first.
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("program")
@@ -234,7 +236,7 @@ def main():
     print(f"{len(storm.samples)} samples, seed {arguments.seed}", flush=True)
     # Two at least, so that both ways are gone.
     size = min(ROUND, (arguments.count + 1) // 2)
-    rounds = [list(range(start, min(start + size, arguments.count))) for start in range(0, arguments.count, size)]
+    rounds = [list(range(start, min(start + size, arguments.count))) for start in range(arguments.first, arguments.count, size)]
     storm.batch(rounds[0], control=True)
     for index, numbers in enumerate(rounds):
         if time.monotonic() > end:
