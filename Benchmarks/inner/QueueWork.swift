@@ -44,7 +44,7 @@ enum QueueWork {
         var done = 0
         while true {
             let claims = try await samples.store.records.claim(
-                ClaimRoom(group), from: .lane(.fetch), by: SampleRecords.worker, for: .seconds(3600))
+                ClaimCapacity(group), from: .lane(.fetch), by: SampleRecords.worker, for: .seconds(3600))
             guard !claims.isEmpty else { return done }
             try await withThrowingTaskGroup(of: Void.self) { deliveries in
                 for claim in claims {

@@ -25,7 +25,7 @@ struct SampleRecords: Sendable {
 
     func claim() async throws -> Claim {
         let claims = try await store.records.claim(
-            ClaimRoom(1), from: .lane(.fetch), by: Self.worker, for: .seconds(3600))
+            ClaimCapacity(1), from: .lane(.fetch), by: Self.worker, for: .seconds(3600))
         guard let claim = claims.first else { complain("there is no job to claim") }
         return claim
     }

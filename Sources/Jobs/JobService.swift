@@ -106,7 +106,7 @@ public final class JobService: Sendable {
         let workers = JobLane.allCases.map { lane in
             let worker = JobWorker(
                 records: records, pipeline: pipeline, id: worker, source: .lane(lane), running: underway, health: store
-            ) { $0.room(in: lane, of: concurrency) }
+            ) { $0.capacity(in: lane, of: concurrency) }
             return (lane, worker)
         }
         self.workers = Dictionary(uniqueKeysWithValues: workers)

@@ -39,7 +39,7 @@ public final class JobWorker: Sendable {
     private let pipeline: Pipeline
     private let id: WorkerID
     private let source: ClaimSource
-    private let room: @Sendable (RunningJobs) -> ClaimRoom
+    private let capacity: @Sendable (RunningJobs) -> ClaimCapacity
     private let health: StoreHealth?
     private let signal = AsyncSignal()
     private let state = Mutex(State())
@@ -49,11 +49,11 @@ public final class JobWorker: Sendable {
 
     /// - Parameters:
     ///   - running: What is underway, with that of other workers which share their places with this one.
-    ///   - room: How many more may be claimed now.
+    ///   - capacity: How many more may be claimed now.
     ///   - health: Told how the store does, whose failures are waited out; nil: the first ends the work.
     init(
         records: any JobQueue, pipeline: Pipeline, id: WorkerID, source: ClaimSource, running: RunningJobs,
-        health: StoreHealth?, room: @escaping @Sendable (RunningJobs) -> ClaimRoom
+        health: StoreHealth?, capacity: @escaping @Sendable (RunningJobs) -> ClaimCapacity
     ) {
         self.records = records
         self.pipeline = pipeline
@@ -61,7 +61,7 @@ public final class JobWorker: Sendable {
         self.source = source
         self.running = running
         self.health = health
-        self.room = room
+        self.capacity = capacity
     }
 
     /// A worker by itself, which ends where the store fails.
@@ -75,7 +75,7 @@ public final class JobWorker: Sendable {
         ) { running in
             let free = width - running.count
             // A claim is a transaction, and its sync, for all of them.
-            return ClaimRoom(free >= max(1, width / 3) ? free : 0)
+            return ClaimCapacity(free >= max(1, width / 3) ? free : 0)
         }
     }
 
@@ -184,9 +184,9 @@ public final class JobWorker: Sendable {
     }
 
     private func claim() async throws(AttachmentError) -> [Claim] {
-        let room = room(running)
-        guard room.all > 0 else { return [] }
-        return try await records.claim(room, from: source, by: id, for: pipeline.configuration.claimDuration)
+        let capacity = capacity(running)
+        guard capacity.all > 0 else { return [] }
+        return try await records.claim(capacity, from: source, by: id, for: pipeline.configuration.claimDuration)
     }
 
     /// It counts from now on, before the next claim.

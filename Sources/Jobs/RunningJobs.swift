@@ -66,11 +66,11 @@ final class RunningJobs: Sendable {
         }
 
         /// Places in a lane that are neither taken nor kept.
-        func room(in lane: JobLane, of concurrency: JobService.Concurrency) -> ClaimRoom {
+        func capacity(in lane: JobLane, of concurrency: JobService.Concurrency) -> ClaimCapacity {
             let width = concurrency.places(in: lane)
             let bulk = taken[Kind(lane: lane, priority: .bulk), default: 0]
             let all = bulk + taken[Kind(lane: lane, priority: .interactive), default: 0]
-            return ClaimRoom(
+            return ClaimCapacity(
                 all: width - all, bulk: ReservedPlaces.bulk(of: width) - bulk, busy: busy(in: lane, of: concurrency))
         }
     }
@@ -86,17 +86,18 @@ final class RunningJobs: Sendable {
     }
 
     /// Places in a lane that are neither taken nor kept.
-    func room(in lane: JobLane, of concurrency: JobService.Concurrency) -> ClaimRoom {
-        let room = state.withLock { $0.room(in: lane, of: concurrency) }
-        guard concurrency.share(in: lane) != nil else { return room }
-        return ClaimRoom(
-            all: min(room.all, Self.claimedAtOnce), bulk: min(room.bulk, Self.claimedAtOnce), busy: room.busy)
+    func capacity(in lane: JobLane, of concurrency: JobService.Concurrency) -> ClaimCapacity {
+        let capacity = state.withLock { $0.capacity(in: lane, of: concurrency) }
+        guard concurrency.share(in: lane) != nil else { return capacity }
+        return ClaimCapacity(
+            all: min(capacity.all, Self.claimedAtOnce), bulk: min(capacity.bulk, Self.claimedAtOnce),
+            busy: capacity.busy)
     }
 
     /// Keeps a place, where there is one, until it is given back.
     func keepPlace(_ kind: Kind, for tenant: TenantID, of concurrency: JobService.Concurrency) -> Bool {
         state.withLock { state in
-            guard state.room(in: kind.lane, of: concurrency).places(for: kind.priority, taken: 0) > 0,
+            guard state.capacity(in: kind.lane, of: concurrency).places(for: kind.priority, taken: 0) > 0,
                 !state.isBusy(tenant, with: kind, of: concurrency)
             else { return false }
             state.take(kind, for: tenant)

@@ -27,7 +27,7 @@ import Testing
             try await eventually { events.watched.count == 2 }
             let claim = try #require(
                 try await other.claim(
-                    ClaimRoom(1), from: .run(run), by: WorkerID(rawValue: "other"), for: .seconds(60)
+                    ClaimCapacity(1), from: .run(run), by: WorkerID(rawValue: "other"), for: .seconds(60)
                 ).first)
             #expect(claim.job == job.id)
             let outcome = AttachmentOutcome(

@@ -63,7 +63,7 @@ import Testing
             let queue = ClaimSource.run(try #require(job.run))
             let duration = claimDuration
             return try #require(
-                try await store.records.claim(ClaimRoom(1), from: queue, by: worker, for: duration).first)
+                try await store.records.claim(ClaimCapacity(1), from: queue, by: worker, for: duration).first)
         }
 
         func attachment(_ claim: Claim) async throws -> AttachmentRecord {

@@ -88,7 +88,7 @@ public enum ClaimSource: Hashable, Sendable {
 }
 
 /// How many jobs a worker has places for.
-public struct ClaimRoom: Hashable, Sendable {
+public struct ClaimCapacity: Hashable, Sendable {
     public var all: Int
     /// Of them, for jobs of bulk priority.
     public var bulk: Int

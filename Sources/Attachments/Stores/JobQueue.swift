@@ -159,7 +159,7 @@ public protocol JobQueue: Sendable {
     /// Takes as many jobs as there is room for: pending ones that are due, and running ones whose claim's time is up or
     /// whose worker no longer lives. Each gets `attempt + 1` and a claim of its own.
     func claim(
-        _ room: ClaimRoom, from source: ClaimSource, by worker: WorkerID, for duration: Duration
+        _ capacity: ClaimCapacity, from source: ClaimSource, by worker: WorkerID, for duration: Duration
     ) async throws(AttachmentError) -> [Claim]
 
     /// Moves a claim's end to `duration` from now; call it at a third of that.

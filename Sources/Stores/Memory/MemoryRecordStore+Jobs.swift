@@ -39,13 +39,13 @@ extension MemoryRecordStore {
     }
 
     public func claim(
-        _ room: ClaimRoom, from source: ClaimSource, by worker: WorkerID, for duration: Duration
+        _ capacity: ClaimCapacity, from source: ClaimSource, by worker: WorkerID, for duration: Duration
     ) async throws(AttachmentError) -> [Claim] {
-        guard room.all > 0 else { return [] }
+        guard capacity.all > 0 else { return [] }
         try presence.register(worker)
         return try await write { tables, now in
             tables.interrupt(in: source, at: now, lives: presence.lives)
-            return tables.waiting(room, in: source, at: now).map {
+            return tables.waiting(capacity, in: source, at: now).map {
                 tables.claim($0, by: worker, until: now + duration, at: now)
             }
         }
@@ -389,10 +389,10 @@ extension MemoryTables {
     }
 
     /// The jobs to take next for so many places.
-    fileprivate func waiting(_ room: ClaimRoom, in source: ClaimSource, at now: Instant) -> [Job] {
+    fileprivate func waiting(_ capacity: ClaimCapacity, in source: ClaimSource, at now: Instant) -> [Job] {
         var found: [Job] = []
         for priority in JobPriority.inOrder {
-            let limit = room.places(for: priority, taken: found.count)
+            let limit = capacity.places(for: priority, taken: found.count)
             guard limit > 0 else { continue }
             let queue: Queue =
                 switch source {
@@ -400,7 +400,7 @@ extension MemoryTables {
                 case .lane(let lane): .line(Line(lane: lane, priority: priority))
                 }
             // Where some have as many as they may, the first of each of the others; who asks again gets the next.
-            var passed = room.busy[priority] ?? []
+            var passed = capacity.busy[priority] ?? []
             let isEachOnce = !passed.isEmpty
             var taken = 0
             for place in queues[queue] ?? [] where taken < limit {
@@ -441,7 +441,7 @@ extension MemoryTables {
     private mutating func claimAtOnce(
         _ record: JobRecord, in lane: JobLane, for offer: ClaimOffer, at now: Instant
     ) -> (job: JobRecord, claim: Claim)? {
-        let first = waiting(ClaimRoom(1), in: .lane(lane), at: now).first
+        let first = waiting(ClaimCapacity(1), in: .lane(lane), at: now).first
         guard let first, first.tenant == record.tenant, first.id == record.id else { return nil }
         let claim = claim(first, by: offer.worker, until: now + offer.duration, at: now)
         return jobs[first.key].map { (self.record($0), claim) }

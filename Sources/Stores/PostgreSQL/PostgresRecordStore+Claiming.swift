@@ -12,23 +12,23 @@ struct Heartbeat: Sendable {
 
 extension PostgresRecordStore {
     public func claim(
-        _ room: ClaimRoom, from source: ClaimSource, by worker: WorkerID, for duration: Duration
+        _ capacity: ClaimCapacity, from source: ClaimSource, by worker: WorkerID, for duration: Duration
     ) async throws(AttachmentError) -> [Claim] {
-        guard room.all > 0 else { return [] }
+        guard capacity.all > 0 else { return [] }
         do {
             // A run that claims lives; a lane's jobs belong to the node.
             if case .run(let run) = source { try await announce(run.rawValue) } else { try await node.live() }
         } catch {
             throw AttachmentError(postgres: error)
         }
-        let ids = (0..<room.all).map { _ in ClaimID.generate() }
+        let ids = (0..<capacity.all).map { _ in ClaimID.generate() }
         node.expect(ids, for: duration)
         let rescue = node.mayRescue(in: source.run)
         do throws(AttachmentError) {
             let (claims, found) = try await write { work in
                 try await work.giveBack(ids)
                 if let rescue { try await work.rescue(in: source, within: rescue) }
-                return try await work.claim(room, from: source, for: duration, as: ids)
+                return try await work.claim(capacity, from: source, for: duration, as: ids)
             }
             for line in found { node.found(line.ranks, in: line.line, wanted: line.wanted, from: line.low) }
             node.forget(Set(ids).subtracting(claims.map(\.id)))
@@ -241,19 +241,20 @@ extension PostgresWork {
 
     /// Takes the jobs to be done next, by one statement.
     fileprivate func claim(
-        _ room: ClaimRoom, from source: ClaimSource, for duration: Duration, as ids: [ClaimID]
+        _ capacity: ClaimCapacity, from source: ClaimSource, for duration: Duration, as ids: [ClaimID]
     ) async throws -> ([Claim], [FoundLine]) {
         var lane: JobLane?
         if case .lane(let one) = source { lane = one }
         func busy(_ priority: JobPriority) -> [String?] {
-            lane == nil ? [] : room.busy[priority, default: []].map(\.rawValue)
+            lane == nil ? [] : capacity.busy[priority, default: []].map(\.rawValue)
         }
         let (interactive, bulk) = (busy(.interactive), busy(.bulk))
         var lines = [0, 1].map { priority in
             let line = ClaimLows.Line(run: source.run, lane: lane, priority: priority)
             // Who is passed over for who is busy comes back to the same line.
             let isWhole = priority == 0 ? interactive.isEmpty : bulk.isEmpty
-            return FoundLine(line: line, low: isWhole ? store.node.low(of: line) : 0, wanted: isWhole ? room.all : 0)
+            return FoundLine(
+                line: line, low: isWhole ? store.node.low(of: line) : 0, wanted: isWhole ? capacity.all : 0)
         }
         let rows = try await run(
             """
@@ -274,12 +275,13 @@ extension PostgresWork {
             RETURNING queue.*, taken.number, taken.interrupted AS was_interrupted
             """,
             [
-                .text(source.run), .text(lane?.rawValue), .int(now.milliseconds), .int(room.all), .int(room.bulk),
+                .text(source.run), .text(lane?.rawValue), .int(now.milliseconds), .int(capacity.all),
+                .int(capacity.bulk),
                 .uuids(ids.map(\.rawValue)), .uuid(store.node.id), .texts(interactive), .texts(bulk),
                 .int((now + duration).milliseconds), .int(lines[0].low), .int(lines[1].low),
             ])
         for row in rows { lines[try row.int("priority")].ranks.append(try row.int64("rank")) }
-        if lines[1].wanted > 0 { lines[1].wanted = min(room.bulk, room.all - lines[0].ranks.count) }
+        if lines[1].wanted > 0 { lines[1].wanted = min(capacity.bulk, capacity.all - lines[0].ranks.count) }
         guard !rows.isEmpty else { return ([], lines) }
         let reached = try lane.map { lane in
             try rows.map { (lane: lane, priority: try $0.int("priority"), rank: try $0.int64("rank")) }

@@ -31,7 +31,7 @@ private struct Line: Hashable {
 }
 
 /// What there was before several submissions.
-private struct Standing {
+private struct SubmissionContext {
     /// A tenant's place in a line.
     struct Place: Hashable {
         var tenant: TenantID
@@ -103,33 +103,33 @@ extension PostgresWork {
             return true
         }
         guard !usual.isEmpty else { return answers }
-        var standing = try await standing(before: jobs, usual)
+        var context = try await context(before: jobs, usual)
         if transaction.mayHaveCommitted {
-            let records = try await jobRecords(Array(standing.known.values))
-            for (index, key) in standing.known {
+            let records = try await jobRecords(Array(context.known.values))
+            for (index, key) in context.known {
                 let isOwn = records[key]?.attachments.first?.id == jobs[index].new.attachments.first
                 answers[index] = isOwn ? records[key].map { .accepted($0) } : nil
             }
         }
         var placed: [(index: Int, job: PlacedJob)] = []
-        for index in usual where standing.known[index] == nil {
+        for index in usual where context.known[index] == nil {
             let (new, options) = (jobs[index].new, jobs[index].options)
             let digest = Column.digest(new.stored.profile)
-            if standing.profiles[digest] == nil {
-                standing.profiles[digest] = try await profileKey(new.submission.profile, body: new.stored.profile)
+            if context.profiles[digest] == nil {
+                context.profiles[digest] = try await profileKey(new.submission.profile, body: new.stored.profile)
             }
-            guard let profile = standing.profiles[digest] else { continue }
+            guard let profile = context.profiles[digest] else { continue }
             var job = PlacedJob(new: new, profile: profile, idempotency: options.idempotency)
             if new.submission.run == nil {
-                let usage = standing.usage[new.submission.tenant] ?? TenantUsage()
+                let usage = context.usage[new.submission.tenant] ?? TenantUsage()
                 // Who is refused is told by a transaction of their own.
-                guard (try? options.admit(usage) { standing.waiting }) != nil else { continue }
-                let place = standing.place(new.submission, isOffered: options.offer != nil)
+                guard (try? options.admit(usage) { context.waiting }) != nil else { continue }
+                let place = context.place(new.submission, isOffered: options.offer != nil)
                 job.rank = place.rank
                 if place.isBegun, let offer = options.offer {
                     job.claimedUntil = now + offer.duration
                     let line = Line(lane: new.submission.lane, priority: new.submission.priority)
-                    store.node.found([place.rank], in: line.claimed, wanted: 1, from: standing.lows[line] ?? 0)
+                    store.node.found([place.rank], in: line.claimed, wanted: 1, from: context.lows[line] ?? 0)
                 }
             }
             placed.append((index, job))
@@ -147,7 +147,7 @@ extension PostgresWork {
     }
 
     /// Asks for all that decides, in one round trip.
-    private func standing(before jobs: [SubmittedJob], _ usual: [Int]) async throws -> Standing {
+    private func context(before jobs: [SubmittedJob], _ usual: [Int]) async throws -> SubmissionContext {
         let submissions = usual.map { jobs[$0].new.submission }
         let tenants = PostgresValue.texts(submissions.map(\.tenant.rawValue))
         let own = submissions.filter { $0.run == nil }
@@ -155,7 +155,7 @@ extension PostgresWork {
         let lines = Set(own.map(\.lane)).flatMap { lane in JobPriority.inOrder.map { Line(lane: lane, priority: $0) } }
         let places = Set(
             own.map {
-                Standing.Place(tenant: $0.tenant, line: Line(lane: $0.lane, priority: $0.priority))
+                SubmissionContext.Place(tenant: $0.tenant, line: Line(lane: $0.lane, priority: $0.priority))
             })
         let lows = lines.map { store.node.low(of: $0.claimed) }
         let limit = usual.compactMap { jobs[$0].options.queueLimit }.min()
@@ -214,18 +214,18 @@ extension PostgresWork {
                     ]),
             ]
                 + (known == nil ? limit.map { [waiting(under: $0)] } ?? [] : []))
-        var standing = Standing()
-        standing.lows = Dictionary(uniqueKeysWithValues: zip(lines, lows))
+        var context = SubmissionContext()
+        context.lows = Dictionary(uniqueKeysWithValues: zip(lines, lows))
         for row in rows[0] {
             guard let key = try row.optionalInt("job") else { continue }
-            standing.known[usual[try row.int("place") - 1]] = key
+            context.known[usual[try row.int("place") - 1]] = key
         }
-        for row in rows[1] { standing.profiles[try row.text("digest")] = try row.int64("key") }
+        for row in rows[1] { context.profiles[try row.text("digest")] = try row.int64("key") }
         for row in rows[2] {
             var usage = TenantUsage()
             usage.storedBytes = try row.int64("bytes")
             usage.pendingJobs = try row.int("jobs")
-            standing.usage[TenantID(rawValue: try row.text("tenant"))] = usage
+            context.usage[TenantID(rawValue: try row.text("tenant"))] = usage
         }
         func line(_ row: PostgresRow) throws -> Line? {
             let rank = try row.int("priority")
@@ -234,16 +234,16 @@ extension PostgresWork {
         }
         for row in rows[3] {
             guard let line = try line(row) else { continue }
-            standing.reached[line] = try row.optionalInt("reached")
-            standing.first[line] = try row.optionalInt("first")
+            context.reached[line] = try row.optionalInt("reached")
+            context.first[line] = try row.optionalInt("first")
         }
         for row in rows[4] {
             guard let line = try line(row) else { continue }
-            standing.last[Standing.Place(tenant: TenantID(rawValue: try row.text("tenant")), line: line)] =
+            context.last[SubmissionContext.Place(tenant: TenantID(rawValue: try row.text("tenant")), line: line)] =
                 try row.optionalInt("last")
         }
-        if let limit { standing.waiting = try known ?? note(rows[5], under: limit, by: look) }
-        return standing
+        if let limit { context.waiting = try known ?? note(rows[5], under: limit, by: look) }
+        return context
     }
 
     /// Records new jobs, in one round trip.

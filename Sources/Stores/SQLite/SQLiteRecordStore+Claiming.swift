@@ -4,13 +4,13 @@ internal import GRDB
 
 extension SQLiteRecordStore {
     public func claim(
-        _ room: ClaimRoom, from source: ClaimSource, by worker: WorkerID, for duration: Duration
+        _ capacity: ClaimCapacity, from source: ClaimSource, by worker: WorkerID, for duration: Duration
     ) async throws(AttachmentError) -> [Claim] {
-        guard room.all > 0 else { return [] }
+        guard capacity.all > 0 else { return [] }
         if case .lane = source {
             // Workers that look again and again must not keep each other from writing. A run looks when it knows why.
             let isWorthwhile = try await read { [workers] database, now in
-                try !database.waiting(room, in: source, at: now, most: 1).isEmpty
+                try !database.waiting(capacity, in: source, at: now, most: 1).isEmpty
                     || !database.interrupted(in: source, at: now, lives: workers.lives).isEmpty
             }
             guard isWorthwhile else { return [] }
@@ -20,7 +20,7 @@ extension SQLiteRecordStore {
             for key in try database.interrupted(in: source, at: now, lives: workers.lives) {
                 try database.interrupt(key: key)
             }
-            let rows = try database.waiting(room, in: source, at: now)
+            let rows = try database.waiting(capacity, in: source, at: now)
             if case .lane(let lane) = source { try database.advance(lane, past: rows) }
             return try rows.map { row in
                 try database.claim(row, by: worker, until: now + duration, at: now, keys: keys)
@@ -145,17 +145,17 @@ extension Database {
 
     /// The jobs to take next for so many places, but no more than `most`.
     fileprivate func waiting(
-        _ room: ClaimRoom, in source: ClaimSource, at now: Instant, most: Int = .max
+        _ capacity: ClaimCapacity, in source: ClaimSource, at now: Instant, most: Int = .max
     ) throws -> [Row] {
         var found: [Row] = []
         for priority in JobPriority.inOrder {
-            let limit = min(room.places(for: priority, taken: found.count), most - found.count)
+            let limit = min(capacity.places(for: priority, taken: found.count), most - found.count)
             guard limit > 0 else { continue }
             switch source {
             case .run(let run):
                 found += try rows(Self.jobsWaitingInRun, [run.rawValue, priority.rank, now.milliseconds, limit])
             case .lane(let lane):
-                let busy = room.busy[priority, default: []]
+                let busy = capacity.busy[priority, default: []]
                 found +=
                     try busy.isEmpty
                     ? line(lane, priority, at: now, limit: limit)

@@ -14,7 +14,7 @@ struct KeyedPasses: NodePasses {
     /// Characters; the ids of a tenant and a job are shorter by far.
     private static let longest = 4096
 
-    private struct Words: Codable {
+    private struct Payload: Codable {
         var tenant: TenantID
         var job: JobID
         var generation: Int
@@ -28,10 +28,10 @@ struct KeyedPasses: NodePasses {
     func admit(_ pass: String) -> (subscription: EventSubscription, proof: String)? { admit(pass, at: .wallClock()) }
 
     func pass(for subscription: EventSubscription, to node: String, at now: Instant) -> NodePass? {
-        let words = Words(
+        let payload = Payload(
             tenant: subscription.job.tenant, job: subscription.job.job, generation: subscription.generation,
             at: now.milliseconds)
-        guard let kid = try? keys.current(), let key = keys.nodeKey(kid), let body = try? JSONEncoder().encode(words)
+        guard let kid = try? keys.current(), let key = keys.nodeKey(kid), let body = try? JSONEncoder().encode(payload)
         else { return nil }
         let text = "\(kid).\(body.base64URL)"
         return NodePass(
@@ -47,22 +47,22 @@ struct KeyedPasses: NodePasses {
         }
         let text = "\(parts[0]).\(parts[1])"
         guard
-            HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Self.words("ask", text, node), using: key),
-            let body = Data(anyBase64: parts[1]), let words = try? JSONDecoder().decode(Words.self, from: body),
-            abs(now.milliseconds - words.at) <= Self.tolerance.wholeMilliseconds
+            HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Self.signed("ask", text, node), using: key),
+            let body = Data(anyBase64: parts[1]), let payload = try? JSONDecoder().decode(Payload.self, from: body),
+            abs(now.milliseconds - payload.at) <= Self.tolerance.wholeMilliseconds
         else { return nil }
         let subscription = EventSubscription(
-            JobName(tenant: words.tenant, job: words.job), generation: words.generation)
+            JobName(tenant: payload.tenant, job: payload.job), generation: payload.generation)
         return (subscription, Data(Self.code("answer", text, node, key)).base64URL)
     }
 
     private static func code(
         _ use: String, _ text: String, _ node: String, _ key: SymmetricKey
     ) -> HMAC<SHA256>.MAC {
-        HMAC<SHA256>.authenticationCode(for: words(use, text, node), using: key)
+        HMAC<SHA256>.authenticationCode(for: signed(use, text, node), using: key)
     }
 
-    private static func words(_ use: String, _ text: String, _ node: String) -> Data {
+    private static func signed(_ use: String, _ text: String, _ node: String) -> Data {
         Data("\(use)\n\(node)\n\(text)".utf8)
     }
 }

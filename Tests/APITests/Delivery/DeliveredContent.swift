@@ -22,7 +22,7 @@ extension LiveService {
         _ = try await records.submit([submission], SubmissionOptions())
         let claim = try #require(
             try await records.claim(
-                ClaimRoom(1), from: .run(run), by: WorkerID(rawValue: run.rawValue), for: .seconds(60)
+                ClaimCapacity(1), from: .run(run), by: WorkerID(rawValue: run.rawValue), for: .seconds(60)
             ).first)
         var renditions: [RenditionRole: DeliveredRendition] = [:]
         for (role, data) in bytes {

@@ -17,7 +17,7 @@ import Testing
             attachments: [AttachmentSubmission(location: .url("https://example.com/a.jpg", headers: [:]))])
         _ = try await live.store.records.submit(job)
         let claims = try await live.store.records.claim(
-            ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "w"), for: .seconds(60))
+            ClaimCapacity(1), from: .lane(.fetch), by: WorkerID(rawValue: "w"), for: .seconds(60))
         let claim = try #require(claims.first)
         let outcome = AttachmentOutcome(
             id: claim.attachments[0], result: .failure(error), kind: .image, source: SourceFacts(),

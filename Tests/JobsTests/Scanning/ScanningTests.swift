@@ -72,7 +72,7 @@ import Testing
             _ = try await store.records.submit([job], SubmissionOptions())
             let run = try #require(job.run)
             let claims = try await store.records.claim(
-                ClaimRoom(1), from: .run(run), by: WorkerID(rawValue: "me"), for: .seconds(30))
+                ClaimCapacity(1), from: .run(run), by: WorkerID(rawValue: "me"), for: .seconds(30))
             let claim = try #require(claims.first)
             return try #require(try await pipeline.run(claim).attachments.first)
         }

@@ -34,9 +34,9 @@ struct LateAnswers: JobQueue, BlobRecords, RenditionKeyRecords {
     }
 
     func claim(
-        _ room: ClaimRoom, from source: ClaimSource, by worker: WorkerID, for duration: Duration
+        _ capacity: ClaimCapacity, from source: ClaimSource, by worker: WorkerID, for duration: Duration
     ) async throws(AttachmentError) -> [Claim] {
-        try await records.claim(room, from: source, by: worker, for: duration)
+        try await records.claim(capacity, from: source, by: worker, for: duration)
     }
 
     func heartbeat(_ claim: Claim, for duration: Duration) async throws -> Instant {

@@ -77,7 +77,7 @@ import Testing
                     attachments: [AttachmentSubmission(location: .url("https://example.com/a.jpg", headers: [:]))])
                 _ = try await store.records.submit(job)
                 let claims = try await store.records.claim(
-                    ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "w"), for: .seconds(60))
+                    ClaimCapacity(1), from: .lane(.fetch), by: WorkerID(rawValue: "w"), for: .seconds(60))
                 let claim = try #require(claims.first)
                 let outcome = AttachmentOutcome(
                     id: claim.attachments[0], result: .failure(.fetchTimeout(seconds: 3)), kind: nil,

@@ -210,16 +210,20 @@ import Testing
         _ = try await records.submit(
             failing, SubmissionOptions(idempotency: IdempotencyKey(text: "failed", bodyDigest: "f")))
         let claim = try #require(
-            try await records.claim(ClaimRoom(1), from: .lane(.quick), by: WorkerID(rawValue: "w"), for: .seconds(60))
-                .first)
+            try await records.claim(
+                ClaimCapacity(1), from: .lane(.quick), by: WorkerID(rawValue: "w"), for: .seconds(60)
+            )
+            .first)
         _ = try await records.deliver([.failed(claim.attachments[0], .storeFailed(reason: "x"))], under: claim)
 
         var running = JobSubmission.sample(tenant: ada, id: JobID(rawValue: "running"), deadline: 600)
         running.attachments[0].location = .spool(name: try await store.accept("interrupted"))
         _ = try await records.submit(running, SubmissionOptions())
         #expect(
-            try await records.claim(ClaimRoom(1), from: .lane(.quick), by: WorkerID(rawValue: "w"), for: .seconds(60))
-                .count
+            try await records.claim(
+                ClaimCapacity(1), from: .lane(.quick), by: WorkerID(rawValue: "w"), for: .seconds(60)
+            )
+            .count
                 == 1)
         var several = JobSubmission.sample(tenant: ada, id: JobID(rawValue: "several"), identifiers: ["a", "b"])
         several.callback = "https://hooks.example.com/several"
@@ -400,7 +404,7 @@ import Testing
         var texts: [String: String] = [:]
         for lane in JobLane.allCases {
             for claim in try await records.claim(
-                ClaimRoom(20), from: .lane(lane), by: WorkerID(rawValue: "v"), for: .seconds(60))
+                ClaimCapacity(20), from: .lane(lane), by: WorkerID(rawValue: "v"), for: .seconds(60))
             {
                 var outcomes: [AttachmentOutcome] = []
                 for (attachment, id) in zip(claim.submission.attachments, claim.attachments) {
@@ -427,7 +431,7 @@ import Testing
         #expect(try await target.sourceNames().isEmpty)
         #expect(
             try await records.claim(
-                ClaimRoom(1), from: .run(RunID(rawValue: "run")), by: WorkerID(rawValue: "run"), for: .seconds(60)
+                ClaimCapacity(1), from: .run(RunID(rawValue: "run")), by: WorkerID(rawValue: "run"), for: .seconds(60)
             ).count == 1)
         try await records.expectTrueCounts()
         try await target.deliver([.main: "new"], tenant: Self.ada)
@@ -604,7 +608,7 @@ import Testing
         #expect(report.missing.isEmpty && report.damaged.isEmpty)
         let target = try place.target()
         let claims = try await target.records.claim(
-            ClaimRoom(9), from: .lane(.quick), by: WorkerID(rawValue: "w"), for: .seconds(60))
+            ClaimCapacity(9), from: .lane(.quick), by: WorkerID(rawValue: "w"), for: .seconds(60))
         for claim in claims {
             guard case .spool(let name) = claim.submission.attachments[0].location else { continue }
             if claim.job.rawValue == "gone" {

@@ -64,7 +64,7 @@ import Testing
         let running = JobSubmission.sample()
         _ = try await place.store.records.submit([running], SubmissionOptions())
         _ = try await place.store.records.claim(
-            ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "w"), for: .seconds(60))
+            ClaimCapacity(1), from: .lane(.fetch), by: WorkerID(rawValue: "w"), for: .seconds(60))
 
         let report = try await place.backUp()
         #expect(report == BackupReport(blobs: 2, bytes: 9, newBlobs: 2, sources: 1))
@@ -78,8 +78,8 @@ import Testing
         #expect(try await store.text(of: content.blob) == "main")
         let claims =
             try await store.records.claim(
-                ClaimRoom(9), from: .lane(.quick), by: WorkerID(rawValue: "v"), for: .seconds(60))
-            + store.records.claim(ClaimRoom(9), from: .lane(.fetch), by: WorkerID(rawValue: "v"), for: .seconds(60))
+                ClaimCapacity(9), from: .lane(.quick), by: WorkerID(rawValue: "v"), for: .seconds(60))
+            + store.records.claim(ClaimCapacity(9), from: .lane(.fetch), by: WorkerID(rawValue: "v"), for: .seconds(60))
         #expect(Set(claims.map(\.job)) == [waiting.id, running.id], "what ran at the backup waits again")
         #expect(claims.first { $0.job == waiting.id }?.submission.attachments[0].location == .spool(name: source))
         let file = FileHandle(fileDescriptor: try await store.sources.open(source).release(), closeOnDealloc: true)

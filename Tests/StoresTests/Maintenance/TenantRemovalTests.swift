@@ -58,8 +58,10 @@ import Testing
         let (otherKey, otherTokens, kept) = try await fill(store, other)
         for token in tokens { #expect(try await opens(token, records)) }
         let running = try #require(
-            try await records.claim(ClaimRoom(1), from: .lane(.quick), by: WorkerID(rawValue: "w"), for: .seconds(60))
-                .first)
+            try await records.claim(
+                ClaimCapacity(1), from: .lane(.quick), by: WorkerID(rawValue: "w"), for: .seconds(60)
+            )
+            .first)
         try await records.beginRemoval(of: acme)
         #expect(try await records.authenticate(key) == nil)
         for token in tokens { #expect(try await !opens(token, records)) }
@@ -68,7 +70,7 @@ import Testing
             await #expect(throws: (any Error).self) { _ = try await records.heartbeat(running, for: .seconds(60)) }
         }
         let claims = try await records.claim(
-            ClaimRoom(20), from: .lane(.quick), by: WorkerID(rawValue: "w"), for: .seconds(60))
+            ClaimCapacity(20), from: .lane(.quick), by: WorkerID(rawValue: "w"), for: .seconds(60))
         #expect(claims.allSatisfy { $0.tenant == other })
         #expect(try await records.dueWebhooks(20, for: .seconds(60)).allSatisfy { $0.tenant == other })
 

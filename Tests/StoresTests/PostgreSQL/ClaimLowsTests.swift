@@ -76,7 +76,7 @@ import Testing
         }
         func claim(_ count: Int) async throws -> [Claim] {
             try await fixture.records.claim(
-                ClaimRoom(count), from: .lane(.fetch), by: WorkerID(rawValue: "me"), for: .seconds(60))
+                ClaimCapacity(count), from: .lane(.fetch), by: WorkerID(rawValue: "me"), for: .seconds(60))
         }
         #expect(try await claim(1).map(\.tenant.rawValue) == ["a"])
         try await other.records.release(held, after: .zero, countsAttempt: false)

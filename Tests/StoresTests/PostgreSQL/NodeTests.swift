@@ -79,7 +79,7 @@ import Testing
         _ = try await store.records.submit(.sample())
         let known = try #require(
             try await store.records.claim(
-                ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .milliseconds(10)
+                ClaimCapacity(1), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .milliseconds(10)
             ).first)
         let lost = JobSubmission.sample()
         _ = try await store.records.submit(lost)

@@ -37,7 +37,7 @@ import Testing
                 (0..<size).map { _ in .sample(run: run, work: JobID.generate().rawValue) }, SubmissionOptions())
             return {
                 let claims = try await meter.records.claim(
-                    ClaimRoom(4), from: .run(run), by: Self.worker, for: .seconds(60))
+                    ClaimCapacity(4), from: .run(run), by: Self.worker, for: .seconds(60))
                 #expect(claims.count == 4)
             }
         }
@@ -143,7 +143,7 @@ import Testing
     private func pass(_ count: Int, through records: any RecordStore) async throws {
         for _ in 0..<count { _ = try await records.submit(.sample(priority: .interactive), Self.options) }
         let claims = try await records.claim(
-            ClaimRoom(count), from: .lane(.fetch), by: Self.worker, for: .seconds(60))
+            ClaimCapacity(count), from: .lane(.fetch), by: Self.worker, for: .seconds(60))
         #expect(claims.count == count)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for claim in claims {
@@ -205,6 +205,6 @@ import Testing
 
     private func claim(from records: any RecordStore) async throws -> Claim? {
         // With more room than there are jobs.
-        try await records.claim(ClaimRoom(4), from: .lane(.fetch), by: Self.worker, for: .seconds(60)).first
+        try await records.claim(ClaimCapacity(4), from: .lane(.fetch), by: Self.worker, for: .seconds(60)).first
     }
 }

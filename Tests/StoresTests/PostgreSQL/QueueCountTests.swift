@@ -23,7 +23,7 @@ import Testing
         }
         for _ in 0..<3 { #expect(try await isTaken()) }
         #expect(try await !isTaken())
-        let claims = try await records.claim(ClaimRoom(2), from: .lane(.fetch), by: Self.worker, for: .seconds(60))
+        let claims = try await records.claim(ClaimCapacity(2), from: .lane(.fetch), by: Self.worker, for: .seconds(60))
         #expect(claims.count == 2)
         for _ in 0..<2 { #expect(try await isTaken()) }
         #expect(try await !isTaken())
@@ -31,7 +31,8 @@ import Testing
         #expect(try await !isTaken())
         try await records.release(claims[1], after: .zero, countsAttempt: true)
         #expect(
-            try await records.claim(ClaimRoom(1), from: .lane(.fetch), by: Self.worker, for: .seconds(60)).count == 1)
+            try await records.claim(ClaimCapacity(1), from: .lane(.fetch), by: Self.worker, for: .seconds(60)).count
+                == 1)
         #expect(try await !isTaken())
     }
 
@@ -72,7 +73,7 @@ import Testing
                         switch number % 3 {
                         case 0:
                             let claims = try await records.claim(
-                                ClaimRoom(1), from: .lane(.fetch), by: Self.worker, for: .seconds(60))
+                                ClaimCapacity(1), from: .lane(.fetch), by: Self.worker, for: .seconds(60))
                             for claim in claims {
                                 // Another may have cancelled it.
                                 do {

@@ -81,7 +81,7 @@ import Testing
         _ = try await records.submit((0..<200).map { _ in .sample() }, SubmissionOptions())
         func claim(_ count: Int) async throws {
             let claims = try await records.claim(
-                ClaimRoom(count), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60))
+                ClaimCapacity(count), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60))
             #expect(claims.count == count)
         }
         let one = try await trips(of: fixture) { try await claim(1) }

@@ -51,7 +51,7 @@ import Testing
     private static func carryOut(_ run: RunID, in store: Store) async throws -> [JobRecord] {
         var done: [JobRecord] = []
         let claims = try await store.records.claim(
-            ClaimRoom(100), from: .run(run), by: WorkerID(rawValue: "worker"), for: .seconds(60))
+            ClaimCapacity(100), from: .run(run), by: WorkerID(rawValue: "worker"), for: .seconds(60))
         for claim in claims {
             let failure = AttachmentOutcome.failed(claim.attachments[0], .unrecognizedType(sniffed: nil))
             done.append(try await store.records.deliver([failure], under: claim))

@@ -211,15 +211,15 @@ struct Question: Sendable {
             #expect(claim != nil)
         },
         Question("claim for so many of each priority") { store in
-            let room = ClaimRoom(all: 1, bulk: 1)
+            let capacity = ClaimCapacity(all: 1, bulk: 1)
             let claims = try await store.records.claim(
-                room, from: .lane(.fetch), by: FilledStore.worker, for: .seconds(60))
+                capacity, from: .lane(.fetch), by: FilledStore.worker, for: .seconds(60))
             #expect(claims.count == 1)
         },
         Question("claim of other tenants than those that have many") { store in
-            let room = ClaimRoom(all: 1, bulk: 1, busy: [.bulk: [FilledStore.tenant]])
+            let capacity = ClaimCapacity(all: 1, bulk: 1, busy: [.bulk: [FilledStore.tenant]])
             let claims = try await store.records.claim(
-                room, from: .lane(.fetch), by: FilledStore.worker, for: .seconds(60))
+                capacity, from: .lane(.fetch), by: FilledStore.worker, for: .seconds(60))
             #expect(claims.isEmpty)
         },
         Question("end what is overdue") { store in
@@ -228,7 +228,7 @@ struct Question: Sendable {
         },
         Question("claim where nothing waits") { store in
             let none = try await store.records.claim(
-                ClaimRoom(1), from: .lane(.expensive), by: FilledStore.worker, for: .seconds(60))
+                ClaimCapacity(1), from: .lane(.expensive), by: FilledStore.worker, for: .seconds(60))
             #expect(none.isEmpty)
         },
         Question("submit a job") { store in
@@ -491,7 +491,8 @@ struct FilledStore: ~Copyable {
             return job
         }
         _ = try await records.submit(delivered, SubmissionOptions())
-        let claims = try await records.claim(ClaimRoom(size), from: .lane(.fetch), by: Self.worker, for: .seconds(60))
+        let claims = try await records.claim(
+            ClaimCapacity(size), from: .lane(.fetch), by: Self.worker, for: .seconds(60))
         let attachments = claims.flatMap(\.attachments)
         try await withThrowingTaskGroup { group in
             for claim in claims {
@@ -538,7 +539,7 @@ struct FilledStore: ~Copyable {
     }
 
     func claim() async throws -> Claim? {
-        try await records.claim(ClaimRoom(1), from: .lane(.fetch), by: Self.worker, for: .seconds(60)).first
+        try await records.claim(ClaimCapacity(1), from: .lane(.fetch), by: Self.worker, for: .seconds(60)).first
     }
 }
 

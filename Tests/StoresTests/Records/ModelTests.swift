@@ -231,7 +231,7 @@ private struct Drive: ~Copyable {
         let worker = "worker-\(Int.random(in: 0..<3, using: &generator))"
         let count = Int.random(in: 1...3, using: &generator)
         let given = try await current.records.claim(
-            ClaimRoom(count), from: .lane(.fetch), by: WorkerID(rawValue: worker), for: .seconds(10))
+            ClaimCapacity(count), from: .lane(.fetch), by: WorkerID(rawValue: worker), for: .seconds(10))
         let works = model.claim(count, by: worker, until: clock.now + .seconds(10), at: clock.now)
         #expect(given.map(\.job) == works.compactMap { model.jobs[$0]?.id })
         for (claim, work) in zip(given, works) {

@@ -101,7 +101,7 @@ import Testing
         #expect(part.accepted == 2 && part.next != nil)
         for id in [jobs[2], jobs[1]] { #expect(try await records.job(id, of: tenant)?.state == .pending) }
         let claims = try await records.claim(
-            ClaimRoom(10), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60))
+            ClaimCapacity(10), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60))
         let claim = try #require(claims.first { $0.job == jobs[2] })
         _ = try await records.deliver(
             [.failed(claim.attachments[0], .fetchFailed(reason: "it is away", status: 500))], under: claim)

@@ -33,7 +33,7 @@ import Testing
         _ = try await fixture.records.submit(job, SubmissionOptions(queueLimit: 10))
         let claim = try #require(
             try await fixture.records.claim(
-                ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60)
+                ClaimCapacity(1), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60)
             ).first)
         #expect(claim.submission.traceparent == job.traceparent)
         _ = try await fixture.records.deliver([.failed(claim.attachments[0], .corrupt(reason: "cut"))], under: claim)

@@ -15,7 +15,7 @@ import Testing
     }
 
     private func next(_ count: Int, in fixture: borrowing Fixture) async throws -> [Claim] {
-        try await fixture.records.claim(ClaimRoom(count), from: .lane(.fetch), by: me, for: .seconds(60))
+        try await fixture.records.claim(ClaimCapacity(count), from: .lane(.fetch), by: me, for: .seconds(60))
     }
 
     private func upload(
@@ -73,7 +73,8 @@ import Testing
 
         let moved = try await next(4, in: fixture)
         for claim in moved.reversed() { try await fixture.records.move(claim, to: .expensive) }
-        let other = try await fixture.records.claim(ClaimRoom(9), from: .lane(.expensive), by: me, for: .seconds(60))
+        let other = try await fixture.records.claim(
+            ClaimCapacity(9), from: .lane(.expensive), by: me, for: .seconds(60))
         #expect(other.map(\.job) == moved.reversed().map(\.job), "as they came there")
     }
 
@@ -93,8 +94,8 @@ import Testing
         try await accept((0..<50).map { _ in .sample(tenant: ada) }, in: fixture)
         let both = [upload(ada), upload(bob), .sample(tenant: ada, priority: .interactive)]
         try await accept(both + [.sample(tenant: bob, priority: .interactive)], in: fixture)
-        let quick = try await fixture.records.claim(ClaimRoom(2), from: .lane(.quick), by: me, for: .seconds(60))
-        let prompt = ClaimRoom(all: 2, bulk: 0)
+        let quick = try await fixture.records.claim(ClaimCapacity(2), from: .lane(.quick), by: me, for: .seconds(60))
+        let prompt = ClaimCapacity(all: 2, bulk: 0)
         let fetched = try await fixture.records.claim(prompt, from: .lane(.fetch), by: me, for: .seconds(60))
         #expect(Set((quick + fetched).map(\.job)).isSuperset(of: both.map(\.id)))
         // Had those of ada moved a line on, this one would stand behind 50.
@@ -110,7 +111,7 @@ import Testing
         let other = try fixture.reopened()
         _ = try await other.records.submit([.sample(tenant: bob)], SubmissionOptions())
         let claims = try await other.records.claim(
-            ClaimRoom(3), from: .lane(.fetch), by: WorkerID(rawValue: "you"), for: .seconds(60))
+            ClaimCapacity(3), from: .lane(.fetch), by: WorkerID(rawValue: "you"), for: .seconds(60))
         #expect(claims.count == 3 && claims.prefix(2).contains { $0.tenant == bob })
         #expect(claims.contains { $0.tenant == ada }, "nor does a newcomer pass everybody for ever")
     }
@@ -125,8 +126,8 @@ import Testing
             ]
         }
         try await accept(jobs, in: fixture)
-        func kinds(_ room: ClaimRoom, _ lane: JobLane) async throws -> [String: Int] {
-            let claims = try await fixture.records.claim(room, from: .lane(lane), by: me, for: .seconds(60))
+        func kinds(_ capacity: ClaimCapacity, _ lane: JobLane) async throws -> [String: Int] {
+            let claims = try await fixture.records.claim(capacity, from: .lane(lane), by: me, for: .seconds(60))
             for claim in claims { try await fixture.records.release(claim, after: .zero, countsAttempt: false) }
             return Dictionary(
                 grouping: claims.map {
@@ -134,12 +135,14 @@ import Testing
                 }, by: \.self
             ).mapValues(\.count)
         }
-        #expect(try await kinds(ClaimRoom(0), .quick).isEmpty)
-        #expect(try await kinds(ClaimRoom(1), .quick) == ["interactive present": 1])
-        #expect(try await kinds(ClaimRoom(1), .fetch) == ["interactive fetched": 1])
-        #expect(try await kinds(ClaimRoom(all: 9, bulk: 1), .quick) == ["interactive present": 3, "bulk present": 1])
-        #expect(try await kinds(ClaimRoom(all: 4, bulk: 2), .fetch) == ["interactive fetched": 3, "bulk fetched": 1])
-        #expect(try await kinds(ClaimRoom(9), .expensive).isEmpty)
+        #expect(try await kinds(ClaimCapacity(0), .quick).isEmpty)
+        #expect(try await kinds(ClaimCapacity(1), .quick) == ["interactive present": 1])
+        #expect(try await kinds(ClaimCapacity(1), .fetch) == ["interactive fetched": 1])
+        #expect(
+            try await kinds(ClaimCapacity(all: 9, bulk: 1), .quick) == ["interactive present": 3, "bulk present": 1])
+        #expect(
+            try await kinds(ClaimCapacity(all: 4, bulk: 2), .fetch) == ["interactive fetched": 3, "bulk fetched": 1])
+        #expect(try await kinds(ClaimCapacity(9), .expensive).isEmpty)
     }
 
     @Test(arguments: Backend.allCases)
@@ -151,8 +154,9 @@ import Testing
         _ = try await next(10, in: fixture)
         try await accept([.sample(tenant: eve), .sample(tenant: eve), .sample(tenant: bob)], in: fixture)
         func claim(_ busy: Set<TenantID>) async throws -> [TenantID] {
-            let room = ClaimRoom(all: 3, bulk: 3, busy: [.bulk: busy])
-            return try await fixture.records.claim(room, from: .lane(.fetch), by: me, for: .seconds(60)).map(\.tenant)
+            let capacity = ClaimCapacity(all: 3, bulk: 3, busy: [.bulk: busy])
+            return try await fixture.records.claim(capacity, from: .lane(.fetch), by: me, for: .seconds(60)).map(
+                \.tenant)
         }
         #expect(try await claim([ada, bob, eve]).isEmpty)
         #expect(try await claim([ada]) == [eve, bob], "the first of each")
@@ -238,7 +242,7 @@ import Testing
         fixture.clock.advance(.seconds(2))
         #expect(try await fixture.records.endOverdue(1).ended.count == 1)
         guard case .accepted = try await fixture.records.retry(job.id, of: ada) else { throw Unexpected() }
-        let again = try await fixture.records.claim(ClaimRoom(1), from: .lane(.quick), by: me, for: .seconds(60))
+        let again = try await fixture.records.claim(ClaimCapacity(1), from: .lane(.quick), by: me, for: .seconds(60))
         #expect(again.first?.submission.attachments[0].location == .spool(name: SourceName(rawValue: job.id.rawValue)))
     }
 }

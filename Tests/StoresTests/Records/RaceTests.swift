@@ -69,7 +69,7 @@ import Testing
                     var mine: [JobID] = []
                     while true {
                         let claims = try await stores[index % 2].records.claim(
-                            ClaimRoom(2), from: .lane(.fetch), by: WorkerID(rawValue: "worker-\(index)"),
+                            ClaimCapacity(2), from: .lane(.fetch), by: WorkerID(rawValue: "worker-\(index)"),
                             for: .seconds(60))
                         if claims.isEmpty { return mine }
                         mine += claims.map(\.job)
@@ -91,17 +91,17 @@ import Testing
         do {
             let mortal = try fixture.reopened()
             let claims = try await mortal.records.claim(
-                ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "mortal"), for: .seconds(3600))
+                ClaimCapacity(1), from: .lane(.fetch), by: WorkerID(rawValue: "mortal"), for: .seconds(3600))
             #expect(claims.count == 1)
             let others = try await fixture.records.claim(
-                ClaimRoom(5), from: .lane(.fetch), by: WorkerID(rawValue: "heir"), for: .seconds(3600))
+                ClaimCapacity(5), from: .lane(.fetch), by: WorkerID(rawValue: "heir"), for: .seconds(3600))
             #expect(others.count == 1)
         }
         // Another test may just be starting a process, which holds a copy of the dead one's lock until its exec.
         var inherited: [Claim] = []
         for _ in 0..<6000 where inherited.isEmpty {
             inherited = try await fixture.records.claim(
-                ClaimRoom(5), from: .lane(.fetch), by: WorkerID(rawValue: "heir"), for: .seconds(3600))
+                ClaimCapacity(5), from: .lane(.fetch), by: WorkerID(rawValue: "heir"), for: .seconds(3600))
             if inherited.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
         }
         #expect(inherited.map(\.attempt) == [2])

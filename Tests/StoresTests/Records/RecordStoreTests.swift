@@ -122,7 +122,8 @@ import Testing
         let blob = try await fixture.store.commit("late")
         let job = try await fixture.records.deliver([.delivered(second.attachments[0], [.main: blob])], under: second)
         #expect(job.state == .delivered)
-        #expect(try await fixture.records.claim(ClaimRoom(5), from: .lane(.fetch), by: me, for: .seconds(60)).isEmpty)
+        #expect(
+            try await fixture.records.claim(ClaimCapacity(5), from: .lane(.fetch), by: me, for: .seconds(60)).isEmpty)
     }
 
     @Test(arguments: Backend.allCases)
@@ -151,7 +152,8 @@ import Testing
         let end = try await fixture.records.heartbeat(claim, for: .seconds(60))
         #expect(end == fixture.clock.now + .seconds(60))
         fixture.clock.advance(.seconds(50))
-        #expect(try await fixture.records.claim(ClaimRoom(1), from: .lane(.fetch), by: me, for: .seconds(60)).isEmpty)
+        #expect(
+            try await fixture.records.claim(ClaimCapacity(1), from: .lane(.fetch), by: me, for: .seconds(60)).isEmpty)
         _ = try await fixture.records.deliver(
             [.failed(claim.attachments[0], .corrupt(reason: "x"))], under: claim)
     }
@@ -168,12 +170,13 @@ import Testing
         _ = try await fixture.records.submit([bulk, other], SubmissionOptions())
         fixture.clock.advance(.milliseconds(1))
         _ = try await fixture.records.submit([interactive], SubmissionOptions())
-        let claims = try await fixture.records.claim(ClaimRoom(5), from: .lane(.fetch), by: me, for: .seconds(60))
+        let claims = try await fixture.records.claim(ClaimCapacity(5), from: .lane(.fetch), by: me, for: .seconds(60))
         #expect(claims.map(\.job) == [interactive.id, bulk.id])
         #expect(
-            try await fixture.records.claim(ClaimRoom(5), from: .run(run), by: me, for: .seconds(60)).map(\.job) == [
-                other.id
-            ])
+            try await fixture.records.claim(ClaimCapacity(5), from: .run(run), by: me, for: .seconds(60)).map(\.job)
+                == [
+                    other.id
+                ])
     }
 
     @Test(arguments: Backend.allCases)
@@ -184,7 +187,8 @@ import Testing
         _ = try await fixture.records.submit([.sample(deadline: 100)], SubmissionOptions())
         let first = try await fixture.claim()
         try await fixture.records.release(first, after: .seconds(10), countsAttempt: true)
-        #expect(try await fixture.records.claim(ClaimRoom(1), from: .lane(.fetch), by: me, for: .seconds(60)).isEmpty)
+        #expect(
+            try await fixture.records.claim(ClaimCapacity(1), from: .lane(.fetch), by: me, for: .seconds(60)).isEmpty)
         fixture.clock.advance(.seconds(10))
         let second = try await fixture.claim()
         #expect(second.attempt == 2)
@@ -239,13 +243,15 @@ import Testing
             guard case .unchanged(let left)? = answers.first else { throw Unexpected() }
             #expect(left.id == job.id && left.state == .pending)
             #expect(
-                try await fixture.records.claim(ClaimRoom(1), from: .run(second), by: me, for: .seconds(60)).isEmpty)
+                try await fixture.records.claim(ClaimCapacity(1), from: .run(second), by: me, for: .seconds(60)).isEmpty
+            )
             withExtendedLifetime(other) {}
         }
         let answers = try await fixture.records.submit([.sample(run: second, work: "path 1")], SubmissionOptions())
         guard case .adopted(let adopted)? = answers.first else { throw Unexpected() }
         #expect(adopted.id == job.id)
-        #expect(try await fixture.records.claim(ClaimRoom(1), from: .run(second), by: me, for: .seconds(60)).count == 1)
+        #expect(
+            try await fixture.records.claim(ClaimCapacity(1), from: .run(second), by: me, for: .seconds(60)).count == 1)
     }
 
     @Test(arguments: Backend.allCases)
@@ -261,9 +267,9 @@ import Testing
         guard case .adopted(let adopted) = try await submit(second) else { throw Unexpected() }
         #expect(adopted.id == job.id)
         #expect(adopted.attachments.map(\.id) == job.attachments.map(\.id))
-        #expect(try await fixture.records.claim(ClaimRoom(1), from: .run(first), by: me, for: .seconds(60)).isEmpty)
+        #expect(try await fixture.records.claim(ClaimCapacity(1), from: .run(first), by: me, for: .seconds(60)).isEmpty)
         let claim = try #require(
-            try await fixture.records.claim(ClaimRoom(1), from: .run(second), by: me, for: .seconds(60)).first)
+            try await fixture.records.claim(ClaimCapacity(1), from: .run(second), by: me, for: .seconds(60)).first)
         #expect(claim.job == job.id)
         guard case .unchanged(let running) = try await submit(first) else { throw Unexpected() }
         #expect(running.state == .running)
@@ -276,7 +282,7 @@ import Testing
         #expect(again.generation == 2)
         #expect(again.state == .pending)
         let retry = try #require(
-            try await fixture.records.claim(ClaimRoom(1), from: .run(first), by: me, for: .seconds(60)).first)
+            try await fixture.records.claim(ClaimCapacity(1), from: .run(first), by: me, for: .seconds(60)).first)
         #expect(retry.attempt == 1)
         let blob = try await fixture.store.commit("main")
         _ = try await fixture.records.deliver([.delivered(retry.attachments[0], [.main: blob])], under: retry)
@@ -427,7 +433,9 @@ struct Unexpected: Error {}
 extension Fixture {
     func claim() async throws -> Claim {
         try #require(
-            try await records.claim(ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "me"), for: .seconds(60))
-                .first)
+            try await records.claim(
+                ClaimCapacity(1), from: .lane(.fetch), by: WorkerID(rawValue: "me"), for: .seconds(60)
+            )
+            .first)
     }
 }

@@ -18,7 +18,7 @@ import Testing
             [.sample(tenant: Self.ada, profile: .notification, run: run)], SubmissionOptions())
         let claim = try #require(
             try await store.records.claim(
-                ClaimRoom(1), from: .run(run), by: WorkerID(rawValue: run.rawValue), for: .seconds(60)
+                ClaimCapacity(1), from: .run(run), by: WorkerID(rawValue: run.rawValue), for: .seconds(60)
             ).first)
         let blob = try await store.commit(text)
         var outcome = AttachmentOutcome.delivered(claim.attachments[0], [.main: blob])

@@ -35,7 +35,7 @@ import Testing
             default:
                 let source: ClaimSource = run.map { .run($0) } ?? .lane(.fetch)
                 let claims = try await records.claim(
-                    ClaimRoom(1), from: source, by: WorkerID(rawValue: run == nil ? "w" : "r"), for: .seconds(600))
+                    ClaimCapacity(1), from: source, by: WorkerID(rawValue: run == nil ? "w" : "r"), for: .seconds(600))
                 guard let claim = claims.first, number % 10 != 7 else { continue }
                 var outcomes: [AttachmentOutcome] = []
                 for id in claim.attachments {

@@ -337,7 +337,7 @@ extension Fixture {
     }
 
     func claimAll(tenant: TenantID? = nil, from lane: JobLane = .fetch) async throws -> [Claim] {
-        try await records.claim(ClaimRoom(100), from: .lane(lane), by: WorkerID(rawValue: "me"), for: .seconds(60))
+        try await records.claim(ClaimCapacity(100), from: .lane(lane), by: WorkerID(rawValue: "me"), for: .seconds(60))
             .filter { $0.tenant == tenant ?? $0.tenant }
     }
 

@@ -157,7 +157,7 @@ import Testing
         #expect(whole.submitted?.id == job.id && whole.submitted?.state == .pending)
         #expect(try await fixture.records.upload(of: token.token)?.submittedJob == job.id)
         let claims = try await fixture.records.claim(
-            ClaimRoom(1), from: .lane(.quick), by: WorkerID(rawValue: "worker"), for: .seconds(60))
+            ClaimCapacity(1), from: .lane(.quick), by: WorkerID(rawValue: "worker"), for: .seconds(60))
         let claim = try #require(claims.first)
         #expect(claim.submission.attachments[0].location == .spool(name: upload.source))
         #expect(claim.submission.attachments[0].sha256 == hash)
@@ -217,7 +217,7 @@ import Testing
         try await step(
             fixture.store, upload, .complete(sha256: String(repeating: "c", count: 64), writer))
         let claims = try await fixture.records.claim(
-            ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60))
+            ClaimCapacity(1), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60))
         let claim = try #require(claims.first)
         #expect(claim.submission.attachments[0].encryption == key)
         #expect(claim.submission.attachments[1].location == job.attachments[1].location)

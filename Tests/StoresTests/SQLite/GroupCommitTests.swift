@@ -55,7 +55,7 @@ import Testing
             fixture.clock.advance(.seconds(1))
             #expect(
                 try await fixture.sqlite.claim(
-                    ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "w"), for: .seconds(1)
+                    ClaimCapacity(1), from: .lane(.fetch), by: WorkerID(rawValue: "w"), for: .seconds(1)
                 ).isEmpty)
         }
         #expect(fixture.sqlite.commits.commits == before)

@@ -84,7 +84,7 @@ import Testing
         #expect(records.revocations == 1)
 
         let claims = try await records.claim(
-            ClaimRoom(10), from: .lane(.fetch), by: WorkerID(rawValue: "me"), for: .seconds(60))
+            ClaimCapacity(10), from: .lane(.fetch), by: WorkerID(rawValue: "me"), for: .seconds(60))
         // What was pending has rank 0, and goes by its key.
         #expect(claims.map(\.job.rawValue) == ["waiting", "running"])
         #expect(try sqlite(path, "SELECT sum(rank) FROM jobs") == "0\n")

@@ -311,7 +311,7 @@ extension Store {
 
     func claimNext() async throws -> Claim? {
         try await records.claim(
-            ClaimRoom(1), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60)
+            ClaimCapacity(1), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60)
         ).first
     }
 
@@ -351,7 +351,7 @@ extension Store {
         _ = try await records.submit([.sample(tenant: tenant, profile: profile, run: run)], SubmissionOptions())
         let claim = try #require(
             try await records.claim(
-                ClaimRoom(1), from: .run(run), by: WorkerID(rawValue: run.rawValue), for: .seconds(60)
+                ClaimCapacity(1), from: .run(run), by: WorkerID(rawValue: run.rawValue), for: .seconds(60)
             ).first)
         var blobs: [RenditionRole: CommittedBlob] = [:]
         for (role, text) in texts { blobs[role] = try await commit(text) }
