@@ -2,8 +2,9 @@
 enum FileName {
     /// The last component, without what no file name holds; nil where nothing is left.
     static func cleaned(_ text: String) -> String? {
-        let last = text.split { $0 == "/" || $0 == "\\" }.last ?? ""
-        let kept = last.unicodeScalars.filter { scalar in
+        // By scalars: a slash before a mark that combines with it is another character.
+        let last = Array(text.unicodeScalars).split { $0 == "/" || $0 == "\\" }.last ?? []
+        let kept = last.filter { scalar in
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator: false
             default: true
