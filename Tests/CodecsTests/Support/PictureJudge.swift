@@ -24,6 +24,13 @@ enum PictureJudge {
         args = sys.argv[1:]
         say = print
         def load(path): return np.asarray(Image.open(path).convert('RGBA')).astype(int)
+        # In sRGB, whatever profile it has.
+        def shown(path):
+            image = Image.open(path); profile = image.info.get('icc_profile')
+            if not profile: return load(path)
+            image = image.convert('RGBA'); colours = ImageCms.profileToProfile(image.convert('RGB'), io.BytesIO(profile),
+                ImageCms.createProfile('sRGB'), renderingIntent=1, flags=0x2000)
+            colours.putalpha(image.getchannel('A')); return np.asarray(colours).astype(int)
         def rgb(image): return np.asarray(image.convert('RGB')).astype(np.float64)
         def lanczos(image, size, box=None):
             planes = np.asarray(image.convert('RGB')).astype(np.float32)
@@ -59,7 +66,7 @@ enum PictureJudge {
         let lines = try run(
             """
             for a, b in zip(args[::2], args[1::2]):
-                a, b = load(a), load(b)
+                a, b = shown(a), load(b)
                 if a.shape != b.shape:
                     say('size'); continue
                 d = np.abs(a - b) * np.where(np.arange(4) == 3, 1, (b[..., 3] > 8)[..., None])
