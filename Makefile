@@ -135,10 +135,10 @@ fuzz: dependencies ## Give everything that reads foreign bytes what libFuzzer ma
 fuzz-huffman: dependencies ## Compare our decoder of Huffman codes with libjpeg's on what libFuzzer makes: half an hour.
 	./Tests/Fuzz/fuzz.sh --seconds $(or $(SECONDS),1800) --keep huffman
 
-# make storm COUNT=2000 SEED=7
+# make storm COUNT=2000 SEED=7; FIRST=400 leaves out what an earlier run has done
 .PHONY: storm
 storm: release ## Send changed samples through a batch and a service, and look at what is left: hours.
-	PYTHONPATH=Tests python3 -B -m storm --count $(or $(COUNT),100000) --seed $(or $(SEED),1) $(RELEASE)/satchel
+	PYTHONPATH=Tests python3 -B -m storm --count $(or $(COUNT),100000) --first $(or $(FIRST),0) --seed $(or $(SEED),1) $(RELEASE)/satchel
 
 # make soak MINUTES=5 SEED=7
 .PHONY: soak

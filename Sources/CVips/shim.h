@@ -535,18 +535,13 @@ static inline int satchel_profile(const char *name, VipsBlob *_Nullable *_Nonnul
     return vips_profile_load(name, out, NULL);
 }
 
-/// The same pixels with libvips' own profile of that name.
-static inline int satchel_with_profile(VipsImage *in, VipsImage *_Nullable *_Nonnull out, const char *name) {
-    VipsBlob *profile = NULL;
-    if (vips_profile_load(name, &profile, NULL) || !profile)
+/// The same pixels with a colour profile.
+static inline int satchel_with_profile(
+    VipsImage *in, VipsImage *_Nullable *_Nonnull out, const void *profile, size_t length) {
+    if (vips_copy(in, out, NULL))
         return -1;
-    int result = vips_copy(in, out, NULL);
-    size_t length;
-    const void *data = vips_blob_get(profile, &length);
-    if (!result)
-        vips_image_set_blob_copy(*out, VIPS_META_ICC_NAME, data, length);
-    satchel_blob_unref(profile);
-    return result;
+    vips_image_set_blob_copy(*out, VIPS_META_ICC_NAME, profile, length);
+    return 0;
 }
 
 /// To sRGB by what the image says of itself.

@@ -1,6 +1,20 @@
+import Attachments
+import CVips
 import Glibc
 
 extension ColourProfile {
+    /// libvips' own profile, so that none of a source's bytes is kept.
+    static func displayP3() throws(AttachmentError) -> [UInt8] {
+        var blob: UnsafeMutablePointer<VipsBlob>?
+        guard unsafe satchel_profile("p3", &blob) == 0, let blob = unsafe blob else {
+            throw .codecCrashed(reason: "libvips lacks the profile of Display P3")
+        }
+        defer { unsafe satchel_blob_unref(blob) }
+        var length = 0
+        let start = unsafe vips_blob_get(blob, &length)
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: length))
+    }
+
     /// Whether a profile of RGB has the primaries of Display P3 and the curve of sRGB, whatever it calls itself.
     ///
     /// Compared are its colorants, which are adapted to D50 (ICC.1:2022, 9.2), within what versions of it differ by, and its

@@ -23,6 +23,7 @@ struct DisplayP3Pixels: Hashable, Sendable {
     func picture(hasAlpha: Bool) throws -> Picture {
         let pixels = try raster.picture()
         let shown = hasAlpha ? try pixels.withoutHidden() : try pixels.withoutAlpha()
-        return try unsafe shown.derive { unsafe satchel_with_profile($0, $1, "p3") }.computed()
+        let profile = try ColourProfile.displayP3()
+        return try unsafe shown.derive { unsafe satchel_with_profile($0, $1, profile, profile.count) }.computed()
     }
 }

@@ -172,7 +172,7 @@ extension KeptJPEG {
     private static func coded(
         _ source: borrowing SourceBytes, _ facts: StillFacts, _ scans: satchel_jpeg_scans
     ) throws(AttachmentError) -> Keeping {
-        let profile = facts.keptForm.colours == .displayP3 ? try displayP3() : []
+        let profile = facts.keptForm.colours == .displayP3 ? try ColourProfile.displayP3() : []
         var start: UnsafeMutablePointer<UInt8>?
         var count = 0
         let result = unsafe source.withBytes { bytes in
@@ -199,17 +199,5 @@ extension KeptJPEG {
             // Decoding says what is wrong with it.
             return .not(.warning)
         }
-    }
-
-    /// libvips' own profile, so that none of a source's bytes is kept.
-    private static func displayP3() throws(AttachmentError) -> [UInt8] {
-        var blob: UnsafeMutablePointer<VipsBlob>?
-        guard unsafe satchel_profile("p3", &blob) == 0, let blob = unsafe blob else {
-            throw .codecCrashed(reason: "libvips lacks the profile of Display P3")
-        }
-        defer { unsafe satchel_blob_unref(blob) }
-        var length = 0
-        let start = unsafe vips_blob_get(blob, &length)
-        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: length))
     }
 }

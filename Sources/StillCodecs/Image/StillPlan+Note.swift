@@ -14,7 +14,9 @@ extension StillPlan {
         var reasons: [String] = []
         if attempt.size != size { reasons.append("\(attempt.size.width)×\(attempt.size.height)") }
         if let rival, best == attempts.first { reasons.append("as PNG \(rival.bytes) bytes") }
-        if best == rival, let first = attempts.first {
+        if best == rival, attempt.form == .displayP3, attempts.first?.attempt.form == .truecolour {
+            reasons.append("because sRGB would change its colours")
+        } else if best == rival, let first = attempts.first {
             let other = "\(first.attempt.type.format.name) \(first.attempt.manner)"
             reasons.append("because \(other) takes \(first.bytes) bytes")
         }

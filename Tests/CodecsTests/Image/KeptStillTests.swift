@@ -179,26 +179,35 @@ import Testing
                 and not (b * ~seen).any())
         """
 
+    /// What becomes of each file, and what a judge of pairs says of the file and of its main rendition.
+    private func judged(_ names: [String], by script: String) throws -> [(
+        name: String, made: Rendered, verdict: String
+    )] {
+        let made = try names.map { try rendered($0) }
+        let pairs = try zip(names, made).flatMap { [file($0).path, try $1.path(.main)] }
+        let verdicts = try PictureJudge.run(script, pairs)
+        try #require(verdicts.count == names.count)
+        return names.indices.map { (names[$0], made[$0], verdicts[$0]) }
+    }
+
     @Test func `a PNG that fits keeps its pixels, in as few bits as it has`() throws {
         let photo = Repository.media.appending(path: "jpeg/coffee.jpg").path
         let names = try PictureJudge.run(Self.pngs, [directory.url.path, photo])
         #expect(names.count == 14)
-        let made = try names.map { try rendered($0) }
-        let pairs = try zip(names, made).flatMap { [file($0).path, try $1.path(.main)] }
-        for (index, verdict) in try PictureJudge.run(Self.pixels, pairs).enumerated() {
-            let report = try #require(made[index].report(.main))
-            let about = "\(names[index]): \(verdict), \(report.bytes) bytes, \(report.note)"
+        let judged = try judged(names, by: Self.pixels)
+        for (name, made, verdict) in judged {
+            let report = try #require(made.report(.main))
+            let about = "\(name): \(verdict), \(report.bytes) bytes, \(report.note)"
             // What JPEG makes smaller is no less faithful than it was.
             if report.type == .jpeg {
                 #expect(report.note.hasSuffix("; not kept: JPEG takes fewer bytes"), "\(about)")
-                #expect(try report.bytes < mostBytes(names[index]) && names[index].hasPrefix("palette"), "\(about)")
+                #expect(try report.bytes < mostBytes(name) && name.hasPrefix("palette"), "\(about)")
                 continue
             }
             #expect(verdict == "True" && report.note.hasPrefix("kept: PNG, "), "\(about)")
-            #expect(try report.bytes <= mostBytes(names[index]), "\(about)")
+            #expect(try report.bytes <= mostBytes(name), "\(about)")
         }
-        let paths = try made.map { try $0.path(.main) }
-        #expect(try metadata(of: paths) == [])
+        #expect(try metadata(of: judged.map { try $0.made.path(.main) }) == [])
     }
 
     /// PNGs in Display P3 of each kind: what colours they have, whether any is transparent, and how they are turned.
@@ -232,23 +241,26 @@ import Testing
         let profile = Repository.media.appending(path: "jpeg/display-p3.jpg").path
         let names = try PictureJudge.run(Self.wide, [directory.url.path, profile])
         #expect(names.count == 6)
-        let made = try names.map { try rendered($0) }
-        let pairs = try zip(names, made).flatMap { [file($0).path, try $1.path(.main)] }
-        for (index, verdict) in try PictureJudge.run(Self.widePixels, pairs).enumerated() {
-            let report = try #require(made[index].report(.main))
-            let about = "\(names[index]): \(verdict), \(report.bytes) bytes, \(report.note)"
-            if names[index] == "photo.png" {
+        let judged = try judged(names, by: Self.widePixels)
+        for (name, made, verdict) in judged {
+            let report = try #require(made.report(.main))
+            let about = "\(name): \(verdict), \(report.bytes) bytes, \(report.note)"
+            #expect(
+                try Data(contentsOf: URL(filePath: made.path(.main))).range(of: Data("CANARY".utf8)) == nil, "\(about)")
+            if name == "photo.png" {
                 #expect(report.type == .jpeg && report.note.contains("not kept: "), "\(about)")
                 continue
             }
             #expect(report.note.hasPrefix("kept: PNG in Display P3, "), "\(about)")
-            #expect(verdict == "True \(names[index] == "grey.png" ? "none" : "sP3C") False", "\(about)")
+            #expect(!report.note.contains("in all colours takes"), "\(about)")
+            #expect(verdict == "True \(name == "grey.png" ? "none" : "sP3C") False", "\(about)")
             // libvips' profile, of 480 bytes, may take more than the source's own.
-            #expect(try report.bytes <= mostBytes(names[index]) + 480, "\(about)")
+            #expect(try report.bytes <= mostBytes(name) + 480, "\(about)")
         }
         // What comes out once goes in again.
-        let again = try Rendered.of(URL(filePath: made[0].path(.main)), in: directory.url)
-        #expect(again.report(.main)?.bytes == made[0].report(.main)?.bytes)
+        let once = try #require(judged.first).made
+        let again = try Rendered.of(URL(filePath: once.path(.main)), in: directory.url)
+        #expect(again.report(.main)?.bytes == once.report(.main)?.bytes)
         var aim = Profile.notification
         aim.image?.aim = 1_000
         let over = try #require(try rendered("rgb.png", profile: aim).report(.main))
