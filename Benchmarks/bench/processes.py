@@ -68,6 +68,12 @@ def peak_memory(body, services=()):
     return result, peak
 
 
+def proportional(root):
+    """Bytes that a process has now, and those of it and all beneath it; of what processes share each has its part (`Pss`)."""
+    own, *others = [answer(lambda: process.memory_full_info().pss) for process in tree(root)]
+    return own, own + sum(others)
+
+
 class Footprint:
     """What a service holds at one moment, which must not grow."""
 

@@ -97,19 +97,19 @@ class Service:
         """
         place = workplace.unique("service")
         place.mkdir()
-        self.store, self.port, log = place / "store", free_port(), place / "log"
+        self.store, self.port, self.log = place / "store", free_port(), place / "log"
         environment = environment or {"SATCHEL_STORE": self.store, "SATCHEL_ACCESS_KEYS": place / "keys"}
         self.program = Command([workplace.satchel_program], environment)
         self.authorization = self.key()
         serve = Command([*prefix, workplace.satchel_program], environment, cores)
-        with open(log, "wb") as output:
+        with open(self.log, "wb") as output:
             self.running = serve.with_arguments("serve", "--listen", f"127.0.0.1:{self.port}", *settings).start(output)
         self.process = self.running.pid
         try:
             wait_for("satchel serve", lambda: self.connect().get("/readyz"))
         except Failure as failure:
             self.__exit__()
-            raise Failure(f"{failure}\n{log.read_text()[-2000:]}") from failure
+            raise Failure(f"{failure}\n{self.log.read_text()[-2000:]}") from failure
 
     def __enter__(self):
         return self
@@ -163,6 +163,11 @@ class Service:
         start = time.monotonic()
         in_parallel(clients, client, bodies)
         return seconds, time.monotonic() - start
+
+    def work(self):
+        """Seconds of each job from its start to its end, as the service itself tells them; a client's connection isn't in them."""
+        lines = (json.loads(line) for line in self.log.read_text().splitlines())
+        return [line["work_seconds"] for line in lines if line["message"] == "job"]
 
     def footprint(self):
         return processes.Footprint(self.process, self.store)

@@ -84,6 +84,8 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         var report = trial()
         report.libraries = codec.libraries
         try? control.send(ZygoteMessage.ready(report, addressSpace: addressSpace))
+        // What its start used: a fork finds what it needs in the file's pages by itself.
+        csandbox_release_program()
         if report.missing(under: invocation.policy).isEmpty {
             while serve() {}
         }

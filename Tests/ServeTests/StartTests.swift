@@ -22,6 +22,29 @@ import Testing
         #expect(second.key == nil)
     }
 
+    @Test func `of the program's file it holds what it uses, not what its start used`() async throws {
+        let harness = try ServiceHarness()
+        let server = try await harness.serve()
+        /// Kilobytes of its code and constants.
+        func held() throws -> Int {
+            var total = 0, isCounted = false
+            let process = server.program.process.processIdentifier
+            for line in try String(contentsOfFile: "/proc/\(process)/smaps", encoding: .utf8).split(separator: "\n") {
+                let words = line.split(separator: " ")
+                if !words[0].hasSuffix(":") {
+                    isCounted = words.last?.hasSuffix("/satchel") == true && !words[1].contains("w")
+                } else if words[0] == "Rss:", isCounted {
+                    total += Int(words[1]) ?? 0
+                }
+            }
+            return total
+        }
+        let began = try held()
+        try await eventually("it lets go of most") { try held() < began / 2 }
+        #expect(try await server.accepts())
+        #expect(try await server.stop().status == 0)
+    }
+
     @Test func `the key of a service that was killed is taken back by the next one`() async throws {
         let harness = try ServiceHarness()
         let server = try await harness.serve()

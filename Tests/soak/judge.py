@@ -1,8 +1,9 @@
 """Judges a soak by what was noted, and knows nothing else.
 
 Whether something is flat: of each life of the service (a kill begins a new one), what it held in the last third is compared with the
-first, after a warm-up; medians of thirds, as what a fault does for a minute isn't growth, and what stays after it is. The growth of a
-life is that difference over two thirds of its time, carried on over all of it, and lives are added up, so that a kill hides no leak."""
+first, after a warm-up. Of each third the lower quartile counts: what work underway takes comes and goes, what a fault does for a
+minute isn't growth, and what stays after either raises the least that is held as well. The growth of a life is that difference over
+two thirds of its time, carried on over all of it, and lives are added up, so that a kill hides no leak."""
 import collections
 import statistics
 
@@ -39,7 +40,7 @@ def growth(points):
     third = len(warm) // 3
     if third < LEAST:
         return None
-    first, last = (statistics.median(value for _, value in part) for part in (warm[:third], warm[-third:]))
+    first, last = (statistics.quantiles((value for _, value in part), n=4)[0] for part in (warm[:third], warm[-third:]))
     return (last - first) * 1.5
 
 

@@ -5,7 +5,7 @@ from typing import Callable
 
 from . import (
     animations, callbacks, clips, cores, deadlines, delivery, growth, isolation, jobs, memory, mixed, neighbours, notifications,
-    overload, photographs, placeholders, scale, sizes, soak, storm, store, trims, uploads,
+    overhead, overload, photographs, placeholders, scale, sizes, soak, storm, store, trims, uploads,
 )
 
 
@@ -24,6 +24,7 @@ PARTS = [
     Part("storm", "small pictures in thousands, beside a bare loop of libvips", storm.measure),
     Part("cores", "what a second core gains, beside loops of vipsthumbnail", cores.measure),
     Part("isolation", "what a process of its own costs each source", isolation.measure),
+    Part("overhead", "what there is beside pixels: a batch's start, a source, and a service at rest", overhead.measure),
     Part("animations", "GIFs to 320 pixels: CPU, bytes and fidelity", animations.measure),
     Part("frames", "CPU of a GIF by its frames", sizes.measure_animations, False),
     Part("mixed", "a directory of photographs, pictures, clips, sounds and junk", mixed.measure),

@@ -6,7 +6,7 @@ import time
 from .. import progress
 from ..corpus.chance import chance
 from ..corpus.inputs import files
-from ..figures import MILLISECONDS, OWN, PERCENTILES, PER_SECOND, Axis, Findings, Line, Plot, percentiles, ratios
+from ..figures import MILLISECONDS, OWN, PERCENTILES, PER_SECOND, Axis, Findings, Line, Plot, median, percentiles, ratios
 from ..service import Service, in_parallel, unlike
 
 _CLIENTS = (1, 2, 32)
@@ -26,12 +26,14 @@ def _throughput(run, findings):
     count = 96 if run.is_full else 48
     sources = run.inputs.photographs(count)
     bodies = [file.read_bytes() for file in files(sources)]
-    batches, rates, latencies = [], {clients: [] for clients in _CLIENTS}, {clients: [] for clients in _CLIENTS}
+    batches, over_work, rates, latencies = [], [], {clients: [] for clients in _CLIENTS}, {clients: [] for clients in _CLIENTS}
     for _ in run.turns("jobs over HTTP", most=3):
         batches.append(count / run.workplace.satchel("batch", sources).run().wall)
         for clients in _CLIENTS:
             with Service(run.workplace) as service:
                 seconds, wall = service.deliver_all(clients, bodies)
+                if clients == 1:
+                    over_work.append(median(seconds) / median(service.work()))
             rates[clients].append(count / wall)
             latencies[clients].append(percentiles([1000 * one for one in seconds]))
     for clients in _CLIENTS:
@@ -42,6 +44,8 @@ def _throughput(run, findings):
         for name in PERCENTILES:
             found = [latency[name] for latency in latencies[clients]]
             findings.add(f"{name}_{clients}", f"— {name} of a job's latency", found, MILLISECONDS)
+        if clients == 1:
+            findings.add("over_work", "— p50 in terms of the job's own work", over_work, at_most=1.15)
     findings.add("rate_batch", "Photographs of a batch", batches, PER_SECOND)
 
 

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "memory_file.h"
 #include "openat2.h"
+#include "process_memory.h"
 #include "sandbox_landlock.h"
 #include "sandbox_namespaces.h"
 #include "sandbox_packets.h"

@@ -106,21 +106,21 @@ enum ThumbHash {
         var scale = 0.0
 
         init(_ plane: [Double], _ width: Int, _ height: Int, _ columns: Int, _ rows: Int) {
+            // What each line comes to under a column's wave is the same for all rows of terms.
+            let lines = (0..<columns).map { column in
+                let across = Self.cosines(column, width)
+                return (0..<height).map { y in
+                    var line = 0.0
+                    for x in 0..<width { line += plane[y * width + x] * across[x] }
+                    return line
+                }
+            }
             for row in 0..<rows {
-                let down = (0..<height).map { cos(Double.pi / Double(height) * Double(row) * (Double($0) + 0.5)) }
+                let down = Self.cosines(row, height)
                 // The triangle of low frequencies.
                 var column = 0
                 while column * rows < columns * (rows - row) {
-                    let across = (0..<width).map {
-                        cos(Double.pi / Double(width) * Double(column) * (Double($0) + 0.5))
-                    }
-                    var sum = 0.0
-                    for y in 0..<height {
-                        var line = 0.0
-                        for x in 0..<width { line += plane[y * width + x] * across[x] }
-                        sum += line * down[y]
-                    }
-                    let term = sum / Double(width * height)
+                    let term = zip(lines[column], down).reduce(0) { $0 + $1.0 * $1.1 } / Double(width * height)
                     if column == 0 && row == 0 {
                         constant = term
                     } else {
@@ -133,6 +133,10 @@ enum ThumbHash {
             if scale > 0 {
                 varying = varying.map { 0.5 + 0.5 / scale * $0 }
             }
+        }
+
+        private static func cosines(_ term: Int, _ count: Int) -> [Double] {
+            (0..<count).map { cos(Double.pi / Double(count) * Double(term) * (Double($0) + 0.5)) }
         }
     }
 }

@@ -1,5 +1,6 @@
 import API
 import Attachments
+import CSandbox
 import CodecPool
 import Foundation
 import Glibc
@@ -65,6 +66,7 @@ struct ServiceComposition: Sendable {
                 onListening: { [configuration, sandbox] _ in
                     announce(configuration, store: store, sandbox: sandbox, logger: logger)
                     manager?.notify(.ready(configuration.places))
+                    releaseStart()
                     onListening()
                 })
             return ServiceComposition(
@@ -174,6 +176,12 @@ struct ServiceComposition: Sendable {
         }
         await notifications.service.end()
         logger.notice("stopped")
+    }
+
+    /// Most of the program's pages are used by its start alone: Swift looks through all conformances. The codecs' are let go of likewise
+    /// (Zygote).
+    private static func releaseStart() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + 5) { csandbox_release_program() }
     }
 
     private static func announce(

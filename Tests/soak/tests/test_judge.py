@@ -59,6 +59,11 @@ class JudgeTests(unittest.TestCase):
         found = samples(changed="memory", by=lambda at, life, began: 400 * (700 < began < 725))
         self.assertEqual(self.verdict(found).growing, [])
 
+    def test_what_work_underway_takes_is_no_growth_where_there_is_more_of_it_at_the_end(self):
+        chance = random.Random(2)
+        found = samples(changed="memory", by=lambda at, life, began: 45 * (chance.random() < (0.25 if began < 600 else 0.45)))
+        self.assertEqual(self.verdict(found).growing, [])
+
     def test_what_is_made_on_first_use_is_no_growth(self):
         found = samples(changed="service", by=lambda at, life, began: min(30, began / 4))
         self.assertEqual(self.verdict(found).growing, [])
