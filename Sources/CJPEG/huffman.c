@@ -402,9 +402,18 @@ size_t satchel_jpeg_huffman_left_over(const struct jpeg_decompress_struct *info)
     return means_something ? count : 0;
 }
 
+void satchel_jpeg_huffman_hand_back(struct jpeg_decompress_struct *info) {
+    if (!satchel_jpeg_huffman_is_decoding(info)) return;
+    const decoder *state = info->client_data;
+    info->src->next_input_byte = state->at;
+    info->src->bytes_in_buffer = (size_t)(state->end - state->at);
+}
+
 #else
 
 int satchel_jpeg_huffman_is_tried(void) { return 0; }
+
+void satchel_jpeg_huffman_hand_back(struct jpeg_decompress_struct *info) { (void)info; }
 
 size_t satchel_jpeg_huffman_left_over(const struct jpeg_decompress_struct *info) { return info == NULL; }
 

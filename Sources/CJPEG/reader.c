@@ -123,9 +123,10 @@ int satchel_jpeg_has_end(satchel_jpeg_reader *reader) {
     reader->failure.is_within_scan = 0;
     reader->left_over = satchel_jpeg_huffman_left_over(&reader->info);
     int is_own = satchel_jpeg_huffman_is_decoding(&reader->info);
+    satchel_jpeg_huffman_hand_back(&reader->info);
     // What follows the last row's data may be odd.
     if (!setjmp(reader->failure.out)) jpeg_finish_decompress(&reader->info);
-    // libjpeg passes over all that our own decoder has read.
+    // What our own decoder has read ahead, libjpeg doesn't see.
     if (!is_own) reader->left_over = reader->failure.left_over;
     return !reader->failure.is_cut;
 }
