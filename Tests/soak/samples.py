@@ -79,12 +79,13 @@ class Records:
         return strays
 
 
-def memory(process, kind="Pss"):
-    """Bytes; of what processes share each has its part (Pss), of what comes from no file likewise (Pss_Anon). 0 of one that has ended."""
+def memory(process):
+    """Bytes that come from no file; of what processes share each has its part. 0 of one that has ended. What a program has of files depends
+    on who else on the machine has them open, and is the kernel's to drop."""
     try:
         rollup = pathlib.Path(f"/proc/{process}/smaps_rollup").read_text()
-        return int(re.search(rf"^{kind}:\s+(\d+)", rollup, re.MULTILINE)[1]) * 1024
-    except (OSError, TypeError):
+        return 1024 * sum(int(kilobytes) for kilobytes in re.findall(r"^Pss_(?:Anon|Shmem):\s+(\d+)", rollup, re.MULTILINE))
+    except OSError:
         return 0
 
 
@@ -98,9 +99,8 @@ def descriptors(process):
 def sample(service, records):
     """One look at all of it."""
     children = codecs(service.program)
-    # What a program has of files depends on who else on the machine has them open.
     return {
-        "service": memory(service.process.pid, "Pss_Anon") / 1e6,
+        "service": memory(service.process.pid) / 1e6,
         "memory": sum(memory(process) for process in [service.process.pid, *children]) / 1e6,
         "descriptors": descriptors(service.process.pid), "processes": len(children) + 1, "files": len(records.strays()),
         "underway": records.underway()}
