@@ -8,6 +8,7 @@ struct ConsoleShell: Sendable {
     /// Nil for whoever isn't signed in.
     var visit: ConsoleVisit?
 
+    /// A page is light and shown as a whole: of one that came in parts, columns and the bar would move as the rest comes (`expect`).
     var html: HTMLText {
         """
         <!doctype html>
@@ -19,6 +20,7 @@ struct ConsoleShell: Sendable {
         <title>\(content.title) · Satchel</title>
         <link rel="icon" href="data:,">
         <link rel="stylesheet" href="\(Asset.consoleStyle.path)">
+        <link rel="expect" href="#status" blocking="render">
         <script type="module" src="\(Asset.consoleScript.path)"></script>
         </head>
         <body>

@@ -39,8 +39,8 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         // What a job allocates another thread frees: with a heap for each thread more than a fourth of their memory lay free between what
-        // was still in use.
-        csandbox_limit_heaps(2)
+        // was still in use. More heaps than processors have nobody wait less.
+        csandbox_limit_heaps(Int32(max(2, CodecPoolConfiguration.usableProcessors)))
         // What it does for nobody is its own doing.
         try await AuditActor.$current.withValue(AuditActor(.service)) { try await serve() }
     }
