@@ -43,7 +43,9 @@ awk 'NR == FNR { total[$1] = $2; next }
 if [ $update = yes ]; then
     {
         sed -n '/^#/p' "$here/thresholds.txt"
-        awk '{ printf "%-20s %12d %4d\n", $1, $2, 10 }' "$place/counted"
+        # Each keeps its tolerance.
+        awk 'NR == FNR { if (!/^#/) tolerance[$1] = $3; next }
+            { printf "%-20s %12d %4d\n", $1, $2, $1 in tolerance ? tolerance[$1] : 10 }' "$here/thresholds.txt" "$place/counted"
     } >"$place/new"
     cp "$place/new" "$here/thresholds.txt"
 fi
