@@ -26,7 +26,7 @@ int satchel_jpeg_huffman_is_decoding(const struct jpeg_decompress_struct *info);
 size_t satchel_jpeg_huffman_left_over(const struct jpeg_decompress_struct *info);
 
 /// Has libjpeg go on where the data ends, for which all MCUs were decoded. From the scan's start, where it stands itself, it would look for
-/// the next marker byte by byte: 3 ms of a photograph of 6 megapixels, as much as all of its scaling.
+/// the next marker byte by byte: 3 ms of a photograph of 6 megapixels, half of what scaling it takes.
 void satchel_jpeg_huffman_hand_back(struct jpeg_decompress_struct *info);
 
 #endif

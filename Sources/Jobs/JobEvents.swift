@@ -45,8 +45,7 @@ public final class JobEvents: Sendable {
     static let maximumEvents = 256
     /// Jobs; those that ended first are forgotten first. Twice the default limit of the queue.
     static let maximumJobs = 20_000
-    /// Of them, those that have ended: for followers that come back after seconds. Their events take about 4 kB each, and 2,000 of them
-    /// were a third of what a busy service held.
+    /// Of them, those that have ended: for followers that come back after seconds. Their events take about 4 kB each.
     static let maximumEndedJobs = 500
     /// What is not heard of for so long went on elsewhere.
     private static let patience: Duration = .seconds(3600)

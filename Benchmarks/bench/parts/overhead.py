@@ -1,10 +1,9 @@
 """What there is beside pixels: the start of a batch, what each picture takes, and a service that has nothing to do."""
 
-import statistics
 import time
 
 from ..commands import Command
-from ..figures import MEGABYTES, MILLISECONDS, Findings, ratios
+from ..figures import MEGABYTES, MILLISECONDS, Findings, median, ratios
 from ..processes import proportional
 from ..service import Service
 
@@ -34,12 +33,12 @@ def _pictures(run, findings):
     for _ in run.turns("what is beside pixels", most=3):
         both = [(cpu(one, "shared"), Command(["vipsthumbnail", "--vips-version"]).run().cpu * 1000) for _ in range(_STARTS)]
         for samples, found in zip((starts, calls), zip(*both)):
-            samples.append(statistics.median(found))
+            samples.append(median(found))
         for form in _FORMS:
             slopes[form].append((cpu(many, form) - cpu(few, form)) / (_MANY - _FEW))
         run.workplace.clear()
     findings.add("start", "A batch of one picture of 64 × 64, nearly all of it the start: CPU", starts, MILLISECONDS)
-    findings.add("start_in_starts", "— in terms of `vipsthumbnail --vips-version`", ratios(starts, calls))
+    findings.add("start_ratio", "— in terms of `vipsthumbnail --vips-version`", ratios(starts, calls))
     title = f"One picture of 64 × 64 more, from {_FEW} to {_MANY}: CPU, shared processes"
     findings.add("source", title, slopes["shared"], MILLISECONDS)
     over = [alone - shared for alone, shared in zip(slopes["alone"], slopes["shared"])]
