@@ -23,9 +23,12 @@ import Testing
         for (question, counts) in few {
             for (place, count) in many[question] ?? [:] {
                 let before = counts[place] ?? 0
-                // Trees get another level, and rows that each job changes another version.
+                // Trees get another level, and rows that each job changes another version. A tenant's count has one of each change until
+                // the vacuum, and a hundred of them are on a page; what ends side by side is mostly one change, and may be ten.
+                let versions = place.hasPrefix("usage") ? Self.changes(in: 80) / 100 : 0
                 #expect(
-                    count <= before + before / 2 + 8, "to \(question), of \(place): \(before) became \(count)")
+                    count <= before + before / 2 + 8 + versions,
+                    "to \(question), of \(place): \(before) became \(count)")
             }
         }
     }
@@ -138,6 +141,9 @@ import Testing
             return try await measure(database, fixture)
         }
     }
+
+    /// How often a tenant's count changes in so many rounds of ten jobs, at most: each is submitted, and ends.
+    private static func changes(in rounds: Int) -> Int { rounds * 10 * 2 }
 
     /// Ten at once, as busy nodes do.
     private func pass(_ count: Int, through records: any RecordStore) async throws {
