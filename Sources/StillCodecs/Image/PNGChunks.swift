@@ -35,7 +35,8 @@ enum PNGChunks {
         for index in kept..<max(kept, file.count) { unsafe file[index] = 0 }
     }
 
-    /// Makes those colours of a palette 0 that are quite transparent. The file must be whole.
+    /// Makes those colours of a palette 0 that are quite transparent. The file must be whole. A list of more transparencies than there
+    /// are colours counts for nothing, as for libpng.
     static func clearHidden(in file: UnsafeMutableRawBufferPointer) {
         var position = 8
         var palette: Range<Int>?
@@ -46,7 +47,7 @@ enum PNGChunks {
             switch unsafe String(decoding: file[position + 4..<position + 8], as: UTF8.self) {
             case "PLTE": palette = data
             case "tRNS":
-                guard let palette else { return }
+                guard let palette, data.count <= palette.count / 3 else { return }
                 for (index, place) in data.enumerated() where unsafe file[place] == 0 {
                     let colour = palette.lowerBound + 3 * index
                     for place in colour..<min(colour + 3, palette.upperBound) { unsafe file[place] = 0 }
