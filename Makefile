@@ -122,7 +122,7 @@ sanitize: dependencies ## Run the tests of the codec side with every use of memo
 # The codecs that are started are those of `build`.
 .PHONY: sanitize-threads
 sanitize-threads: build ## Run the tests of the service side's parts with every access from two threads checked.
-	SATCHEL_TARGETS=PlatformTests,IngestTests,HTTPServerTests,StoresTests,S3Tests,JobsTests \
+	SATCHEL_TARGETS=PlatformTests,IngestTests,HTTPServerTests,StoresTests,S3Tests,JobsTests,APITests \
 	    $(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
 	./Tests/sanitize.sh thread
 

@@ -26,7 +26,7 @@ case $kind in
         export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
         # In the address space that a codec has a sanitizer has no room: codecs are those of the ordinary build.
         export SATCHEL_TEST_PROGRAMS="$PWD/.build/debug"
-        [ $# -gt 0 ] || set -- PlatformTests IngestTests HTTPServerTests StoresTests S3Tests JobsTests
+        [ $# -gt 0 ] || set -- PlatformTests IngestTests HTTPServerTests StoresTests S3Tests JobsTests APITests
         mutex=$PWD/$build/mutex.so
         control=$build/mutex
         clang -shared -fPIC -O1 -Wall -Wextra -Werror Tests/sanitize/mutex.c -o "$mutex" -ldl
